@@ -1,0 +1,25 @@
+# make demo: verify the examples.  make test: lint, type-check and test.  Both make their environment first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint types clean
+demo: $(VENV)/done
+	$(BIN)/python -m pt2lint --verify examples --output out/pt2lint.sarif --format sarif --also-text
+
+test: $(VENV)/done lint types
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/done
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+types: $(VENV)/done
+	$(BIN)/mypy
+
+$(VENV)/done: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[verify]" --group dev
+	touch $@
+
+clean:
+	rm -rf $(VENV) out

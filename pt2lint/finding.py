@@ -1,0 +1,119 @@
+"""What pt2lint says: findings, and the plain data they are made of.
+
+Everything here is immutable plain data, shared by every stage. Lines and columns count from 1, columns in
+code points; an end column is the first column after the range (as in SARIF).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Severity = Literal["error", "warning", "note"]
+Confidence = Literal["high", "low"]
+Verdict = Literal["confirmed", "refuted", "unreached", "failed"]
+Applicability = Literal["safe", "unsafe"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace a range of one file by `text`."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits that remove the cause of a finding.
+
+    `description` says in one sentence what is done and what it assumes. `proven` is None until --verify has
+    applied the fix to a scratch copy and run it.
+    """
+
+    description: str
+    applicability: Applicability
+    edits: tuple[Edit, ...]
+    proven: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the way from the compile root to the finding, or of a value from its source."""
+
+    path: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One rule's report at one place.
+
+    `evidence` is what Dynamo said (None until verified): keys `graph_break` (registry id or None), `reason`,
+    `graphs`, `hits` and others that the documentation of --verify lists.
+    """
+
+    code: str
+    name: str
+    message: str
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    severity: Severity = "warning"
+    confidence: Confidence = "high"
+    verdict: Verdict | None = None
+    evidence: dict[str, Any] | None = None
+    flow: tuple[Step, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that --format json prints."""
+        return asdict(self)
+
+    @property
+    def counts(self) -> bool:
+        """Whether the finding makes the exit status 1: all but what Dynamo refuted."""
+        return self.verdict != "refuted"
+
+    @property
+    def sort_key(self) -> tuple[str, int, int, str]:
+        return (self.path, self.line, self.column, self.code)
+
+
+@dataclass(frozen=True, slots=True)
+class RulePage:
+    """What a rule says of itself: the source of `pt2lint rule CODE`, the SARIF help and the site.
+
+    `help` is Markdown, the rule's docstring; `summary` its first line; `graph_breaks` the ids that PyTorch's
+    graph-break registry gives the breaks in question.
+    """
+
+    code: str
+    name: str
+    summary: str
+    help: str
+    severity: Severity
+    graph_breaks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that pt2lint could not do (a file that does not parse, a target that hangs).
+
+    Problems go to stderr, one line each, and make the exit status 2.
+    """
+
+    path: str | None
+    message: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = "" if self.path is None else self.path + (f":{self.line}" if self.line else "") + ": "
+        return place + self.message
