@@ -1,0 +1,190 @@
+"""What a rule is: one class, one file in `rules/`, and all that it needs to know about the code it reads.
+
+The engine interprets each function that Dynamo will trace and notes *operations* in it: "`torch.Tensor.item` is
+called here", "a tensor is tested for truth here". A rule names the operations it listens to; it is run, as a
+LibCST visitor, over the functions that hold one of them, and asks at each node with `self.op(node)`. So a rule
+matches by meaning, never by spelling, and its fixes keep the user's formatting.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, Literal
+
+import libcst as cst
+from libcst.metadata import CodeRange, MetadataWrapper, ParentNodeProvider, PositionProvider
+
+from pt2lint.finding import Applicability, Confidence, Edit, Finding, Fix, RulePage, Severity, Step
+
+Inside = Literal["loop", "try", "with"]
+Range = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """An operation that the interpreter noted at one expression (or statement).
+
+    `name` says what happens, as in "call torch.Tensor.item" or "test tensor" (the full list is in
+    pt2lint/static/ops.py). The range counts as a Finding's does. `why` says in a reader's words what the value
+    is and where it came from; `flow` is the chain of calls from the compile root. `inside` is the innermost
+    construct around it in which a break makes Dynamo give up the whole frame. `sure` is False where the
+    interpreter had to assume something.
+    """
+
+    name: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    why: str = ""
+    sure: bool = True
+    inside: Inside | None = None
+    flow: tuple[Step, ...] = ()
+
+    @property
+    def range(self) -> Range:
+        return (self.line, self.column, self.end_line, self.end_column)
+
+
+@dataclass
+class FunctionCode:
+    """One function as rules see it: its LibCST tree, positions in the file, and the operations in it.
+
+    `text` is the function's source, whole lines from `first_line` on, at any indentation.
+    """
+
+    path: str
+    text: str
+    first_line: int
+    ops: tuple[Op, ...]
+    target: tuple[int, int]
+    imports: Mapping[str, str] = field(default_factory=dict)
+    import_line: int = 1
+
+    @cached_property
+    def _wrapper(self) -> MetadataWrapper:
+        # A header line makes source at any indentation a module of its own.
+        header = "if 1:\n" if self.text[:1] in " \t" else "\n"
+        return MetadataWrapper(cst.parse_module(header + self.text), unsafe_skip_copy=True)
+
+    @property
+    def module(self) -> cst.Module:
+        return self._wrapper.module
+
+    @cached_property
+    def _positions(self) -> Mapping[cst.CSTNode, CodeRange]:
+        return self._wrapper.resolve(PositionProvider)  # type: ignore[return-value]
+
+    @cached_property
+    def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
+        return self._wrapper.resolve(ParentNodeProvider)  # type: ignore[return-value]
+
+    @cached_property
+    def _ops_at(self) -> Mapping[Range, list[Op]]:
+        ops: dict[Range, list[Op]] = {}
+        for op in self.ops:
+            ops.setdefault(op.range, []).append(op)
+        return ops
+
+    def range(self, node: cst.CSTNode) -> Range:
+        """Where the node stands in the file."""
+        place, shift = self._positions[node], self.first_line - 2
+        return (place.start.line + shift, place.start.column + 1, place.end.line + shift, place.end.column + 1)
+
+    def ops_at(self, node: cst.CSTNode) -> list[Op]:
+        return self._ops_at.get(self.range(node), [])
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        return self._parents.get(node)
+
+
+class Rule(cst.BatchableCSTVisitor):
+    """Base of all rules. The docstring is the rule's page: a first line, then the sections
+
+    `## What happens`, `## Example` and `## Use instead` (a python block each, both run under Dynamo by the
+    tests) and `## Versions`.
+    """
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    ops: ClassVar[tuple[str, ...]]
+    severity: ClassVar[Severity] = "warning"
+    graph_breaks: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, function: FunctionCode) -> None:
+        super().__init__()
+        self.function = function
+        self.findings: list[Finding] = []
+
+    @classmethod
+    def page(cls) -> RulePage:
+        text = inspect.cleandoc(cls.__doc__ or "")
+        return RulePage(
+            cls.code, cls.name, text.split("\n", 1)[0], text, cls.severity, tuple(cls.graph_breaks)
+        )
+
+    def op(self, node: cst.CSTNode) -> Op | None:
+        """The operation at this node that the rule listens to, if there is one."""
+        return next((op for op in self.function.ops_at(node) if op.name in self.ops), None)
+
+    def text(self, node: cst.CSTNode) -> str:
+        """The node's source as it stands."""
+        return self.function.module.code_for_node(node)
+
+    def local_name(self, qualified: str) -> str | None:
+        """How this file spells an imported name ("torch" may be `t`), or None if it does not import it."""
+        for local, target in self.function.imports.items():
+            if target == qualified:
+                return local
+            if qualified.startswith(target + "."):
+                return local + qualified[len(target) :]
+        return None
+
+    def statement(self, node: cst.CSTNode) -> cst.CSTNode:
+        """The simple statement line or compound statement that holds the node."""
+        here: cst.CSTNode | None = node
+        while here is not None and not isinstance(here, cst.SimpleStatementLine | cst.BaseCompoundStatement):
+            here = self.function.parent(here)
+        return here if here is not None else node
+
+    def edit(self, node: cst.CSTNode, text: str) -> Edit:
+        """Replace the node (without the parentheses around it) by `text`."""
+        return Edit(self.function.path, *self.function.range(node), text)
+
+    def import_edit(self, statement: str) -> Edit:
+        """Add an import statement after the file's other imports."""
+        line = self.function.import_line
+        return Edit(self.function.path, line, 1, line, 1, statement + "\n")
+
+    def fix(
+        self, description: str, *edits: Edit, applicability: Applicability = "unsafe"
+    ) -> Fix:
+        return Fix(description, applicability, tuple(edits))
+
+    def report(
+        self,
+        node: cst.CSTNode,
+        op: Op,
+        message: str,
+        *,
+        fixes: Iterable[Fix] = (),
+        severity: Severity | None = None,
+    ) -> None:
+        """Add a finding at the node. `message` is one sentence with the offending code in backticks."""
+        confidence: Confidence = "high" if op.sure else "low"
+        self.findings.append(
+            Finding(
+                code=self.code,
+                name=self.name,
+                message=message,
+                path=self.function.path,
+                **dict(zip(("line", "column", "end_line", "end_column"), self.function.range(node), strict=True)),
+                severity=severity or self.severity,
+                confidence=confidence,
+                flow=op.flow,
+                fixes=tuple(fixes),
+            )
+        )
