@@ -18,7 +18,7 @@ types: $(VENV)/done
 
 $(VENV)/done: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[verify]" --group dev
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[verify,dev]"
 	touch $@
 
 clean:
