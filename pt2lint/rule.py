@@ -12,41 +12,13 @@ import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, ParentNodeProvider, PositionProvider
 
-from pt2lint.finding import Applicability, Confidence, Edit, Finding, Fix, RulePage, Severity, Step
-
-Inside = Literal["loop", "try", "with"]
-Range = tuple[int, int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Op:
-    """An operation that the interpreter noted at one expression (or statement).
-
-    `name` says what happens, as in "call torch.Tensor.item" or "test tensor" (the full list is in
-    pt2lint/static/ops.py). The range counts as a Finding's does. `why` says in a reader's words what the value
-    is and where it came from; `flow` is the chain of calls from the compile root. `inside` is the innermost
-    construct around it in which a break makes Dynamo give up the whole frame. `sure` is False where the
-    interpreter had to assume something.
-    """
-
-    name: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    why: str = ""
-    sure: bool = True
-    inside: Inside | None = None
-    flow: tuple[Step, ...] = ()
-
-    @property
-    def range(self) -> Range:
-        return (self.line, self.column, self.end_line, self.end_column)
+from pt2lint.finding import Applicability, Confidence, Edit, Finding, Fix, RulePage, Severity
+from pt2lint.op import Op, Range
 
 
 @dataclass
@@ -92,7 +64,12 @@ class FunctionCode:
     def range(self, node: cst.CSTNode) -> Range:
         """Where the node stands in the file."""
         place, shift = self._positions[node], self.first_line - 2
-        return (place.start.line + shift, place.start.column + 1, place.end.line + shift, place.end.column + 1)
+        return (
+            place.start.line + shift,
+            place.start.column + 1,
+            place.end.line + shift,
+            place.end.column + 1,
+        )
 
     def ops_at(self, node: cst.CSTNode) -> list[Op]:
         return self._ops_at.get(self.range(node), [])
@@ -111,6 +88,7 @@ class Rule(cst.BatchableCSTVisitor):
     code: ClassVar[str]
     name: ClassVar[str]
     ops: ClassVar[tuple[str, ...]]
+    anywhere: ClassVar[bool] = False  # also hear of operations in code that Dynamo does not trace
     severity: ClassVar[Severity] = "warning"
     graph_breaks: ClassVar[tuple[str, ...]] = ()
 
@@ -118,6 +96,12 @@ class Rule(cst.BatchableCSTVisitor):
         super().__init__()
         self.function = function
         self.findings: list[Finding] = []
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        """Whether an operation that the rule listens to can lead to a finding: asked before LibCST parses
+        anything, so what `op.args` can decide is best decided here."""
+        return True
 
     @classmethod
     def page(cls) -> RulePage:
@@ -128,7 +112,9 @@ class Rule(cst.BatchableCSTVisitor):
 
     def op(self, node: cst.CSTNode) -> Op | None:
         """The operation at this node that the rule listens to, if there is one."""
-        return next((op for op in self.function.ops_at(node) if op.name in self.ops), None)
+        return next(
+            (op for op in self.function.ops_at(node) if op.name in self.ops and self.accepts(op)), None
+        )
 
     def text(self, node: cst.CSTNode) -> str:
         """The node's source as it stands."""
@@ -159,9 +145,7 @@ class Rule(cst.BatchableCSTVisitor):
         line = self.function.import_line
         return Edit(self.function.path, line, 1, line, 1, statement + "\n")
 
-    def fix(
-        self, description: str, *edits: Edit, applicability: Applicability = "unsafe"
-    ) -> Fix:
+    def fix(self, description: str, *edits: Edit, applicability: Applicability = "unsafe") -> Fix:
         return Fix(description, applicability, tuple(edits))
 
     def report(
@@ -181,7 +165,9 @@ class Rule(cst.BatchableCSTVisitor):
                 name=self.name,
                 message=message,
                 path=self.function.path,
-                **dict(zip(("line", "column", "end_line", "end_column"), self.function.range(node), strict=True)),
+                **dict(
+                    zip(("line", "column", "end_line", "end_column"), self.function.range(node), strict=True)
+                ),
                 severity=severity or self.severity,
                 confidence=confidence,
                 flow=op.flow,

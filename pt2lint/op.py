@@ -1,0 +1,62 @@
+"""Operations: what the interpreter saw at one expression, and what rules listen to.
+
+Names of operations:
+
+- `call NAME`       a function or method from outside the project is called; NAME is its qualified name, methods
+                    by the type of their receiver: `call torch.Tensor.item`, `call logging.Logger.info`
+- `test tensor`     a tensor is converted to a truth value (`if`, `while`, `and`, `or`, `not`, a comprehension's
+                    condition, `bool()`, `any()`, `all()`), other than by a plain `assert`
+- `size tensor`     a tensor stands where Python needs a number: a size, a slice bound, a list index, `range`
+- `index mask`      a tensor is read through a boolean mask
+- `set NAME`        an attribute of an external object is assigned: `set torch.Tensor.requires_grad`
+- `with NAME`       an external context manager is entered
+- `format tensor`   a tensor is turned into text
+- `make torch.nn.Module`  a module is constructed
+- `forward NAME`    a torch.nn module is called: `forward torch.nn.LSTM`
+- `call disabled`   a function that torch.compiler.disable decorates is called
+- `define class`    a class statement runs
+- `discard NAME`    the result of a call is thrown away
+- `iterate NAME`    an external object is iterated over
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from pt2lint.finding import Step
+
+Inside = Literal["loop", "try", "with"]
+Range = tuple[int, int, int, int]
+
+
+class Op(NamedTuple):
+    """An operation at one expression or statement; the range counts as a Finding's does.
+
+    `args` says of each argument (by position or keyword) what it is: "tensor:bool", "tensor", "int", "none",
+    "list of tensor", "unknown" and so on; "self" is a method's receiver. `why` says in a reader's words what
+    the value is and where it came from; `flow` is the chain of calls from the compile root. `inside` is the
+    innermost construct around it in which a break can make Dynamo give up the whole frame. `sure` is False
+    where the interpreter had to assume something. `region` is False where Dynamo does not trace the code.
+    `uses` lists what is done with the object that the call made: "step in region", "given to NAME".
+    """
+
+    name: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    args: dict[int | str, str] = {}  # noqa: RUF012 (never written to)
+    why: str = ""
+    sure: bool = True
+    inside: Inside | None = None
+    region: bool = True
+    flow: tuple[Step, ...] = ()
+    uses: frozenset[str] = frozenset()
+
+    @property
+    def range(self) -> Range:
+        return (self.line, self.column, self.end_line, self.end_column)
+
+    def arg(self, *keys: int | str) -> str:
+        """What the argument given under one of these positions or keywords is; "" if it is not given."""
+        return next((self.args[k] for k in keys if k in self.args), "")

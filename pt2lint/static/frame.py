@@ -1,0 +1,87 @@
+"""One call of one function being interpreted."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from pt2lint.finding import Step
+
+if TYPE_CHECKING:
+    from pt2lint.static.modules import ClassInfo, Module
+    from pt2lint.static.values import Value
+
+Env = dict[str, "Value"]
+Unit = tuple[int, int]
+
+
+class Frame:
+    """Where the interpreter is: the module, the function's lines (`unit`), and how it came here.
+
+    `region` says that Dynamo traces this code. `inside` is the innermost construct in which a break costs the
+    whole frame. `returns` and `yields` collect what comes out.
+    """
+
+    __slots__ = (
+        "breaks",
+        "closure",
+        "cls",
+        "continues",
+        "depth",
+        "globals",
+        "inside",
+        "line",
+        "me",
+        "module",
+        "parent",
+        "region",
+        "returns",
+        "title",
+        "unit",
+        "yields",
+    )
+
+    def __init__(
+        self,
+        module: Module,
+        unit: Unit,
+        title: str,
+        parent: Frame | None = None,
+        region: bool = False,
+        cls: ClassInfo | None = None,
+        me: Value | None = None,
+        closure: Env | None = None,
+    ) -> None:
+        self.module, self.unit, self.title, self.parent, self.region = module, unit, title, parent, region
+        self.cls, self.me, self.closure = cls, me, closure
+        self.inside: str | None = None
+        self.line = unit[0]
+        self.returns: list[Value] = []
+        self.yields: list[Value] = []
+        self.breaks: list[list[Env]] = []
+        self.continues: list[list[Env]] = []
+        self.globals: set[str] = set()
+        self.depth: int = parent.depth + 1 if parent is not None else 0
+
+    def flow(self) -> tuple[Step, ...]:
+        """The way from the compile root to here, one step a call."""
+        frames: list[Frame] = []
+        here: Frame | None = self
+        while here is not None and here.region:
+            frames.append(here)
+            here = here.parent
+        if not frames:
+            return ()
+        frames.reverse()
+        steps = [Step(frames[0].module.path, frames[0].unit[0], f"{frames[0].title} is compiled")]
+        for caller, callee in zip(frames, frames[1:], strict=False):
+            steps.append(Step(caller.module.path, caller.line, f"calls {callee.title}"))
+        return tuple(steps)
+
+
+def unit_of(node: ast.AST) -> Unit:
+    """The first and last line of a function or statement, its decorators included."""
+    first: int = node.lineno  # type: ignore[attr-defined]
+    for decorator in getattr(node, "decorator_list", ()):
+        first = min(first, decorator.lineno)
+    return (first, node.end_lineno)  # type: ignore[attr-defined]

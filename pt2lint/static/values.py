@@ -1,0 +1,333 @@
+"""What a value is, as far as a reader of the code can tell: the interpreter's abstract domain.
+
+Kinds: `Tensor`, plain Python (`Py`), sequences and dictionaries of these, instances, functions and classes of
+the project, names from outside it (`Ext`), alternatives (`Union`), and `UNKNOWN`. Values are immutable except
+`Seq` and `Dict`, which grow as the code they stand for appends to them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pt2lint.static.modules import ClassInfo, Module
+
+NO_CONST: Any = object()
+MAX_ALTERNATIVES = 6
+
+
+class Value:
+    __slots__ = ()
+    kind = "unknown"
+
+
+class Unknown(Value):
+    __slots__ = ()
+
+
+UNKNOWN = Unknown()
+
+
+class Tensor(Value):
+    """A tensor (or, where `array`, a NumPy array, which Dynamo treats as one).
+
+    `dtype` is "bool", "int", "float" or None. `origin` is (path, line, phrase): where it came from. `sure` is
+    False where something had to be assumed on the way. `creator` marks a parameter, a buffer or the like.
+    """
+
+    __slots__ = ("array", "dtype", "origin", "sure")
+    kind = "tensor"
+
+    def __init__(
+        self,
+        dtype: str | None = None,
+        origin: tuple[str, int, str] | None = None,
+        sure: bool = True,
+        array: bool = False,
+    ) -> None:
+        self.dtype, self.origin, self.sure, self.array = dtype, origin, sure, array
+
+
+class Py(Value):
+    """A plain Python value of type `type` ("int", "float", "bool", "str", "none", "dtype", "object", ...).
+
+    `const` is its value where known. `read` says that it was read out of a tensor.
+    """
+
+    __slots__ = ("const", "read", "type")
+    kind = "py"
+
+    def __init__(self, type: str = "object", const: Any = NO_CONST, read: bool = False) -> None:
+        self.type, self.const, self.read = type, const, read
+
+
+NONE = Py("none", None)
+BOOL = Py("bool")
+INT = Py("int")
+FLOAT = Py("float")
+STR = Py("str")
+OBJECT = Py("object")
+TRUE = Py("bool", True)
+FALSE = Py("bool", False)
+
+
+class Seq(Value):
+    """A list, tuple or set: `elts` where every element is known, and `elem`, the join of all of them."""
+
+    __slots__ = ("elem", "elts", "type")
+    kind = "seq"
+
+    def __init__(self, elts: list[Value] | None, elem: Value | None = None, type: str = "list") -> None:
+        self.elts = elts
+        self.elem = elem if elem is not None else (join_all(elts) if elts else UNKNOWN)
+        self.type = type
+
+
+class Dict(Value):
+    __slots__ = ("elem", "items")
+    kind = "dict"
+
+    def __init__(self, items: dict[str, Value], elem: Value = UNKNOWN) -> None:
+        self.items, self.elem = items, elem
+
+
+class Instance(Value):
+    """An object of a class of the project (`cls`) or of an external one (`external`, its qualified name)."""
+
+    __slots__ = ("attrs", "cls", "external")
+    kind = "instance"
+
+    def __init__(self, cls: ClassInfo | None, external: str | None = None) -> None:
+        self.cls, self.external = cls, external
+        self.attrs: dict[str, Value] = {}
+
+
+class Func(Value):
+    """A function of the project, with the environment it closes over and the object it is bound to."""
+
+    __slots__ = ("bound", "defined_in", "env", "module", "node")
+    kind = "func"
+
+    def __init__(
+        self,
+        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+        module: Module,
+        env: dict[str, Value] | None = None,
+        bound: Value | None = None,
+        defined_in: ClassInfo | None = None,
+    ) -> None:
+        self.node, self.module, self.env, self.bound, self.defined_in = node, module, env, bound, defined_in
+
+
+class Class(Value):
+    __slots__ = ("info",)
+    kind = "class"
+
+    def __init__(self, info: ClassInfo) -> None:
+        self.info = info
+
+
+class Ext(Value):
+    """A name from outside the project: a module, function or class, by its qualified name.
+
+    `receiver` is the object where it is a method of an external type (`torch.Tensor.item` on a tensor).
+    """
+
+    __slots__ = ("name", "receiver")
+    kind = "ext"
+
+    def __init__(self, name: str, receiver: Value | None = None) -> None:
+        self.name, self.receiver = name, receiver
+
+
+class Partial(Value):
+    """functools.partial of a callable."""
+
+    __slots__ = ("args", "func", "kwargs")
+    kind = "partial"
+
+    def __init__(self, func: Value, args: list[Value], kwargs: dict[str, Value]) -> None:
+        self.func, self.args, self.kwargs = func, args, kwargs
+
+
+class Super(Value):
+    """`super()`: attribute look-up starts after `after` in the class of `instance`."""
+
+    __slots__ = ("after", "instance")
+    kind = "super"
+
+    def __init__(self, instance: Value, after: ClassInfo) -> None:
+        self.instance, self.after = instance, after
+
+
+class Union(Value):
+    """One of several kinds. `declared` says that an annotation lists them: then no path is known to take each."""
+
+    __slots__ = ("declared", "options")
+    kind = "union"
+
+    def __init__(self, options: tuple[Value, ...], declared: bool = False) -> None:
+        self.options, self.declared = options, declared
+
+
+def options(value: Value) -> tuple[Value, ...]:
+    return value.options if value.kind == "union" else (value,)  # type: ignore[attr-defined]
+
+
+def same(a: Value, b: Value) -> bool:
+    """Whether two values are alike enough to be one alternative."""
+    if a is b:
+        return True
+    if a.kind != b.kind:
+        return False
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return a.dtype == b.dtype and a.sure == b.sure and a.array == b.array
+    if isinstance(a, Py) and isinstance(b, Py):
+        return a.type == b.type and (a.const is b.const or (a.const == b.const and a.type != "object"))
+    if isinstance(a, Instance) and isinstance(b, Instance):
+        return a.cls is b.cls and a.external == b.external
+    if isinstance(a, Ext) and isinstance(b, Ext):
+        return a.name == b.name
+    if isinstance(a, Func) and isinstance(b, Func):
+        return a.node is b.node and a.bound is b.bound
+    if isinstance(a, Class) and isinstance(b, Class):
+        return a.info is b.info
+    return isinstance(a, Unknown)
+
+
+def _merge(a: Value, b: Value) -> Value | None:
+    """One value for both, or None where they stay alternatives."""
+    if same(a, b):
+        return a
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        if a.array != b.array:
+            return None
+        return Tensor(a.dtype if a.dtype == b.dtype else None, a.origin, a.sure or b.sure, a.array)
+    if isinstance(a, Py) and isinstance(b, Py) and a.type == b.type:
+        return Py(a.type, read=a.read or b.read)
+    if isinstance(a, Seq) and isinstance(b, Seq):
+        if a.elts is not None and b.elts is not None and len(a.elts) == len(b.elts):
+            return Seq([join(x, y) for x, y in zip(a.elts, b.elts, strict=True)], None, a.type)
+        if a.elts == []:
+            return Seq(None, b.elem, b.type)
+        if b.elts == []:
+            return Seq(None, a.elem, a.type)
+        return Seq(None, join(a.elem, b.elem), a.type)
+    if isinstance(a, Dict) and isinstance(b, Dict):
+        items = {k: join(v, b.items[k]) if k in b.items else v for k, v in a.items.items()}
+        return Dict({**b.items, **items}, join(a.elem, b.elem))
+    return None
+
+
+def join(a: Value, b: Value) -> Value:
+    """What is known where either may be the value."""
+    if a is b:
+        return a
+    if a.kind != "union" and b.kind != "union":
+        merged = _merge(a, b)
+        if merged is not None:
+            return merged
+    result: list[Value] = list(options(a))
+    for new in options(b):
+        for i, old in enumerate(result):
+            merged = _merge(old, new)
+            if merged is not None:
+                result[i] = merged
+                break
+        else:
+            result.append(new)
+    declared = (isinstance(a, Union) and a.declared) or (isinstance(b, Union) and b.declared)
+    if len(result) == 1:
+        return result[0]
+    if len(result) > MAX_ALTERNATIVES:
+        return UNKNOWN
+    return Union(tuple(result), declared)
+
+
+def join_all(values: Iterable[Value]) -> Value:
+    result: Value | None = None
+    for v in values:
+        result = v if result is None else join(result, v)
+    return UNKNOWN if result is None else result
+
+
+def without(value: Value, drop: Any) -> Value:
+    """The value less the alternatives for which `drop(option)` is true."""
+    if value.kind != "union":
+        return value
+    kept = tuple(o for o in options(value) if not drop(o))
+    if not kept:
+        return value
+    return kept[0] if len(kept) == 1 else Union(kept, value.declared)  # type: ignore[attr-defined]
+
+
+def tensor_of(value: Value) -> Tensor | None:
+    """The tensor that the value is or may be; `sure` is False where an unknown alternative remains."""
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, Union):
+        found = next((o for o in value.options if isinstance(o, Tensor)), None)
+        if found is not None:
+            hazy = value.declared and any(isinstance(o, Py) and o.type != "none" for o in value.options)
+            if (hazy or any(isinstance(o, Unknown) for o in value.options)) and found.sure:
+                return Tensor(found.dtype, found.origin, False, found.array)
+            return found
+    return None
+
+
+def is_none(value: Value) -> bool | None:
+    """True if the value is None, False if it cannot be, None if it may be."""
+    if isinstance(value, Union):
+        answers = {is_none(o) for o in value.options}
+        return answers.pop() if len(answers) == 1 else None
+    if isinstance(value, Py):
+        return value.type == "none" or (None if value.type == "object" and value.const is NO_CONST else False)
+    return None if isinstance(value, Unknown) else False
+
+
+def truth(value: Value) -> bool | None:
+    """The truth value where it is known."""
+    if isinstance(value, Py):
+        return None if value.const is NO_CONST else bool(value.const)
+    if isinstance(value, Union):
+        answers = {truth(o) for o in value.options}
+        return answers.pop() if len(answers) == 1 else None
+    if isinstance(value, Func | Class):
+        return True
+    if isinstance(value, Seq) and value.elts is not None and value.type == "tuple":
+        return bool(value.elts)
+    return None
+
+
+def signature(value: Value, depth: int = 0) -> Any:
+    """A short hashable description: calls with equal descriptions are interpreted once."""
+    if isinstance(value, Tensor):
+        return ("t", value.dtype, value.sure, value.array)
+    if isinstance(value, Py):
+        const = value.const
+        if const is None or const is True or const is False or type(const) is str:
+            return ("p", value.type, const)
+        return ("p", value.type)
+    if isinstance(value, Seq):
+        if depth > 1:
+            return "s"
+        if value.elts is not None and len(value.elts) <= 4:
+            return ("s", *(signature(e, depth + 1) for e in value.elts))
+        return ("s*", signature(value.elem, depth + 1))
+    if isinstance(value, Union):
+        return ("u", value.declared, *sorted((signature(o, depth + 1) for o in value.options), key=repr))
+    if isinstance(value, Dict):
+        if depth > 1:
+            return "d"
+        return ("d", *((k, signature(v, depth + 1)) for k, v in sorted(value.items.items())))
+    if isinstance(value, Instance):
+        return ("i", value.external or id(value.cls))
+    if isinstance(value, Func):
+        return ("f", id(value.node))
+    if isinstance(value, Class):
+        return ("c", id(value.info))
+    if isinstance(value, Ext):
+        return ("e", value.name)
+    return value.kind
