@@ -1,0 +1,338 @@
+"""Edits to source files: chosen from findings, applied to text, shown as a patch, written atomically.
+
+Positions are those of `pt2lint.finding.Edit`: lines and columns from 1, columns in code points, end
+exclusive. Lines end as Python's own do, at "\\n", "\\r\\n" or "\\r" and nowhere else: a form feed
+is a character of its line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import io
+import os
+import re
+import stat
+import tempfile
+import tokenize
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pt2lint.finding import Applicability, Edit, Finding, Fix
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+
+
+class EditError(ValueError):
+    """Edits that cannot be applied, or a text that must not be written; `str()` is one line for the user."""
+
+
+def apply_edits(source: str, edits: Iterable[Edit]) -> str:
+    """`source` with every edit applied; edits of other paths are the caller's to sort out.
+
+    Line ends in an edit's text become the file's own (the first one that `source` uses); all text outside the
+    edits stays as it is. Insertions at one point land in the order given; identical edits count once.
+
+    Raises EditError where an edit lies outside the text or two edits overlap.
+    """
+    starts = [0, *(end.end() for end in _LINE_END.finditer(source))]
+    newline = found.group() if (found := _LINE_END.search(source)) else "\n"
+    spans = []
+    for order, edit in enumerate(dict.fromkeys(edits)):
+        start = _offset(source, starts, edit.line, edit.column, edit)
+        end = _offset(source, starts, edit.end_line, edit.end_column, edit)
+        if start > end:
+            raise EditError(f"{edit.path}:{edit.line}: an edit ends before it starts")
+        # An insertion at the start of a replaced range goes before it, one at its end after it.
+        spans.append((start, end, order, edit))
+    spans.sort(key=lambda span: span[:3])
+    out, done = [], 0
+    for start, end, _, edit in spans:
+        if start < done:
+            raise EditError(f"{edit.path}:{edit.line}: two edits overlap")
+        text = edit.text
+        if start == len(source) and source and not _ends_line(source) and edit.column == 1:
+            text = newline + text  # a line added after a last line that has no end
+        out += [source[done:start], _LINE_END.sub(lambda _: newline, text)]
+        done = end
+    return "".join([*out, source[done:]])
+
+
+def _ends_line(source: str) -> bool:
+    return source.endswith(("\n", "\r"))
+
+
+def _offset(source: str, starts: Sequence[int], line: int, column: int, edit: Edit) -> int:
+    # One line past the end is the end: where an import goes in a file that is nothing but imports.
+    if line == len(starts) + 1 and column == 1 and source and not _ends_line(source):
+        return len(source)
+    if 1 <= line <= len(starts):
+        after = starts[line] if line < len(starts) else len(source)
+        body = source[starts[line - 1] : after].rstrip("\r\n") if line < len(starts) else source[starts[-1] :]
+        if 1 <= column <= len(body) + 1:
+            return starts[line - 1] + column - 1
+    raise EditError(
+        f"{edit.path}:{line}:{column}: an edit lies outside the file; has it changed since it was read?"
+    )
+
+
+@dataclass
+class Choice:
+    """What `choose` took: the edits to apply by path, and the fixes in them, or waiting for another round."""
+
+    edits: dict[str, list[Edit]] = field(default_factory=dict)
+    taken: list[tuple[Finding, Fix]] = field(default_factory=list)
+    waiting: list[tuple[Finding, Fix]] = field(default_factory=list)
+
+
+def choose(
+    findings: Iterable[Finding], applicability: Applicability = "safe", proven_only: bool = False
+) -> Choice:
+    """At most one fix a finding, none of which touches another.
+
+    `applicability` is the most that is allowed: "safe" takes safe fixes, "unsafe" both. With `proven_only`, a
+    fix must be proven (what --verify demands); a fix that was disproved is never taken, and neither is one
+    of a finding that Dynamo refuted. Of a finding's fixes the first that qualifies is taken, a proven one
+    before the others. A fix whose edits overlap with those of an earlier finding waits for the next round;
+    the same import added by several fixes is added once.
+    """
+    choice = Choice()
+    for finding in sorted(findings, key=lambda finding: finding.sort_key):
+        fixes = [
+            fix
+            for fix in finding.fixes
+            if fix.edits
+            and (fix.proven or (fix.proven is None and not proven_only))
+            and (applicability == "unsafe" or fix.applicability == "safe")
+        ]
+        if not fixes or finding.verdict == "refuted":
+            continue
+        fix = next((fix for fix in fixes if fix.proven), fixes[0])
+        edits = [edit for edit in fix.edits if edit not in choice.edits.get(edit.path, ())]
+        new = [edit for edit in edits if not _is_import(edit)]
+        if not new or any(_touch(edit, other) for edit in edits for other in choice.edits.get(edit.path, ())):
+            choice.waiting.append((finding, fix))
+            continue
+        for edit in edits:
+            choice.edits.setdefault(edit.path, []).append(edit)
+        choice.taken.append((finding, fix))
+    return choice
+
+
+def _is_import(edit: Edit) -> bool:
+    whole_lines = edit.column == 1 and (edit.line, 1) == (edit.end_line, edit.end_column)
+    return whole_lines and edit.text.startswith(("import ", "from ")) and edit.text.endswith("\n")
+
+
+def _touch(one: Edit, other: Edit) -> bool:
+    """Whether two edits share a character, or one inserts where the other ends or begins (imports may)."""
+    first, second = sorted((one, other), key=_span)
+    start, end = _span(second)[:2], _span(first)[2:]
+    if start == end and (_span(one)[:2] == _span(one)[2:] or _span(other)[:2] == _span(other)[2:]):
+        return not (_is_import(one) and _is_import(other))
+    return start < end
+
+
+def _span(edit: Edit) -> tuple[int, int, int, int]:
+    return (edit.line, edit.column, edit.end_line, edit.end_column)
+
+
+def diff(path: str, old: str, new: str) -> str:
+    """The unified diff from `old` to `new` as `git apply` takes it ("" where they are equal).
+
+    `path` is relative to the folder the patch is applied in; a path inside the working folder is made so.
+    """
+    if old == new:
+        return ""
+    name = path
+    if os.path.isabs(path):
+        with contextlib.suppress(ValueError):
+            name = os.path.relpath(path)
+            name = path if name.startswith("..") else name
+    name = name.replace(os.sep, "/").removeprefix("./").lstrip("/")
+    # git: a name that holds a space ends with a tab; quotes and control characters are escaped.
+    tail = "\t" if " " in name else ""
+    quoted = any(character in '"\\' or ord(character) < 32 for character in name)
+
+    def header(mark: str, prefix: str) -> str:
+        full = f"{prefix}/{name}"
+        return f"{mark} {_quote(full) if quoted else full + tail}\n"
+
+    out = [header("---", "a"), header("+++", "b")]
+    for line in list(difflib.unified_diff(_diff_lines(old), _diff_lines(new), n=3))[2:]:
+        if _HUNK.match(line) or line.endswith("\n"):
+            out.append(line)
+        else:
+            out.append(line + "\n\\ No newline at end of file\n")
+    return "".join(out)
+
+
+def _diff_lines(text: str) -> list[str]:
+    """Lines as git sees them: only a line feed ends one."""
+    lines = text.split("\n")
+    last = lines.pop()
+    return [line + "\n" for line in lines] + ([last] if last else [])
+
+
+def _quote(name: str) -> str:
+    escapes = {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+    return '"' + "".join(escapes.get(c, c if ord(c) >= 32 else f"\\{ord(c):03o}") for c in name) + '"'
+
+
+def read_source(path: str | Path) -> tuple[str, str]:
+    """A Python file's text, line ends and all, and its declared encoding ("utf-8-sig": it starts with a BOM).
+
+    Raises OSError, and EditError where the bytes are not in the declared encoding.
+    """
+    data = Path(path).read_bytes()
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return data.decode(encoding), encoding
+    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+        raise EditError(f"{path}: cannot be decoded: {error}") from None
+
+
+def check_source(path: str, text: str, encoding: str = "utf-8") -> bytes:
+    """The bytes of `text`; raises EditError where it cannot be encoded or Python would not compile it."""
+    try:
+        data = text.encode(encoding)
+    except UnicodeEncodeError as error:
+        raise EditError(
+            f"{path}: the fix needs a character that {encoding} lacks: {error.object[error.start]!r}"
+        ) from None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(data, path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        where = f" (line {line}: {error.args[0]})" if line else f" ({error})"
+        raise EditError(
+            f"{path}: the fixes would leave a file that does not parse{where}; nothing was written"
+        ) from None
+    return data
+
+
+def write_atomically(path: str | Path, text: str, encoding: str = "utf-8") -> None:
+    """Replace the file's content by `text`, whole or not at all.
+
+    The bytes go to a temporary file in the same folder, are flushed to the disk, and take the file's place in
+    one step; mode and, where allowed, owner are kept, and a link's target is what is written. `encoding` is
+    what `read_source` returned; line ends are written as they stand in `text`.
+
+    Raises EditError where the text does not compile as Python, cannot be encoded or the file may not be
+    written; OSError from the file system. The file is then as it was, and no temporary file is left.
+    """
+    data = check_source(str(path), text, encoding)
+    target = Path(os.path.realpath(path))
+    before = target.stat() if target.exists() else None
+    if before is not None and not os.access(target, os.W_OK):
+        raise EditError(f"{path}: the file is write-protected")
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if before is None:
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(name, 0o666 & ~mask)
+        else:
+            if hasattr(os, "chown"):
+                with contextlib.suppress(OSError):
+                    os.chown(name, before.st_uid, before.st_gid)
+            os.chmod(name, stat.S_IMODE(before.st_mode))
+        os.replace(name, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+    with contextlib.suppress(OSError):  # not every system lets a folder be opened
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+@dataclass
+class Fixed:
+    """What `fix_findings` did: old text, new text and encoding by path, the fixes taken, what went wrong.
+
+    `refused` has one line for the user for each file whose fixes were dropped.
+    """
+
+    texts: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    taken: list[tuple[Finding, Fix]] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    rounds: int = 0
+
+    def diff(self) -> str:
+        """One patch for all files."""
+        return "".join(diff(path, old, new) for path, (old, new, _) in sorted(self.texts.items()))
+
+    def write(self) -> None:
+        """Write every changed file; raises as `write_atomically`."""
+        for path, (old, new, encoding) in sorted(self.texts.items()):
+            if old != new:
+                write_atomically(path, new, encoding)
+
+
+def fix_findings(
+    findings: Iterable[Finding],
+    applicability: Applicability = "safe",
+    proven_only: bool = False,
+    relint: Callable[[Mapping[str, str]], Iterable[Finding]] | None = None,
+    rounds: int = 10,
+) -> Fixed:
+    """Apply fixes, lint again and go on until nothing changes, at most `rounds` times; nothing is written.
+
+    `relint` gets the changed texts by path (line ends as in the file, no BOM) and returns the findings
+    then; it is how fixes that had to wait are found anew, at the positions they have by then. Without it
+    there is one round. The caller shows `Fixed.diff()` or calls `Fixed.write()`.
+
+    A file whose fixes do not apply, or would leave it unable to compile, keeps the text of the round before
+    and takes no part in further rounds.
+    """
+    result, stopped = Fixed(), set[str]()
+    seen: dict[str, set[str]] = {}
+    for _ in range(rounds):
+        choice = choose(
+            (finding for finding in findings if finding.path not in stopped), applicability, proven_only
+        )
+        changed = False
+        for path, edits in sorted(choice.edits.items()):
+            if path in stopped:
+                continue
+            try:
+                if path not in result.texts:
+                    text, encoding = read_source(path)
+                    result.texts[path] = (text.removeprefix("\ufeff"), text.removeprefix("\ufeff"), encoding)
+                old, text, encoding = result.texts[path]
+                new = apply_edits(text, edits)
+                check_source(path, new, encoding)
+            except (EditError, OSError) as error:
+                result.refused.append(str(error))
+                stopped.add(path)
+                continue
+            if new == text or new in seen.setdefault(path, set()):
+                stopped.add(path)  # two fixes that undo each other
+                continue
+            seen[path] |= {text, new}
+            result.texts[path] = (old, new, encoding)
+            changed = True
+        if not changed:
+            break
+        result.rounds += 1
+        result.taken += [
+            taken for taken in choice.taken if not stopped & {edit.path for edit in taken[1].edits}
+        ]
+        if relint is None:
+            break
+        findings = relint({path: new for path, (_, new, _) in result.texts.items()})
+    result.texts = {path: texts for path, texts in result.texts.items() if texts[0] != texts[1]}
+    return result
