@@ -1,0 +1,186 @@
+"""Way 4: run the user's own program once, and record how it calls what is compiled or could be.
+
+`targets` runs it eagerly and clones the arguments of the first calls of each root; `live` runs it as it
+stands, with torch.compile at work, and hears what Dynamo says of the program's own sequence of calls:
+further steps of a scheduler, the last short batch, train after eval.
+"""
+
+import functools
+import os
+import runpy
+import shlex
+import sys
+import threading
+
+import torch
+
+from .probes import Target, as_before, cloned, defined_at, failure, report_records
+from .taps import listening, under
+
+CALLS = 4  # recorded per root, calls that differ in shape or in a plain value
+
+
+def run_program(what):
+    """Run what --run names (a command line without the interpreter) or a file, as __main__."""
+    words = shlex.split(what) if isinstance(what, str) else list(what)
+    if words[:1] and os.path.basename(words[0]).startswith("python"):
+        words = words[1:]
+    sys.argv = words
+    try:
+        if words[0] == "-m":
+            sys.argv = words[1:]
+            runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+        else:
+            sys.path.insert(0, os.path.dirname(os.path.abspath(words[0])))
+            runpy.run_path(words[0], run_name="__main__")
+    except SystemExit as end:
+        # A test runner or a main() that ends with sys.exit(0) has done its work.
+        if end.code not in (None, 0):
+            raise
+
+
+class Recorder:
+    """The first calls of each root: what torch.compile is given, and the outermost modules under the roots."""
+
+    def __init__(self, roots):
+        self.roots = roots
+        self.targets = {}
+        self.signatures = {}
+        self.explicit = set()
+        self.depth = threading.local()
+
+    def inside(self):
+        return getattr(self.depth, "count", 0) > 0
+
+    def call(self, function, key, args, kwargs, original):
+        """Record one call, then make it; calls inside it are its own business."""
+        self.record(function, key, args, kwargs)
+        self.depth.count = getattr(self.depth, "count", 0) + 1
+        try:
+            return original(*args, **kwargs)
+        finally:
+            self.depth.count -= 1
+
+    def record(self, function, key, args, kwargs):
+        signature = describe((args, kwargs))
+        seen = self.signatures.setdefault(key, set())
+        if signature in seen or len(seen) >= CALLS:
+            return
+        seen.add(signature)
+        call = (cloned(args), cloned(kwargs))
+        if key in self.targets:
+            self.targets[key].calls.append(call)
+            return
+        from .inputs import label, unique
+
+        target = Target(unique(label(function), self.targets.values()), function, [call], "recorded")
+        self.targets[key] = target
+
+    def wants(self, module):
+        if id(module) in self.explicit:
+            return True
+        path, _ = defined_at(module)
+        return path is not None and under(path, self.roots)
+
+
+def describe(value):
+    """What tells calls apart: shapes, dtypes and plain values."""
+    if isinstance(value, torch.Tensor):
+        return ("tensor", tuple(value.shape), str(value.dtype), value.requires_grad)
+    if isinstance(value, (list, tuple)):
+        return tuple(describe(item) for item in value)
+    if isinstance(value, dict):
+        return tuple((str(key), describe(item)) for key, item in value.items())
+    return value if isinstance(value, (int, float, str, bool, type(None))) else type(value).__name__
+
+
+def targets(what, spec, wire):
+    """Run the program eagerly and return the roots that it called."""
+    recorder = Recorder(spec["roots"])
+    real_compile, real_call, real_module_compile = (
+        torch.compile,
+        torch.nn.Module.__call__,
+        torch.nn.Module.compile,
+    )
+
+    def compile(model=None, **options):
+        if model is None:
+            return lambda function: compile(function, **options)
+        if isinstance(model, torch.nn.Module):
+            recorder.explicit.add(id(model))
+            return real_compile(model, **options)
+
+        @functools.wraps(model)
+        def recorded(*args, **kwargs):
+            if recorder.inside():
+                return model(*args, **kwargs)
+            return recorder.call(model, id(model), args, kwargs, model)
+
+        return recorded
+
+    def module_compile(module, *args, **options):
+        recorder.explicit.add(id(module))
+
+    def call(module, *args, **kwargs):
+        original = functools.partial(real_call, module)
+        if recorder.inside() or torch.jit.is_tracing() or not recorder.wants(module):
+            return original(*args, **kwargs)
+        return recorder.call(module, id(module), args, kwargs, original)
+
+    torch.compile, torch.nn.Module.__call__, torch.nn.Module.compile = compile, call, module_compile
+    error = None
+    try:
+        with as_before():
+            torch.compiler.set_stance("force_eager")
+            run_program(what)
+    except BaseException as raised:
+        error = failure(raised, spec["roots"])
+    finally:
+        torch.compiler.set_stance("default")
+        torch.compile, torch.nn.Module.__call__, torch.nn.Module.compile = (
+            real_compile,
+            real_call,
+            real_module_compile,
+        )
+    if error:
+        wire.send("program_failed", error=error)
+    found = list(recorder.targets.values())
+    for target in found:
+        target.how = "recorded from " + (what if isinstance(what, str) else " ".join(what))
+    return found
+
+
+def live(what, spec, wire, prober):
+    """Run the program as it stands, compiled in default mode with the chosen backend, and send what Dynamo said."""
+    real_compile, real_module_compile = torch.compile, torch.nn.Module.compile
+    name = "the program " + (what if isinstance(what, str) else " ".join(what))
+    report, error = {}, None
+    wire.send("target", name=name, how="run as it stands", path=None, line=None)
+    with listening(spec["roots"]) as records:
+        compiled = []
+
+        def options_for(options):
+            kept = {key: value for key, value in options.items() if key in ("dynamic", "disable")}
+            return dict(kept, backend=prober.counting_backend(records))
+
+        def compile(model=None, **options):
+            if model is None:
+                return lambda function: compile(function, **options)
+            compiled.append(model)
+            return real_compile(model, **options_for(options))
+
+        def module_compile(module, *args, **options):
+            compiled.append(module)
+            real_module_compile(module, **options_for(options))
+
+        torch.compile, torch.nn.Module.compile = compile, module_compile
+        try:
+            with as_before():
+                run_program(what)
+        except BaseException as raised:
+            error = failure(raised, spec["roots"])
+        finally:
+            torch.compile, torch.nn.Module.compile = real_compile, real_module_compile
+        report_records(report, records)
+    wire.send("run", target=name, probe="program", mode="call", error=error, seconds=None, **report)
+    wire.send("target_done", name=name)

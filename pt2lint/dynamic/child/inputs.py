@@ -1,0 +1,219 @@
+"""Find what to run: callables with sample inputs, from what the user or the file offers."""
+
+import importlib
+import importlib.util
+import os
+import sys
+
+import torch
+
+from .probes import Target
+
+
+class BadInputs(Exception):
+    """What was given as inputs cannot be used; the message says so in the user's words."""
+
+
+def import_path(path):
+    """Import a Python file: as the module of its package where it lies in one, so relative imports work."""
+    path = os.path.realpath(path)
+    folder, name = os.path.split(path)
+    parts = [] if name == "__init__.py" else [os.path.splitext(name)[0]]
+    while os.path.exists(os.path.join(folder, "__init__.py")):
+        folder, package = os.path.split(folder)
+        parts.insert(0, package)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    dotted = ".".join(parts)
+    known = sys.modules.get(dotted)
+    if known is None and all(part.isidentifier() for part in parts):
+        try:
+            found = importlib.util.find_spec(dotted)
+        except (ImportError, ValueError):
+            found = None
+        if found and found.origin and os.path.realpath(found.origin) == path:
+            return importlib.import_module(dotted)
+    elif known is not None and os.path.realpath(getattr(known, "__file__", None) or "") == path:
+        return known
+    # The name is taken (a user's copy.py) or no identifier (train-2.py).
+    spec = importlib.util.spec_from_file_location(
+        "pt2lint_verified_" + "_".join(parts).replace("-", "_"), path
+    )
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def import_function(name):
+    """The function that MODULE:FUNCTION names; MODULE may be dotted or a path to a file."""
+    module_name, colon, function_name = name.rpartition(":")
+    if not colon or not module_name or not function_name:
+        raise BadInputs(f"`{name}` is not of the form MODULE:FUNCTION")
+    try:
+        if module_name.endswith(".py") or os.sep in module_name:
+            if not os.path.exists(module_name):
+                raise BadInputs(f"`{name}`: there is no file {module_name}")
+            module = import_path(module_name)
+        else:
+            module = importlib.import_module(module_name)
+    except BadInputs:
+        raise
+    except Exception as error:
+        raise BadInputs(
+            f"`{name}`: importing {module_name} raised {type(error).__name__}: {error}"
+        ) from error
+    value = module
+    for part in function_name.split("."):
+        if not hasattr(value, part):
+            raise BadInputs(f"`{name}`: {module_name} has no {function_name}")
+        value = getattr(value, part)
+    return value
+
+
+def targets_from(value, how, name):
+    """Targets from what an inputs function returned: (callable, args[, kwargs]) or a list of such.
+
+    Calls of one callable become one target with further inputs.
+    """
+    items = [value] if is_call(value) else value
+    if callable(items) or isinstance(items, (torch.Tensor, str, dict)) or not hasattr(items, "__iter__"):
+        raise BadInputs(
+            f"`{name}` should return (callable, args, kwargs) or a list of them, not {describe(value)}"
+        )
+    targets, by_function = [], {}
+    for item in items:
+        if not is_call(item):
+            raise BadInputs(
+                f"`{name}` should return (callable, args, kwargs) or a list of them; one is {describe(item)}"
+            )
+        function, args, kwargs = item[0], item[1], dict(item[2]) if len(item) > 2 and item[2] else {}
+        args = tuple(args) if isinstance(args, (list, tuple)) else (args,)
+        function = getattr(function, "_torchdynamo_orig_callable", None) or getattr(
+            function, "_orig_mod", function
+        )
+        if id(function) in by_function:
+            by_function[id(function)].calls.append((args, kwargs))
+            continue
+        target = Target(unique(label(function), targets), function, [(args, kwargs)], how)
+        by_function[id(function)] = target
+        targets.append(target)
+    if not targets:
+        raise BadInputs(f"`{name}` returned no call")
+    return targets
+
+
+def is_call(value):
+    return (
+        isinstance(value, (tuple, list))
+        and 2 <= len(value) <= 3
+        and callable(value[0])
+        and (len(value) == 2 or value[2] is None or isinstance(value[2], dict))
+        and not (isinstance(value[1], (tuple, list)) and is_call(value[1]))
+    )
+
+
+def describe(value):
+    return f"{type(value).__module__}.{type(value).__name__}".replace("builtins.", "")
+
+
+def label(function):
+    """A callable's name as a user knows it."""
+    if isinstance(function, torch.nn.Module):
+        return type(function).__name__
+    return getattr(function, "__qualname__", None) or type(function).__name__
+
+
+def unique(name, targets):
+    taken = {target.name for target in targets}
+    number, result = 2, name
+    while result in taken:
+        result, number = f"{name} ({number})", number + 1
+    return result
+
+
+def from_function(name):
+    """Way 1 and 2: --inputs MODULE:FUNCTION, or a target named in pyproject.toml."""
+    value = import_function(name)
+    if callable(value) and not is_call(value):
+        value = value()
+    return targets_from(value, f"inputs {name}", name)
+
+
+def from_file(path):
+    """Way 3: what the file has already. Empty where it has nothing."""
+    module = import_path(path)
+    targets = []
+
+    def own(name):
+        value = vars(module).get(name)
+        return value if callable(value) else None
+
+    if own("example_inputs"):
+        targets += targets_from(module.example_inputs(), "example_inputs()", "example_inputs()")
+    elif own("get_inputs"):
+        targets += from_get_inputs(module)
+    for value in list(vars(module).values()):
+        if (
+            isinstance(value, type)
+            and issubclass(value, torch.nn.Module)
+            and value.__module__ == module.__name__
+        ):
+            target = from_class(value)
+            if target and all(target.name != other.name for other in targets):
+                targets.append(target)
+    return targets
+
+
+def from_get_inputs(module):
+    """get_inputs() with get_init_inputs(): the module's `Model`, or its only nn.Module, built and called."""
+    classes = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, torch.nn.Module)
+        and value.__module__ == module.__name__
+    ]
+    model = vars(module).get("Model") or (classes[-1] if classes else None)
+    if model is None:
+        raise BadInputs("get_inputs() stands beside no nn.Module to call with its result")
+    built = module.get_init_inputs() if callable(vars(module).get("get_init_inputs")) else []
+    args, kwargs = split_arguments(built)
+    function = model(*args, **kwargs)
+    return [Target(model.__name__, function, [split_arguments(module.get_inputs())], "get_inputs()")]
+
+
+def split_arguments(value):
+    """(args, kwargs) of a list of arguments, a dict of them, or [list, dict] as both."""
+    if isinstance(value, dict):
+        return (), dict(value)
+    if isinstance(value, (list, tuple)):
+        if len(value) == 2 and isinstance(value[0], (list, tuple)) and isinstance(value[1], dict):
+            return tuple(value[0]), dict(value[1])
+        return tuple(value), {}
+    return (value,), {}
+
+
+def from_class(cls):
+    """example_input_array (Lightning) or dummy_inputs (Hugging Face), where the class builds without arguments."""
+    for attribute in ("example_input_array", "dummy_inputs"):
+        given = any(attribute in vars(base) for base in cls.__mro__ if base.__module__ == cls.__module__)
+        if attribute == "example_input_array" and not given:
+            given = attribute in names_assigned(cls)
+        if not given:
+            continue
+        try:
+            config = getattr(cls, "config_class", None)
+            instance = cls(config()) if config is not None else cls()
+        except TypeError:
+            return None  # needs arguments that nobody gave
+        value = getattr(instance, attribute, None)
+        if value is not None:
+            return Target(cls.__name__, instance, [split_arguments(value)], attribute)
+    return None
+
+
+def names_assigned(cls):
+    """Attribute names that the class's __init__ mentions."""
+    code = getattr(vars(cls).get("__init__"), "__code__", None)
+    return code.co_names if code else ()

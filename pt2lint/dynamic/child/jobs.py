@@ -1,0 +1,42 @@
+"""The jobs a child can be given: each finds targets, then probes them."""
+
+from . import inputs
+from .probes import Prober, failure
+
+
+def do(spec, wire):
+    """Do the job of the specification; whatever goes wrong is sent, never raised."""
+    prober = Prober(spec, wire)
+    wire.send("load")
+    try:
+        targets = find(spec, wire, prober)
+    except inputs.BadInputs as error:
+        wire.send("bad_inputs", message=str(error))
+        return
+    except BaseException as error:
+        wire.send("load_failed", error=failure(error, spec["roots"]))
+        return
+    wire.send("loaded", targets=[target.name for target in targets])
+    for target in targets:
+        if target.name not in spec["skip"]:
+            prober.probe(target)
+
+
+def find(spec, wire, prober):
+    kind, what = spec["kind"], spec["what"]
+    if kind == "inputs":
+        return inputs.from_function(what)
+    if kind == "file":
+        return inputs.from_file(what)
+    if kind == "run":
+        from . import harvest
+
+        return harvest.targets(what, spec, wire)
+    if kind == "program":
+        from . import harvest
+
+        harvest.live(what, spec, wire, prober)
+        return []
+    from . import made_up
+
+    return made_up.targets(what, spec)

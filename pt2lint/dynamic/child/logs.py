@@ -1,0 +1,208 @@
+"""Read what Dynamo logs. The one place that knows the formats, which differ between versions (2.6 to 2.15).
+
+The functions take the text of one log message and return plain dictionaries; they need no torch, so the
+tests feed them recorded lines of several versions, and `pt2lint --trace` the artifacts of a job that ran
+elsewhere.
+"""
+
+import re
+
+FRAME = re.compile(r'^\s*File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<function>\S+))?\s*$')
+PLACE = re.compile(r"in user code at (?P<path>.+?):(?P<line>\d+)\s*$", re.M)
+REASON = re.compile(r"^(?:Graph Break )?Reason: ?", re.M)
+REGISTRY = re.compile(r"\bgb/?(?:site/)?gb(\d{4})\b|\bgb(\d{4})(?:\.html)?\b")
+TRACED = re.compile(r"^TRACE starts_line (?P<path>.+?):(?P<line>\d+) in (?P<function>\S+)")
+RECOMPILED = re.compile(r"^Recompiling function (?P<function>.+?) in (?P<path>.+):(?P<line>\d+)\s*$", re.M)
+LIMIT = re.compile(r"torch\._dynamo hit config\.(?P<limit>\w+)(?: \((?P<value>\d+)\))?")
+LIMIT_FUNCTION = re.compile(r"function: '(?P<function>.+?)' \((?P<path>.+):(?P<line>\d+)\)")
+RESUMED = re.compile(r"^torch_dynamo_resume_in_(?P<function>.+)_at_(?P<line>\d+)$")
+SKIPS = (
+    "Skipping the function and falling back to eager",
+    "which results in a skip",
+    "Graph break: skip:",
+    "frame skipped:",
+    "Skipping frame because",
+)
+# What Dynamo puts before the reason proper.
+PREAMBLES = (
+    "Encountered graph break when attempting to",
+    "Failed to handle graph break gracefully",
+    "Graph break in user code at",
+    "Graph break under GenericContextWrappingVariable",
+)
+
+
+def function_name(name):
+    """The user's name of a function: Dynamo calls the code after a break torch_dynamo_resume_in_NAME_at_LINE."""
+    resumed = RESUMED.match(name or "")
+    return resumed["function"] if resumed else name
+
+
+def read_stack(text):
+    """Frames of a formatted traceback, outermost first: [path, line, function, column, end_column].
+
+    Columns count from 1 and are None where the traceback marks none (Python below 3.11, whole-line marks).
+    """
+    frames = []
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        frame = FRAME.match(line)
+        if not frame:
+            continue
+        column = end_column = None
+        if number + 2 < len(lines) and not FRAME.match(lines[number + 1]):
+            marks = lines[number + 2]
+            source = lines[number + 1]
+            if marks.strip() and not marks.strip(" ^~"):
+                # Both lines are indented by 4; the source itself stands stripped of its own indentation.
+                indent = len(source) - len(source.lstrip())
+                column, end_column = len(marks) - len(marks.lstrip()) - indent, len(marks.rstrip()) - indent
+        frames.append(
+            [frame["path"], int(frame["line"]), function_name(frame["function"] or ""), column, end_column]
+        )
+    return frames
+
+
+def read_reason(text):
+    """(reason in one line, explanation, hints, developer context) of the text after "Reason:"."""
+    lines = [line.rstrip() for line in text.splitlines()]
+    body = [line for line in lines if line.strip() and not line.strip().startswith(PREAMBLES)]
+    reason = body[0].strip() if body else ""
+    # 2.6 says "Unsupported: Unsupported: builtin: print [...]": an exception's name before the reason.
+    reason = re.sub(r"^(?:(?:torch\._dynamo\.exc\.)?(?:Unsupported|UserError): )+", "", reason)
+    explanation = context = ""
+    hints = []
+    for line in lines:
+        line = line.strip()
+        if line.startswith("Explanation: ") and not explanation:
+            explanation = line[len("Explanation: ") :]
+        elif line.startswith("Hint: "):
+            hints.append(line[len("Hint: ") :])
+        elif line.startswith("Developer debug context: ") and not context:
+            context = line[len("Developer debug context: ") :]
+    return reason, explanation, hints, context
+
+
+def registry_id(text):
+    """GB0170 from the link to PyTorch's graph-break registry, None where the message has none."""
+    found = REGISTRY.search(text)
+    return "GB" + (found[1] or found[2]) if found else None
+
+
+def read_break(message, exception=""):
+    """What a record of the graph_breaks log says, or None if it tells of no break.
+
+    `exception` is the text of the exception that was logged with it: messages about a skipped frame leave the
+    reason to it. Keys: path, line (where Dynamo broke, perhaps inside the standard library), reason,
+    explanation, hints, context, graph_break (registry id or None), stack, skipped (the frame was given up
+    whole), why_skipped.
+    """
+    place = PLACE.search(message)
+    skipped = any(words in message for words in SKIPS)
+    if not place and not skipped and "raph break" not in message:
+        return None
+    head, *traceback = re.split(
+        r"^(?:User code traceback|The graph break occurred in the following user code|"
+        r"from user code|Graph break: (?:skip: )?from user code at):\s*$",
+        message,
+        flags=re.M,
+    )
+    stack = read_stack("\n".join(traceback) if traceback else "" if REASON.search(head) else message)
+    said = REASON.split(head, maxsplit=1)
+    why_skipped = ""
+    first, *second = (said[1] if len(said) > 1 else exception).split("*** While handling this graph break", 1)
+    if second and skipped:
+        why_skipped = read_reason(second[0].split("***\n", 1)[-1])[0]
+    reason, explanation, hints, context = read_reason(first)
+    if place:
+        path, line = place["path"], int(place["line"])
+    elif stack:
+        path, line = stack[-1][0], stack[-1][1]
+    else:
+        return None
+    if "Stack variable source attribution" in reason:
+        reason = ""
+    return {
+        "path": path,
+        "line": line,
+        "reason": reason,
+        "explanation": explanation,
+        "hints": hints,
+        "context": context[:500],
+        "graph_break": registry_id(first) or registry_id(head),
+        "stack": stack,
+        "skipped": skipped,
+        "why_skipped": why_skipped,
+    }
+
+
+def read_traced(message):
+    """(path, line, function) of a trace_source record, None if it is another."""
+    traced = TRACED.match(message)
+    return (traced["path"], int(traced["line"]), traced["function"]) if traced else None
+
+
+def read_guards(text):
+    """The guards that failed, without the comments and stacks around them: ["n == 3", ...]."""
+    guards = []
+    for line in text.splitlines():
+        line = line.strip()
+        line = line[2:].strip() if line.startswith("- ") else line
+        guard = re.match(r"(?:\d+/\d+(?:_\d+)?: )(.+)", line)
+        if guard:
+            text = re.split(r"\s{2,}# ", guard[1], maxsplit=1)[0].strip()
+            if text not in guards:
+                guards.append(text)
+    return guards
+
+
+def read_recompile(message):
+    """What a record of the recompiles log says: function, path, line (of the `def`), guards; else None."""
+    found = RECOMPILED.search(message)
+    if not found:
+        return None
+    return {
+        "function": function_name(found["function"]),
+        "path": found["path"],
+        "line": int(found["line"]),
+        "guards": read_guards(message[found.end() :]),
+        # Where the code after a graph break was recompiled, the line of that break.
+        "resumed_at": int(RESUMED.match(found["function"])["line"])
+        if RESUMED.match(found["function"])
+        else None,
+    }
+
+
+def read_limit(message):
+    """What the warning about the recompile limit says: limit, value, function, path, line; else None."""
+    hit, function = LIMIT.search(message), LIMIT_FUNCTION.search(message)
+    if not hit or not function:
+        return None
+    return {
+        "limit": hit["limit"],
+        "value": int(hit["value"]) if hit["value"] else None,
+        "function": function_name(function["function"]),
+        "path": function["path"],
+        "line": int(function["line"]),
+    }
+
+
+def read_error(text):
+    """What the message of an exception raised under fullgraph=True says: as read_break, with place and stack."""
+    head, *traceback = re.split(r"^from user code:\s*$", text, maxsplit=1, flags=re.M)
+    stack = read_stack(traceback[0]) if traceback else []
+    if not stack:
+        return None
+    reason, explanation, hints, context = read_reason(head)
+    return {
+        "path": stack[-1][0],
+        "line": stack[-1][1],
+        "reason": reason,
+        "explanation": explanation,
+        "hints": hints,
+        "context": context[:500],
+        "graph_break": registry_id(head),
+        "stack": stack,
+        "skipped": False,
+        "why_skipped": "",
+    }

@@ -1,0 +1,153 @@
+"""Hear what Dynamo logs while a block runs, whatever the verified code does to logging."""
+
+import contextlib
+import logging
+import os
+
+from . import logs
+
+
+class Records:
+    """What was heard: breaks, recompilations, limits and graphs in order; lines traced by compile id."""
+
+    def __init__(self, roots):
+        self.roots = roots
+        self.events = []
+        self.traced = {}
+        self.skipped = set()
+        self.last_compile = None
+        self._known = {}
+
+    def here(self, path):
+        """The file's real path if it is one of those to judge, else None."""
+        if path not in self._known:
+            real = os.path.realpath(path)
+            self._known[path] = real if under(real, self.roots) else None
+        return self._known[path]
+
+    def on_traced(self, text, error):
+        record = logs.read_traced(text)
+        compile_id = self.last_compile = current_compile_id()
+        if record and self.here(record[0]):
+            self.traced.setdefault(compile_id, {}).setdefault(self.here(record[0]), set()).add(record[1])
+
+    def on_break(self, text, error):
+        record = logs.read_break(text, error)
+        if record is None:
+            return
+        record["compile_id"] = compile_id = current_compile_id() or self.last_compile
+        if record["skipped"]:
+            self.skipped.add(compile_id)
+        self.events.append(("break", real_places(record)))
+
+    def on_recompile(self, text, error):
+        record = logs.read_recompile(text)
+        if record:
+            self.events.append(("recompile", real_places(record)))
+
+    def on_warning(self, text, error):
+        record = logs.read_limit(text)
+        if record:
+            self.events.append(("limit", real_places(record)))
+
+    def on_graph(self, operators):
+        """A graph was handed to the backend."""
+        graph = {"operators": operators, "compile_id": current_compile_id() or self.last_compile}
+        self.events.append(("graph", graph))
+
+    def lines(self, skipped):
+        """{path: lines} traced in frames that Dynamo gave up (skipped=True), or kept (False)."""
+        found = {}
+        for compile_id, files in self.traced.items():
+            if (compile_id in self.skipped) == skipped:
+                for path, lines in files.items():
+                    found.setdefault(path, set()).update(lines)
+        return {path: sorted(lines) for path, lines in found.items()}
+
+
+def under(path, roots):
+    """Whether a real path is one of the roots, or lies in one."""
+    return any(path == root or path.startswith(root + os.sep) for root in roots)
+
+
+def real_places(record):
+    """The record with real paths, as the parent compares them."""
+    if os.path.exists(record["path"]):
+        record["path"] = os.path.realpath(record["path"])
+    for frame in record.get("stack", ()):
+        if os.path.exists(frame[0]):
+            frame[0] = os.path.realpath(frame[0])
+    return record
+
+
+def current_compile_id():
+    """Dynamo's name of the frame being compiled, as "0/1"; None outside compilation."""
+    import torch._guards
+
+    try:
+        compile_id = torch._guards.CompileContext.current_compile_id()
+    except Exception:
+        return None
+    return None if compile_id is None else str(compile_id)
+
+
+@contextlib.contextmanager
+def listening(roots):
+    """Record Dynamo's graph_breaks, trace_source and recompiles logs and its limit warnings.
+
+    The loggers' own methods are replaced, since the verified code may remove handlers, call
+    logging.disable() or load a configuration.
+    """
+    import torch._dynamo
+    import torch._logging
+
+    records = Records(roots)
+    torch._logging.set_logs(graph_breaks=True, trace_source=True, recompiles=True)
+    loggers = {name: logging.getLogger(name) for name in list(logging.root.manager.loggerDict)}
+    ends = {
+        "__graph_breaks": records.on_break,
+        "__trace_source": records.on_traced,
+        "__recompiles": records.on_recompile,
+    }
+    tapped = []
+    for name, logger in loggers.items():
+        if name.startswith("torch.") and name.rsplit(".", 1)[-1] in ends:
+            tap(logger, "debug", ends[name.rsplit(".", 1)[-1]])
+            tapped.append(logger)
+    logger = logging.getLogger("torch._dynamo.convert_frame")
+    tap(logger, "warning", records.on_warning)
+    tapped.append(logger)
+    try:
+        yield records
+    finally:
+        for logger in tapped:
+            for name in ("debug", "warning", "isEnabledFor"):
+                logger.__dict__.pop(name, None)
+        torch._logging.set_logs()
+
+
+def tap(logger, method, hear):
+    """Replace one method of one logger by a function that hands over the text."""
+
+    def heard(message, *args, **kwargs):
+        try:
+            text = str(message) % args if args else str(message)
+            hear(text, exception_text(kwargs.get("exc_info")))
+        except RecursionError:
+            raise
+        except Exception as error:  # never let our reading disturb Dynamo
+            hear.__self__.events.append(("unread", {"message": f"{type(error).__name__}: {error}"}))
+
+    logger.__dict__[method] = heard
+    if method == "debug":
+        logger.__dict__["isEnabledFor"] = lambda level: True
+
+
+def exception_text(exc_info):
+    """The message of the exception that a record carries."""
+    import sys
+
+    if not exc_info:
+        return ""
+    error = exc_info if isinstance(exc_info, BaseException) else sys.exc_info()[1]
+    return str(error) if error is not None else ""

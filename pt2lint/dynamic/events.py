@@ -1,0 +1,180 @@
+"""What the probes saw, as plain data. Paths are real paths; lines count from 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Frame = tuple[str, int, str, "int | None", "int | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """One record of a graph break.
+
+    `path` and `line` are where Dynamo broke, perhaps inside the standard library; `stack` the frames that led
+    there, outermost first: (path, line, function, column, end column). `skipped` says that Dynamo gave up
+    the whole frame. `before` and `after` count the operators of the graphs next to it, None where there is
+    no such graph.
+    """
+
+    path: str
+    line: int
+    reason: str
+    graph_break: str | None = None
+    explanation: str = ""
+    hints: tuple[str, ...] = ()
+    stack: tuple[Frame, ...] = ()
+    skipped: bool = False
+    why_skipped: str = ""
+    before: int | None = None
+    after: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recompile:
+    """Dynamo compiled a function again (`line` is its `def`), since these guards failed.
+
+    `limit` is the setting whose limit was hit ("recompile_limit"), after which the function runs eagerly.
+    """
+
+    path: str
+    line: int
+    function: str
+    guards: tuple[str, ...] = ()
+    resumed_at: int | None = None
+    limit: str | None = None
+    limit_value: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a run, a target or a whole job gave no answer. `place` is the innermost line under the paths."""
+
+    kind: str
+    message: str
+    type: str = ""
+    place: tuple[str, int] | None = None
+
+    def __str__(self) -> str:
+        named = self.type and self.kind not in ("exit", "crash", "timeout", "memory")
+        return f"{self.type}: {self.message}" if named else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One probe of one target in one mode ("train", "eval", or "call" for what is no module).
+
+    Probes: "eager", "explain", "default", "again" (same inputs once more), "given" (further inputs of the
+    user's), "varied" (further inputs of our own), "fullgraph", "capture" (default mode with what
+    fullgraph=True captures), "program" (the user's program as it stands), "trace" (the logs of a job that
+    ran elsewhere). `traced` holds the lines Dynamo traced in frames that it kept, `gave_up` those in frames
+    it gave up, `ran` how often each line ran eagerly.
+    """
+
+    target: str
+    probe: str
+    mode: str
+    breaks: tuple[Break, ...] = ()
+    recompiles: tuple[Recompile, ...] = ()
+    graphs: tuple[int, ...] = ()
+    traced: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    gave_up: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    ran: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    error: Failure | None = None
+    explain: Mapping[str, int] | None = None
+    seconds: float | None = None
+    rank: int | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """All that was seen: the runs, and what failed for which files (empty: for all that is judged)."""
+
+    runs: tuple[Run, ...] = ()
+    failures: tuple[tuple[tuple[str, ...], Failure], ...] = ()
+
+
+def run_from(message: Mapping[str, Any]) -> Run:
+    """A Run from the child's "run" message."""
+    breaks: list[Break] = []
+    recompiles: list[Recompile] = []
+    said = message.get("events") or []
+    for number, (kind, fields) in enumerate(said):
+        if kind == "break":
+            breaks.append(_break(fields, said[number + 1 :]))
+        elif kind == "recompile":
+            recompiles.append(
+                Recompile(
+                    fields["path"], fields["line"], fields["function"],
+                    tuple(fields["guards"]), fields.get("resumed_at"),
+                )
+            )  # fmt: skip
+        elif kind == "limit":
+            recompiles.append(
+                Recompile(
+                    fields["path"], fields["line"], fields["function"],
+                    limit=fields["limit"], limit_value=fields["value"],
+                )
+            )  # fmt: skip
+    return Run(
+        target=message["target"],
+        probe=message["probe"],
+        mode=message["mode"],
+        breaks=tuple(breaks),
+        recompiles=tuple(recompiles),
+        graphs=tuple(fields["operators"] for kind, fields in said if kind == "graph"),
+        traced=_lines(message.get("traced")),
+        gave_up=_lines(message.get("gave_up")),
+        ran={
+            path: {int(line): n for line, n in counts.items()}
+            for path, counts in (message.get("ran") or {}).items()
+        },
+        error=failure_from(message.get("error")),
+        explain=message.get("explain"),
+        seconds=message.get("seconds"),
+        rank=message.get("rank"),
+        details={key: message[key] for key in ("call", "shapes") if key in message},
+    )
+
+
+def failure_from(fields: Mapping[str, Any] | None) -> Failure | None:
+    if not fields:
+        return None
+    place = fields.get("place")
+    return Failure(fields["kind"], fields["message"], fields.get("type", ""), tuple(place) if place else None)
+
+
+def _lines(found: Mapping[str, Iterable[int]] | None) -> dict[str, frozenset[int]]:
+    return {path: frozenset(lines) for path, lines in (found or {}).items()}
+
+
+def _break(fields: Mapping[str, Any], later: list[tuple[str, Mapping[str, Any]]]) -> Break:
+    """The break with its cost: Dynamo logs it, compiles the graph up to it, and then what follows in a new frame."""
+    before = after = None
+    if not fields["skipped"]:
+        for kind, other in later:
+            if kind == "break" and (other["path"], other["line"]) != (fields["path"], fields["line"]):
+                break
+            if kind != "graph":
+                continue
+            if other["compile_id"] == fields.get("compile_id") and before is None:
+                before = other["operators"]
+            elif after is None:
+                after = other["operators"]
+                break
+    return Break(
+        path=fields["path"],
+        line=fields["line"],
+        reason=fields["reason"],
+        graph_break=fields["graph_break"],
+        explanation=fields["explanation"],
+        hints=tuple(fields["hints"]),
+        stack=tuple((f[0], f[1], f[2], f[3], f[4]) for f in fields["stack"]),
+        skipped=fields["skipped"],
+        why_skipped=fields["why_skipped"],
+        before=before,
+        after=after,
+    )

@@ -1,0 +1,80 @@
+"""What `--verify` can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyOptions:
+    """Options of the dynamic pass.
+
+    inputs: "MODULE:FUNCTION" names (MODULE dotted or a path); the function returns (callable, args, kwargs)
+    or a
+        list of them, and findings in every file under PATHS are judged by these calls.
+    targets: the same, from `[tool.pt2lint.verify]`; used where `inputs` and `run` are not given.
+    run: a command line without the interpreter ("train.py --steps 2", "-m pytest tests/test_model.py"), run
+    to
+        record how it calls what is compiled.
+    timeout: seconds for one child process to load, and again for each target that it probes.
+    memory: MiB that one child and its own children may use together; None is 80 % of the machine's.
+    python: interpreter that has torch; None is the running one if it has torch, else the project's
+    environment.
+    backend: what torch.compile hands graphs to; "eager" stops at the layer that breaks graphs.
+    device: moves modules and inputs, as in torch's `.to()`; None leaves them.
+    jobs: child processes at a time.
+    modes: "train" and "eval", for modules; other callables run once as they are.
+    made_up: whether inputs may be made up where none are found.
+    further: whether to call again with further inputs, to see recompilations.
+    """
+
+    inputs: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    run: str | None = None
+    timeout: float = 300.0
+    memory: int | None = None
+    python: str | None = None
+    backend: str = "eager"
+    device: str | None = None
+    jobs: int = 1
+    modes: tuple[str, ...] = ("train", "eval")
+    made_up: bool = True
+    further: bool = True
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "inputs": (list, tuple), "targets": (list, tuple), "modes": (list, tuple),
+    "run": (str,), "python": (str,), "backend": (str,), "device": (str,),
+    "timeout": (int, float), "memory": (int,), "jobs": (int,),
+    "made_up": (bool,), "further": (bool,),
+}  # fmt: skip
+
+
+def options_from(table: Mapping[str, Any], **given: Any) -> VerifyOptions:
+    """Options from a `[tool.pt2lint.verify]` table (keys with - or _) and what the command line gave on top.
+
+    `given` values that are None or empty count as not given. Raises ValueError, worded for the user, for an
+    unknown key or a value of the wrong type.
+    """
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        name = key.replace("-", "_")
+        if name not in _TYPES:
+            known = ", ".join(field.name.replace("_", "-") for field in fields(VerifyOptions))
+            raise ValueError(f"unknown key `{key}`; known are {known}")
+        if not isinstance(value, _TYPES[name]) or (isinstance(value, bool) and bool not in _TYPES[name]):
+            raise ValueError(f"`{key}` should be {_TYPES[name][0].__name__}, not {value!r}")
+        if list in _TYPES[name]:
+            if not all(isinstance(item, str) for item in value):
+                raise ValueError(f"`{key}` should be a list of strings, not {value!r}")
+            value = tuple(value)
+        values[name] = value
+    values.update({name: value for name, value in given.items() if value not in (None, (), [])})
+    options = VerifyOptions(**values)
+    if options.timeout <= 0 or options.jobs < 1 or (options.memory is not None and options.memory < 1):
+        raise ValueError("`timeout`, `memory` and `jobs` should be positive")
+    if not set(options.modes) <= {"train", "eval"} or not options.modes:
+        raise ValueError("`modes` should name `train`, `eval` or both")
+    return options

@@ -1,0 +1,249 @@
+"""Verify findings: plan the child runs, run them with limits, and judge by what they saw."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pt2lint.dynamic.events import Events, Failure, Run, failure_from, run_from
+from pt2lint.dynamic.options import VerifyOptions
+from pt2lint.dynamic.plan import Job, find_files, plan
+from pt2lint.dynamic.process import Limits, machine_memory, run_child
+from pt2lint.dynamic.verdict import Files, judge
+from pt2lint.finding import Finding, Problem
+
+
+@dataclass(frozen=True)
+class VerifyResult:
+    """What the dynamic pass has to say.
+
+    findings: those given, with verdict and evidence, and PTB900 and PTR900 for what no rule foresaw; sorted
+    by place.
+    problems: what could not be run, one line each in the user's words; they make the exit status 2.
+    notes: sentences for the report: what was run and how, what was missing.
+    events: what the probes saw, for tests and benchmarks.
+    """
+
+    findings: list[Finding]
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    events: Events = field(default_factory=Events)
+
+
+def verify(
+    findings: Sequence[Finding],
+    paths: Sequence[str],
+    options: VerifyOptions | None = None,
+    on_progress: Callable[[str], None] | None = None,
+) -> VerifyResult:
+    """Run the code under `paths` in child processes and judge each finding by what Dynamo did.
+
+    This RUNS the user's code (imports the files, calls what they define). `paths` are files or folders as
+    the user gave them; findings name files the same way, or relative to the working folder. `on_progress`
+    gets a line of text at each step, from any thread. Never raises for what the user's code does: what
+    fails becomes a Problem, and the verdict `failed` of the findings it would have judged. Returns at the
+    latest when the limits of all targets have run out, with no process left behind.
+    """
+    options = options or VerifyOptions()
+    progress = on_progress or (lambda text: None)
+    shown = find_files(paths, (finding.path for finding in findings))
+    sources = _read(shown)
+    files = Files({path: shown[path] for path in sources}, sources)
+    collected = Collected()
+    python, trouble = find_python(options.python, paths)
+    if python is None:
+        collected.problems.append(Problem(None, trouble))
+        collected.failures.append(((), Failure("no torch", trouble)))
+        return _judged(findings, collected, files)
+    jobs = plan(sources, {os.path.realpath(finding.path) for finding in findings}, options)
+    limits = Limits(options.timeout, _memory(options))
+    with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
+        worked = [pool.submit(_do, job, python, limits, options, files, progress) for job in jobs]
+        for future in worked:
+            collected.add(future.result())
+    if not jobs and findings:
+        collected.notes.append(
+            "nothing was run: no inputs were found. Give --inputs MODULE:FUNCTION (the function returns "
+            '(callable, args, kwargs)), a function example_inputs() in the file, or --run "train.py --steps
+            2".'
+        )
+    return _judged(findings, collected, files)
+
+
+@dataclass
+class Collected:
+    """What the jobs brought, in the order of the plan."""
+
+    runs: list[Run] = field(default_factory=list)
+    failures: list[tuple[tuple[str, ...], Failure]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, other: Collected) -> None:
+        self.runs += other.runs
+        self.failures += other.failures
+        self.problems += other.problems
+        self.notes += [note for note in other.notes if note not in self.notes]
+
+
+def _judged(findings: Sequence[Finding], collected: Collected, files: Files) -> VerifyResult:
+    events = Events(tuple(collected.runs), tuple(collected.failures))
+    return VerifyResult(judge(findings, events, files), collected.problems, collected.notes, events)
+
+
+def _read(shown: dict[str, str]) -> dict[str, str]:
+    """The text of each file that can be read as UTF-8."""
+    sources = {}
+    for path in shown:
+        try:
+            sources[path] = Path(path).read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError):
+            continue  # the static pass has said so
+    return sources
+
+
+def _memory(options: VerifyOptions) -> int | None:
+    if options.memory:
+        return options.memory * 2**20
+    machine = machine_memory()
+    return int(machine * 0.8) if machine else None
+
+
+def _do(
+    job: Job,
+    python: str,
+    limits: Limits,
+    options: VerifyOptions,
+    files: Files,
+    progress: Callable[[str], None],
+) -> Collected:
+    """Run one job; when a target brings the child down, go on with the next one in a new child."""
+    out = Collected()
+    where = files.shown.get(job.covers[0]) if job.covers else None
+    skip: list[str] = []
+    while True:
+        state = _State(job, where, progress)
+        spec = {
+            "kind": job.kind, "what": job.what, "roots": sorted(files.sources), "skip": skip,
+            "modes": list(options.modes), "backend": options.backend, "device": options.device,
+            "memory": limits.memory, "further": options.further,
+        }  # fmt: skip
+        progress(f"{job.label}: loading")
+        ended = run_child(python, spec, limits, state.hear)
+        out.runs += state.runs
+        out.failures += state.failures
+        out.problems += state.problems
+        out.notes += state.notes
+        if ended is None:
+            return out
+        if state.current is None:
+            out.problems.append(Problem(where, f"{job.label}: {ended}"))
+            out.failures.append((job.covers, ended))
+            return out
+        out.problems.append(Problem(where, f"{state.current}: {ended}"))
+        out.failures.append((job.covers, ended))
+        skip = [*skip, *state.finished, state.current]
+        if not set(state.targets) - set(skip):
+            return out
+
+
+class _State:
+    """What one child said."""
+
+    def __init__(self, job: Job, where: str | None, progress: Callable[[str], None]) -> None:
+        self.job, self.where, self.progress = job, where, progress
+        self.runs: list[Run] = []
+        self.failures: list[tuple[tuple[str, ...], Failure]] = []
+        self.problems: list[Problem] = []
+        self.notes: list[str] = []
+        self.targets: list[str] = []
+        self.finished: list[str] = []
+        self.current: str | None = None
+
+    def hear(self, message: dict[str, Any]) -> None:
+        kind = message.get("event")
+        if kind == "no_torch":
+            self._fail(Failure("no torch", f"torch cannot be imported: {message['message']}"), self.job.label)
+        elif kind == "bad_inputs":
+            self._fail(Failure("inputs", message["message"]), None)
+        elif kind in ("load_failed", "program_failed"):
+            failure = failure_from(message["error"])
+            assert failure is not None
+            self._fail(failure, self.job.label)
+        elif kind == "loaded":
+            self.targets = message["targets"]
+            if not self.targets and self.job.kind == "run":
+                self.notes.append(f"{self.job.what} called nothing that torch.compile could take")
+        elif kind == "target":
+            self.current = message["name"]
+            self.progress(f"{self.current}: {message['how']}")
+        elif kind == "target_done":
+            self.finished.append(message["name"])
+            self.current = None
+        elif kind == "run":
+            run = run_from(message)
+            self.runs.append(run)
+            mode = f" ({run.mode})" if run.mode != "call" else ""
+            self.progress(f"{run.target}{mode}: {run.probe}")
+            if run.error and (
+                run.probe in ("eager", "program") or run.error.kind in ("exit", "out of memory")
+            ):
+                self._fail(run.error, f"{run.target}{mode}")
+        elif kind == "note":
+            self.notes.append(message["text"])
+
+    def _fail(self, failure: Failure, what: str | None) -> None:
+        place = failure.place
+        text = f"{what}: {failure}" if what else str(failure)
+        if place:
+            text += f" (at {os.path.relpath(place[0])}:{place[1]})"
+        self.problems.append(Problem(self.where, text))
+        self.failures.append((self.job.covers, failure))
+
+
+def find_python(given: str | None, paths: Sequence[str] = ()) -> tuple[str | None, str]:
+    """(interpreter, "") to verify with, or (None, what is wrong in one line).
+
+    --python if given; else the running interpreter if it has torch; else the first environment that is
+    active or lies beside the project (VIRTUAL_ENV, CONDA_PREFIX, .venv, venv) and has torch.
+    """
+    if given:
+        if has_torch(given):
+            return given, ""
+        return None, f"--python {given}: this interpreter has no torch, or cannot be run"
+    if has_torch(sys.executable):
+        return sys.executable, ""
+    for python in _environments(paths):
+        if has_torch(python):
+            return python, ""
+    return None, (
+        "--verify needs an interpreter with torch: this one has none, nor has an environment beside the project. "
+        "Name one with --python PATH."
+    )
+
+
+def _environments(paths: Sequence[str]) -> list[str]:
+    folders = [os.environ.get("VIRTUAL_ENV"), os.environ.get("CONDA_PREFIX")]
+    starts = [Path.cwd(), *(Path(os.path.realpath(path)) for path in paths)]
+    for start in starts:
+        for folder in (start, *start.parents):
+            folders += [str(folder / ".venv"), str(folder / "venv")]
+    pythons = [os.path.join(folder, "bin", "python") for folder in folders if folder]
+    return [python for python in dict.fromkeys(pythons) if os.access(python, os.X_OK)]
+
+
+def has_torch(python: str) -> bool:
+    """Whether an interpreter finds a torch package (it is not imported: that takes seconds)."""
+    code = "import importlib.util, json; print(json.dumps(importlib.util.find_spec('torch') is not None))"
+    try:
+        done = subprocess.run([python, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+        return bool(done.returncode == 0 and json.loads(done.stdout or "false"))
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return False

@@ -1,0 +1,111 @@
+"""Where statements begin and end: the unit in which findings and breaks are compared."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+
+class Statements:
+    """The simple statements, and headers of compound ones, of one source text (which must parse)."""
+
+    def __init__(self, source: str) -> None:
+        self.tree = ast.parse(source)
+
+    @cached_property
+    def _spans(self) -> dict[int, tuple[int, int]]:
+        spans: dict[int, tuple[int, int]] = {}
+
+        def visit(node: ast.AST) -> None:
+            if isinstance(node, ast.stmt):
+                body = getattr(node, "body", None)
+                last = node.end_lineno or node.lineno
+                if isinstance(body, list) and body:
+                    last = max(node.lineno, body[0].lineno - 1)
+                elif isinstance(node, ast.Match):
+                    last = max(node.lineno, node.cases[0].pattern.lineno - 1)
+                for line in range(node.lineno, last + 1):
+                    spans[line] = (node.lineno, last)
+            for child in ast.iter_child_nodes(node):
+                visit(child)
+
+        visit(self.tree)
+        return spans
+
+    def span(self, line: int) -> tuple[int, int]:
+        """First and last line of the innermost statement or header at a line."""
+        return self._spans.get(line, (line, line))
+
+    def node(self, line: int) -> ast.stmt | None:
+        """The statement that `line` belongs to."""
+        first = self.span(line)[0]
+        found = [node for node in ast.walk(self.tree) if isinstance(node, ast.stmt) and node.lineno == first]
+        return found[-1] if found else None
+
+    def function(self, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The function whose `def` (or first decorator) stands at `line`."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+                if first <= line <= node.lineno:
+                    return node
+        return None
+
+    def columns(self, line: int) -> tuple[int, int, int]:
+        """(column, end line, end column) of the statement or header at `line`, in code points from 1."""
+        node = self.node(line)
+        first, last = self.span(line)
+        if node is None or node.lineno != first:
+            return 1, line, 1
+        if last == node.end_lineno:
+            return node.col_offset + 1, last, (node.end_col_offset or 0) + 1
+        return node.col_offset + 1, first, node.col_offset + 2
+
+    def is_conditional(self, line: int, column: int, end_line: int, end_column: int) -> bool:
+        """Whether an expression may stay unevaluated though its statement runs.
+
+        So it is in a branch of `a if c else b`, after `and` or `or`, in a comprehension or a lambda.
+        """
+        start, end = (line, column - 1), (end_line, end_column - 1)
+
+        def holds(node: ast.AST) -> bool:
+            if not hasattr(node, "lineno"):
+                return False
+            first = (node.lineno, node.col_offset)  # type: ignore[attr-defined]
+            return first <= start and end <= (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.IfExp):
+                parts: list[ast.AST] = [node.body, node.orelse]
+            elif isinstance(node, ast.BoolOp):
+                parts = list(node.values[1:])
+            elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+                parts = [node.elt, *(test for each in node.generators for test in each.ifs)]
+            elif isinstance(node, ast.DictComp):
+                parts = [node.key, node.value, *(test for each in node.generators for test in each.ifs)]
+            elif isinstance(node, ast.Lambda):
+                parts = [node.body]
+            elif isinstance(node, ast.Assert) and node.msg is not None:
+                parts = [node.msg]
+            else:
+                continue
+            if any(holds(part) for part in parts):
+                return True
+        return False
+
+
+def identifiers(node: ast.AST) -> set[str]:
+    """All names, attributes, keywords and strings in a piece of code."""
+    found: set[str] = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            found.add(part.id)
+        elif isinstance(part, ast.Attribute):
+            found.add(part.attr)
+        elif isinstance(part, ast.keyword) and part.arg:
+            found.add(part.arg)
+        elif isinstance(part, ast.arg):
+            found.add(part.arg)
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+            found.add(part.value)
+    return found

@@ -1,0 +1,486 @@
+"""From findings and events to verdicts: a pure function, which needs no torch."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pt2lint.dynamic.dynamic_shapes import mark_dynamic
+from pt2lint.dynamic.events import Break, Events, Failure, Recompile, Run
+from pt2lint.dynamic.statements import Statements, identifiers
+from pt2lint.finding import Finding, Verdict
+
+# Runs in which torch.compile works as users have it: what they trace without a break is refuted.
+DEFAULT_MODE = ("default", "again", "given", "varied", "program", "trace")
+FULLGRAPH = ("fullgraph", "capture")
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files to judge: how the user writes each real path, its text, and the folders that count as theirs."""
+
+    shown: Mapping[str, str]
+    sources: Mapping[str, str]
+    _statements: dict[str, Statements | None] = field(default_factory=dict)
+
+    def statements(self, path: str) -> Statements | None:
+        """Statements of a file, by real path; None for one that is not judged or does not parse."""
+        if path not in self._statements:
+            try:
+                self._statements[path] = Statements(self.sources[path])
+            except (KeyError, SyntaxError, ValueError):
+                self._statements[path] = None
+        return self._statements[path]
+
+    def unit(self, path: str, line: int) -> tuple[str, int]:
+        """The statement that a place belongs to."""
+        statements = self.statements(path)
+        return path, statements.span(line)[0] if statements else line
+
+    def place(self, break_: Break) -> tuple[str, int] | None:
+        """The user's innermost line of a break, None where no frame is the user's."""
+        for path, line, *_ in reversed(break_.stack):
+            if path in self.sources:
+                return path, line
+        return (break_.path, break_.line) if break_.path in self.sources else None
+
+
+@dataclass
+class Site:
+    """All that was seen to break at one statement."""
+
+    breaks: list[tuple[Run, Break]] = field(default_factory=list)
+    line: int = 0
+
+
+def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Finding]:
+    """Give each finding its verdict and evidence, and add what no rule foresaw (PTB900, PTR900).
+
+    confirmed: Dynamo broke at the finding's statement (for PTR codes: recompiled for its reason).
+    refuted: Dynamo traced the finding's line in default mode, in a frame that it kept, and never broke there.
+    failed: what would have reached it could not be run. unreached: nothing reached it.
+    """
+    real = {shown: path for path, shown in files.shown.items()}
+    sites = _sites(events.runs, files)
+    traced, gave_up, ran = _lines(events.runs)
+    recompiles = _recompiles(events.runs)
+    judged: list[Finding] = []
+    known_sites: set[tuple[str, int]] = set()
+    known_recompiles: set[tuple[str, int, str]] = set()
+    for finding in findings:
+        path = real.get(finding.path, os.path.realpath(finding.path))
+        unit = files.unit(path, finding.line)
+        verdict: Verdict = "unreached"
+        evidence: dict[str, Any] | None = None
+        if finding.code.startswith("PTB"):
+            own = _own_lines(finding, files.statements(path))
+            if unit in sites:
+                known_sites.add(unit)
+                verdict, evidence = "confirmed", _evidence(sites[unit], unit, events.runs, ran, files)
+            elif own & traced.get(path, frozenset()):
+                if _maybe_not_evaluated(finding, files.statements(path)):
+                    evidence = {
+                        "reason": "Dynamo traced the line, but may not have evaluated this part of it"
+                    }
+                else:
+                    verdict, evidence = "refuted", _refutation(own, path, events.runs)
+            elif own & gave_up.get(path, frozenset()):
+                evidence = {"reason": "Dynamo gave up the whole function here, for another break in it"}
+            elif own & set(ran.get(path, {})):
+                evidence = {"reason": "the line ran, but not in code that Dynamo compiled"}
+        elif finding.code.startswith("PTR"):
+            matches = [key for key in recompiles if _concerns(finding, path, recompiles[key], files)]
+            if matches:
+                known_recompiles.update(matches)
+                verdict, evidence = (
+                    "confirmed",
+                    _recompile_evidence([recompiles[key] for key in matches], files),
+                )
+            elif _ran_often(path, finding, events.runs):
+                verdict, evidence = "refuted", {"reason": "further calls compiled nothing again"}
+        if verdict == "unreached":
+            failure = _failure_for(path, events.failures)
+            if failure is not None:
+                verdict, evidence = "failed", {"reason": str(failure), "kind": failure.kind}
+        judged.append(replace(finding, verdict=verdict, evidence=evidence))
+    for unit, site in sites.items():
+        if unit not in known_sites:
+            judged.append(_unforeseen_break(unit, site, events.runs, ran, files))
+    for key, group in recompiles.items():
+        if key not in known_recompiles and _worth_telling(group):
+            finding_ = _unforeseen_recompile(group, files)
+            if finding_ is not None:
+                judged.append(finding_)
+    return sorted(judged, key=lambda finding: finding.sort_key)
+
+
+def _sites(runs: Iterable[Run], files: Files) -> dict[tuple[str, int], Site]:
+    sites: dict[tuple[str, int], Site] = {}
+    for run in runs:
+        for break_ in run.breaks:
+            place = files.place(break_)
+            if place is None:
+                # A repeated record has no stack: Dynamo gave it with the first record of the same place.
+                place = next(
+                    (
+                        files.place(other)
+                        for other in run.breaks
+                        if other.stack and (other.path, other.line) == (break_.path, break_.line)
+                    ),
+                    None,
+                )
+            if place is None:
+                continue
+            site = sites.setdefault(files.unit(*place), Site(line=place[1]))
+            site.breaks.append((run, break_))
+    return sites
+
+
+def _lines(
+    runs: Iterable[Run],
+) -> tuple[dict[str, frozenset[int]], dict[str, frozenset[int]], dict[str, dict[int, int]]]:
+    """Lines traced in kept frames and in frames given up (default mode), and how often lines ran in one call."""
+    traced: dict[str, frozenset[int]] = {}
+    gave_up: dict[str, frozenset[int]] = {}
+    ran: dict[str, dict[int, int]] = {}
+    for run in runs:
+        if run.probe in DEFAULT_MODE and not (
+            run.error and run.error.kind in ("internal error", "backend failure")
+        ):
+            for path, lines in run.traced.items():
+                traced[path] = traced.get(path, frozenset()) | lines
+        for path, lines in run.gave_up.items():
+            gave_up[path] = gave_up.get(path, frozenset()) | lines
+        for path, counts in run.ran.items():
+            most = ran.setdefault(path, {})
+            for line, count in counts.items():
+                most[line] = max(most.get(line, 0), count)
+    return traced, gave_up, ran
+
+
+def _own_lines(finding: Finding, statements: Statements | None) -> set[int]:
+    """The lines of the flagged expression; of a compound statement only its header's."""
+    last = finding.end_line if finding.end_column > 1 else max(finding.line, finding.end_line - 1)
+    if statements:
+        last = min(last, max(finding.line, statements.span(finding.line)[1]))
+    return set(range(finding.line, last + 1))
+
+
+def _maybe_not_evaluated(finding: Finding, statements: Statements | None) -> bool:
+    place = (finding.line, finding.column, finding.end_line, finding.end_column)
+    return statements is not None and statements.is_conditional(*place)
+
+
+def _evidence(
+    site: Site,
+    unit: tuple[str, int],
+    runs: Sequence[Run],
+    ran: Mapping[str, Mapping[int, int]],
+    files: Files,
+) -> dict[str, Any]:
+    """What Dynamo said of one statement, and what it costs; the keys are listed in docs/verify.md."""
+    # The fullest record: one with a registry id, a reason and a stack.
+    run, first = max(
+        site.breaks, key=lambda each: (bool(each[1].stack), bool(each[1].reason), bool(each[1].graph_break))
+    )
+    default = [(run_, break_) for run_, break_ in site.breaks if run_.probe in DEFAULT_MODE]
+    broken = {(run_.target, run_.mode) for run_, _ in site.breaks}
+    modes = (["default"] if default else []) + (["fullgraph"] if _breaks_fullgraph(site, runs) else [])
+    graphs = max(
+        (
+            len(run_.graphs)
+            for run_ in runs
+            if run_.probe in ("default", "program") and (run_.target, run_.mode) in broken
+        ),
+        default=0,
+    )
+    statements = files.statements(unit[0])
+    last = statements.span(unit[1])[1] if statements else unit[1]
+    executed = max((ran.get(unit[0], {}).get(line, 0) for line in range(unit[1], last + 1)), default=0)
+    skips = [break_ for _, break_ in site.breaks if break_.skipped]
+    costs = [break_ for _, break_ in default if break_.before is not None or break_.after is not None]
+    evidence: dict[str, Any] = {
+        "graph_break": first.graph_break,
+        "reason": first.reason,
+        "explanation": first.explanation,
+        "hints": list(first.hints),
+        "modes": modes,
+        "graphs": graphs,
+        "hits": executed or max(1, len(default)),
+        "operators_before": costs[0].before if costs else None,
+        "operators_after": costs[0].after if costs else None,
+        "skipped_frame": bool(skips),
+        "why_skipped": next((break_.why_skipped for break_ in skips if break_.why_skipped), None),
+        "targets": sorted({f"{target} ({mode})" if mode != "call" else target for target, mode in broken}),
+        "stack": [
+            f"{files.shown.get(f[0], f[0])}:{f[1]} in {f[2]}" for f in first.stack if not _plumbing(f[0])
+        ],
+    }
+    others = {(b.graph_break, b.reason) for _, b in site.breaks if b.reason} - {
+        (first.graph_break, first.reason)
+    }
+    if others:
+        evidence["other_breaks"] = [
+            {"graph_break": gb, "reason": reason} for gb, reason in sorted(others, key=str)
+        ]
+    ranks = sorted({run_.rank for run_, _ in site.breaks if run_.rank is not None})
+    if ranks:
+        evidence["ranks"] = ranks
+    return evidence
+
+
+def _plumbing(path: str) -> bool:
+    """Frames that say nothing to the reader: nn.Module's call machinery and our own child."""
+    parts = path.replace("\\", "/")
+    return (
+        parts.endswith("torch/nn/modules/module.py")
+        or "/torch/_dynamo/" in parts
+        or "/dynamic/child/" in parts
+    )
+
+
+def _breaks_fullgraph(site: Site, runs: Sequence[Run]) -> bool:
+    """Whether the statement breaks under fullgraph=True.
+
+    That run stops at its first break. For the others it is what default mode does with fullgraph's captures
+    on (the "capture" runs), or, on a torch whose fullgraph captures nothing more, what default mode does.
+    """
+    if any(run.probe in FULLGRAPH for run, _ in site.breaks):
+        return True
+    for run, _ in site.breaks:
+        same = [other for other in runs if (other.target, other.mode) == (run.target, run.mode)]
+        captured = any(other.probe == "capture" for other in same)
+        stopped = any(other.probe == "fullgraph" and other.error is not None for other in same)
+        if stopped and not captured:
+            return True
+    return False
+
+
+def _refutation(own: set[int], path: str, runs: Sequence[Run]) -> dict[str, Any]:
+    by = {
+        f"{run.target} ({run.mode})" if run.mode != "call" else run.target
+        for run in runs
+        if run.probe in DEFAULT_MODE and own & run.traced.get(path, frozenset())
+    }
+    return {"reason": "Dynamo traced this line and did not break the graph", "targets": sorted(by)}
+
+
+def _failure_for(path: str, failures: Iterable[tuple[tuple[str, ...], Failure]]) -> Failure | None:
+    return next((failure for paths, failure in failures if not paths or path in paths), None)
+
+
+def _unforeseen_break(
+    unit: tuple[str, int],
+    site: Site,
+    runs: Sequence[Run],
+    ran: Mapping[str, Mapping[int, int]],
+    files: Files,
+) -> Finding:
+    path, line = unit[0], site.line
+    evidence = _evidence(site, unit, runs, ran, files)
+    column, end_line, end_column = _columns(path, line, site, files)
+    inner = next((b for _, b in site.breaks if b.stack and (b.path, b.line) != (path, b.line)), None)
+    inside = ""
+    if inner is not None and files.place(inner) != (inner.path, inner.line):
+        inside = f" (inside {os.path.basename(inner.path)}:{inner.line}, called from here)"
+    reason = evidence["reason"].rstrip(".") or "no reason given"
+    return Finding(
+        code="PTB900",
+        name="unforeseen-graph-break",
+        message=f"Dynamo breaks the graph here: {reason}{inside}",
+        path=files.shown[path],
+        line=line,
+        column=column,
+        end_line=end_line,
+        end_column=end_column,
+        verdict="confirmed",
+        evidence=evidence,
+    )
+
+
+def _columns(path: str, line: int, site: Site, files: Files) -> tuple[int, int, int]:
+    """(column, end line, end column) of what Dynamo marked in the line, else of the statement."""
+    source = files.sources[path].splitlines()
+    text = source[line - 1] if line <= len(source) else ""
+    indent = len(text) - len(text.lstrip())
+    for _, break_ in site.breaks:
+        for frame in reversed(break_.stack):
+            if (frame[0], frame[1]) == (path, line) and frame[3] is not None and frame[4] is not None:
+                if indent + frame[4] <= len(text):
+                    return indent + frame[3] + 1, line, indent + frame[4] + 1
+                break
+    return indent + 1, line, max(len(text.rstrip()) + 1, indent + 2)
+
+
+# Recompilations
+
+
+@dataclass
+class Group:
+    """Recompilations of one function for one reason."""
+
+    subject: str
+    events: list[tuple[Run, Recompile]] = field(default_factory=list)
+    shapes: bool = False
+
+    @property
+    def first(self) -> Recompile:
+        return self.events[0][1]
+
+    @property
+    def limit(self) -> Recompile | None:
+        return next((recompile for _, recompile in self.events if recompile.limit), None)
+
+    @property
+    def count(self) -> int:
+        """The most recompilations that one run saw."""
+        by_run: dict[int, int] = {}
+        for run, recompile in self.events:
+            if not recompile.limit:
+                by_run[id(run)] = by_run.get(id(run), 0) + 1
+        return max(by_run.values(), default=0)
+
+
+_SHAPE = re.compile(
+    r"tensor '(?P<name>.+?)' (?:size|stride|rank|shape)|size mismatch|\.size\(\)|\.stride\(\)"
+)
+
+
+def guard_subject(guard: str) -> str:
+    """What a guard is about: the last name in its left side ("L['self'].step == 1" gives "step")."""
+    tensor = _SHAPE.search(guard)
+    left = (
+        tensor["name"]
+        if tensor and tensor["name"]
+        else re.split(r"\s(?:==|!=|<=|>=|<|>|is|in)\s", guard, maxsplit=1)[0]
+    )
+    names = [name for pair in re.findall(r"\['([^']+)'\]|([A-Za-z_]\w*)", left) for name in pair if name]
+    ignored = {
+        "L",
+        "G",
+        "len",
+        "type",
+        "id",
+        "not",
+        "size",
+        "stride",
+        "self",
+        "dict",
+        "list",
+        "keys",
+        "values",
+    }
+    return next((name for name in reversed(names) if name not in ignored), names[-1] if names else guard)
+
+
+def _recompiles(runs: Iterable[Run]) -> dict[tuple[str, int, str], Group]:
+    groups: dict[tuple[str, int, str], Group] = {}
+    for run in runs:
+        last: dict[tuple[str, int], str] = {}
+        for recompile in run.recompiles:
+            where = (recompile.path, recompile.line)
+            # The newest cache entry comes first: its guard is the one that just failed.
+            guard = recompile.guards[0] if recompile.guards else ""
+            subject = guard_subject(guard) if guard else last.get(where, "")
+            last[where] = subject
+            group = groups.setdefault((*where, subject), Group(subject))
+            group.events.append((run, recompile))
+            group.shapes = group.shapes or bool(_SHAPE.search(guard))
+    return groups
+
+
+def _concerns(finding: Finding, path: str, group: Group, files: Files) -> bool:
+    """Whether a recompilation is the one a PTR finding foretold: it names what the finding's statement names."""
+    statements = files.statements(path)
+    node = statements.node(finding.line) if statements else None
+    if node is None:
+        return False
+    header = [
+        value for name, value in ast_fields(node) if name not in ("body", "orelse", "handlers", "finalbody")
+    ]
+    names = set().union(*(identifiers(value) for value in header)) if header else set()
+    return group.subject in names
+
+
+def ast_fields(node: Any) -> list[tuple[str, Any]]:
+    """(field, node) pairs of the direct children of an ast node."""
+    import ast
+
+    pairs = []
+    for name, value in ast.iter_fields(node):
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, ast.AST):
+                pairs.append((name, item))
+    return pairs
+
+
+def _ran_often(path: str, finding: Finding, runs: Sequence[Run]) -> bool:
+    """Whether the finding's line was compiled, and the same callable then called with further inputs."""
+    reached = {
+        run.target
+        for run in runs
+        if run.probe in ("default", "program") and finding.line in run.traced.get(path, frozenset())
+    }
+    again = {run.target for run in runs if run.probe == "again" and run.error is None}
+    given = {run.target for run in runs if run.probe == "given" and run.error is None}
+    return bool(reached & again & given)
+
+
+def _worth_telling(group: Group) -> bool:
+    """Not: the one recompilation that makes a shape dynamic, on inputs that we varied ourselves."""
+    return bool(group.limit) or group.count > 1 or any(run.probe != "varied" for run, _ in group.events)
+
+
+def _recompile_evidence(groups: Sequence[Group], files: Files) -> dict[str, Any]:
+    group = max(groups, key=lambda each: each.count)
+    guards: list[str] = []
+    for _, recompile in group.events:
+        guards += [guard for guard in recompile.guards[:1] if guard not in guards]
+    limit = group.limit
+    return {
+        "graph_break": None,
+        "reason": f"recompiled because {guards[0]} no longer held" if guards else "recompiled",
+        "guards": guards[:10],
+        "function": f"{group.first.function} ({files.shown.get(group.first.path, group.first.path)}:{group.first.line})",
+        "hits": group.count,
+        "limit": limit.limit if limit else None,
+        "targets": sorted({run.target for run, _ in group.events}),
+    }
+
+
+def _unforeseen_recompile(group: Group, files: Files) -> Finding | None:
+    recompile = group.first
+    if recompile.path not in files.sources:
+        return None
+    evidence = _recompile_evidence([group], files)
+    times = f"{group.count} times" if group.count > 1 else "once"
+    limit = group.limit
+    end = (
+        f"; it hit the limit of {limit.limit_value} and then ran eagerly"
+        if limit and limit.limit_value
+        else ""
+    )
+    guard = evidence["guards"][0] if evidence["guards"] else "a guard failed"
+    statements = files.statements(recompile.path)
+    function = statements.function(recompile.line) if statements else None
+    line = function.lineno if function else recompile.line
+    text = files.sources[recompile.path].splitlines()[line - 1]
+    indent = len(text) - len(text.lstrip())
+    fixes = mark_dynamic(recompile, evidence["guards"], files.sources, files.shown) if group.shapes else ()
+    return Finding(
+        code="PTR900",
+        name="unforeseen-recompilation",
+        message=f"`{recompile.function}` was recompiled {times}: `{guard}` no longer held{end}",
+        path=files.shown[recompile.path],
+        line=line,
+        column=indent + 1,
+        end_line=line,
+        end_column=len(text.rstrip()) + 1,
+        severity="warning" if limit or group.count > 1 else "note",
+        verdict="confirmed",
+        evidence=evidence,
+        fixes=fixes,
+    )
