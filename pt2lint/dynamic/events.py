@@ -152,7 +152,7 @@ def _lines(found: Mapping[str, Iterable[int]] | None) -> dict[str, frozenset[int
 
 
 def _break(fields: Mapping[str, Any], later: list[tuple[str, Mapping[str, Any]]]) -> Break:
-    """The break with its cost: Dynamo logs it, compiles the graph up to it, and then what follows in a new frame."""
+    """The break with its cost: Dynamo logs it, compiles the graph up to it, then what follows it."""
     before = after = None
     if not fields["skipped"]:
         for kind, other in later:

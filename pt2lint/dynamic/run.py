@@ -20,6 +20,12 @@ from pt2lint.dynamic.verdict import Files, judge
 from pt2lint.finding import Finding, Problem
 
 
+NO_INPUTS = (
+    "nothing was run, since no inputs were found: give --inputs MODULE:FUNCTION (a function that returns "
+    '(callable, args, kwargs)), an example_inputs() in the file, or --run "train.py --steps 2"'
+)
+
+
 @dataclass(frozen=True)
 class VerifyResult:
     """What the dynamic pass has to say.
@@ -69,11 +75,7 @@ def verify(
         for future in worked:
             collected.add(future.result())
     if not jobs and findings:
-        collected.notes.append(
-            "nothing was run: no inputs were found. Give --inputs MODULE:FUNCTION (the function returns "
-            '(callable, args, kwargs)), a function example_inputs() in the file, or --run "train.py --steps
-            2".'
-        )
+        collected.notes.append(NO_INPUTS)
     return _judged(findings, collected, files)
 
 
@@ -224,8 +226,8 @@ def find_python(given: str | None, paths: Sequence[str] = ()) -> tuple[str | Non
         if has_torch(python):
             return python, ""
     return None, (
-        "--verify needs an interpreter with torch: this one has none, nor has an environment beside the project. "
-        "Name one with --python PATH."
+        "--verify needs an interpreter with torch: neither this one nor an environment beside the project "
+        "has it. Name one with --python PATH."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
+from typing import Any
 
 
 class Statements:
@@ -71,8 +72,11 @@ class Statements:
         def holds(node: ast.AST) -> bool:
             if not hasattr(node, "lineno"):
                 return False
-            first = (node.lineno, node.col_offset)  # type: ignore[attr-defined]
-            return first <= start and end <= (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+            where: Any = node
+            return (where.lineno, where.col_offset) <= start and end <= (
+                where.end_lineno,
+                where.end_col_offset,
+            )
 
         for node in ast.walk(self.tree):
             if isinstance(node, ast.IfExp):

@@ -20,7 +20,7 @@ FULLGRAPH = ("fullgraph", "capture")
 
 @dataclass(frozen=True)
 class Files:
-    """The files to judge: how the user writes each real path, its text, and the folders that count as theirs."""
+    """The files to judge, by real path: how the user writes the path, and the text."""
 
     shown: Mapping[str, str]
     sources: Mapping[str, str]
@@ -142,7 +142,7 @@ def _sites(runs: Iterable[Run], files: Files) -> dict[tuple[str, int], Site]:
 def _lines(
     runs: Iterable[Run],
 ) -> tuple[dict[str, frozenset[int]], dict[str, frozenset[int]], dict[str, dict[int, int]]]:
-    """Lines traced in kept frames and in frames given up (default mode), and how often lines ran in one call."""
+    """Lines traced in kept frames, lines traced in frames given up, how often lines ran in a call."""
     traced: dict[str, frozenset[int]] = {}
     gave_up: dict[str, frozenset[int]] = {}
     ran: dict[str, dict[int, int]] = {}
@@ -393,7 +393,7 @@ def _recompiles(runs: Iterable[Run]) -> dict[tuple[str, int, str], Group]:
 
 
 def _concerns(finding: Finding, path: str, group: Group, files: Files) -> bool:
-    """Whether a recompilation is the one a PTR finding foretold: it names what the finding's statement names."""
+    """Whether a recompilation is what a PTR finding foretold: its guard names what the statement names."""
     statements = files.statements(path)
     node = statements.node(finding.line) if statements else None
     if node is None:
@@ -440,11 +440,12 @@ def _recompile_evidence(groups: Sequence[Group], files: Files) -> dict[str, Any]
     for _, recompile in group.events:
         guards += [guard for guard in recompile.guards[:1] if guard not in guards]
     limit = group.limit
+    shown = files.shown.get(group.first.path, group.first.path)
     return {
         "graph_break": None,
         "reason": f"recompiled because {guards[0]} no longer held" if guards else "recompiled",
         "guards": guards[:10],
-        "function": f"{group.first.function} ({files.shown.get(group.first.path, group.first.path)}:{group.first.line})",
+        "function": f"{group.first.function} ({shown}:{group.first.line})",
         "hits": group.count,
         "limit": limit.limit if limit else None,
         "targets": sorted({run.target for run, _ in group.events}),

@@ -40,7 +40,7 @@ def run_program(what):
 
 
 class Recorder:
-    """The first calls of each root: what torch.compile is given, and the outermost modules under the roots."""
+    """The first calls of each root: what torch.compile is given, and the outermost of the user's modules."""
 
     def __init__(self, roots):
         self.roots = roots
@@ -151,7 +151,7 @@ def targets(what, spec, wire):
 
 
 def live(what, spec, wire, prober):
-    """Run the program as it stands, compiled in default mode with the chosen backend, and send what Dynamo said."""
+    """Run the program as it stands, compiled with the chosen backend, and send what Dynamo said."""
     real_compile, real_module_compile = torch.compile, torch.nn.Module.compile
     name = "the program " + (what if isinstance(what, str) else " ".join(what))
     report, error = {}, None

@@ -195,7 +195,7 @@ def split_arguments(value):
 
 
 def from_class(cls):
-    """example_input_array (Lightning) or dummy_inputs (Hugging Face), where the class builds without arguments."""
+    """Lightning's example_input_array or Hugging Face's dummy_inputs, if the class builds by itself."""
     for attribute in ("example_input_array", "dummy_inputs"):
         given = any(attribute in vars(base) for base in cls.__mro__ if base.__module__ == cls.__module__)
         if attribute == "example_input_array" and not given:

@@ -33,7 +33,7 @@ PREAMBLES = (
 
 
 def function_name(name):
-    """The user's name of a function: Dynamo calls the code after a break torch_dynamo_resume_in_NAME_at_LINE."""
+    """A function's own name: Dynamo calls what follows a break torch_dynamo_resume_in_NAME_at_LINE."""
     resumed = RESUMED.match(name or "")
     return resumed["function"] if resumed else name
 
@@ -188,7 +188,7 @@ def read_limit(message):
 
 
 def read_error(text):
-    """What the message of an exception raised under fullgraph=True says: as read_break, with place and stack."""
+    """What the exception raised under fullgraph=True says, as read_break gives it."""
     head, *traceback = re.split(r"^from user code:\s*$", text, maxsplit=1, flags=re.M)
     stack = read_stack(traceback[0]) if traceback else []
     if not stack:

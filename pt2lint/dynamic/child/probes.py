@@ -84,7 +84,7 @@ def defined_at(function):
 
 
 def cloned(value, device=None):
-    """A copy of an argument tree in which each tensor is a new leaf; modules and other objects stay the same."""
+    """A copy of an argument tree in which each tensor is a new leaf; modules stay the same."""
     if isinstance(value, torch.Tensor):
         with torch.no_grad():
             new = value.detach().clone()
@@ -194,7 +194,7 @@ class Prober:
 
     @contextlib.contextmanager
     def run(self, target, probe, mode, extra=None):
-        """One run: everything as before, gradients by the mode; sends the run and the exception that ended it."""
+        """One run: all as before it, gradients by the mode; sends it, and the exception that ended it."""
         report = {} if extra is None else extra
         error = None
         start = time.perf_counter()
@@ -266,7 +266,7 @@ class Prober:
         return broke
 
     def further(self, target, mode, compiled):
-        """Call the compiled target again: with the same inputs, then with the further ones that were given."""
+        """Call the compiled target again: with the same inputs, then with the further ones."""
         for number in range(len(target.calls)):
             probe = "again" if number == 0 else "given"
             with self.run(target, probe, mode) as report, listening(self.roots) as records:
@@ -288,7 +288,7 @@ class Prober:
             compiled(*args, **kwargs)
 
     def capture(self, target, mode):
-        """Which breaks remain with what fullgraph=True captures: it would stop at these, one after the other."""
+        """Which breaks remain with what fullgraph=True captures: those that it would stop at."""
         torch._dynamo.reset()
         with self.run(target, "capture", mode) as report, listening(self.roots) as records:
             with torch._dynamo.config.patch(
