@@ -1,9 +1,9 @@
 """What a rule is: one class, one file in `rules/`, and all that it needs to know about the code it reads.
 
 The engine interprets each function that Dynamo will trace and notes *operations* in it: "`torch.Tensor.item` is
-called here", "a tensor is tested for truth here". A rule names the operations it listens to; it is run, as a
-LibCST visitor, over the functions that hold one of them, and asks at each node with `self.op(node)`. So a rule
-matches by meaning, never by spelling, and its fixes keep the user's formatting.
+called here", "a tensor is tested for truth here" (pt2lint/op.py lists them). A rule names the operations it
+listens to, and its `check` is handed each one with the LibCST node at that place. So a rule matches by meaning,
+never by spelling, and its fixes keep the user's formatting.
 """
 
 from __future__ import annotations
@@ -71,14 +71,29 @@ class FunctionCode:
             place.end.column + 1,
         )
 
+    @cached_property
+    def _nodes(self) -> Mapping[Range, cst.CSTNode]:
+        """The node at each range: an expression rather than the statement that is nothing else."""
+        nodes: dict[Range, cst.CSTNode] = {}
+        for node in self._positions:
+            if isinstance(node, cst.BaseExpression | cst.BaseStatement | cst.BaseSmallStatement):
+                place = self.range(node)
+                if place not in nodes or isinstance(node, cst.BaseExpression):
+                    nodes[place] = node
+        return nodes
+
+    def node_at(self, place: Range) -> cst.CSTNode | None:
+        return self._nodes.get(place)
+
     def ops_at(self, node: cst.CSTNode) -> list[Op]:
+        """All operations noted at a node, whichever rule listens to them."""
         return self._ops_at.get(self.range(node), [])
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         return self._parents.get(node)
 
 
-class Rule(cst.BatchableCSTVisitor):
+class Rule:
     """Base of all rules. The docstring is the rule's page: a first line, then the sections
 
     `## What happens`, `## Example` and `## Use instead` (a python block each, both run under Dynamo by the
@@ -93,7 +108,6 @@ class Rule(cst.BatchableCSTVisitor):
     graph_breaks: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, function: FunctionCode) -> None:
-        super().__init__()
         self.function = function
         self.findings: list[Finding] = []
 
@@ -110,11 +124,9 @@ class Rule(cst.BatchableCSTVisitor):
             cls.code, cls.name, text.split("\n", 1)[0], text, cls.severity, tuple(cls.graph_breaks)
         )
 
-    def op(self, node: cst.CSTNode) -> Op | None:
-        """The operation at this node that the rule listens to, if there is one."""
-        return next(
-            (op for op in self.function.ops_at(node) if op.name in self.ops and self.accepts(op)), None
-        )
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        """Look at an operation that the rule listens to, and report it if it is what the rule is about."""
+        raise NotImplementedError
 
     def text(self, node: cst.CSTNode) -> str:
         """The node's source as it stands."""

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pt2lint.dynamic.child.taps import under
 from pt2lint.dynamic.events import Events, Failure, Run, failure_from, run_from
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.dynamic.plan import Job, find_files, plan
 from pt2lint.dynamic.process import Limits, machine_memory, run_child
 from pt2lint.dynamic.verdict import Files, judge
 from pt2lint.finding import Finding, Problem
-
 
 NO_INPUTS = (
     "nothing was run, since no inputs were found: give --inputs MODULE:FUNCTION (a function that returns "
@@ -68,10 +68,12 @@ def verify(
         collected.problems.append(Problem(None, trouble))
         collected.failures.append(((), Failure("no torch", trouble)))
         return _judged(findings, collected, files)
+    folders = [os.path.realpath(path) for path in paths if os.path.isdir(path)]
+    roots = folders + [path for path in sources if not under(path, folders)]
     jobs = plan(sources, {os.path.realpath(finding.path) for finding in findings}, options)
     limits = Limits(options.timeout, _memory(options))
     with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
-        worked = [pool.submit(_do, job, python, limits, options, files, progress) for job in jobs]
+        worked = [pool.submit(_do, job, python, limits, options, files, roots, progress) for job in jobs]
         for future in worked:
             collected.add(future.result())
     if not jobs and findings:
@@ -124,6 +126,7 @@ def _do(
     limits: Limits,
     options: VerifyOptions,
     files: Files,
+    roots: Sequence[str],
     progress: Callable[[str], None],
 ) -> Collected:
     """Run one job; when a target brings the child down, go on with the next one in a new child."""
@@ -133,7 +136,7 @@ def _do(
     while True:
         state = _State(job, where, progress)
         spec = {
-            "kind": job.kind, "what": job.what, "roots": sorted(files.sources), "skip": skip,
+            "kind": job.kind, "what": job.what, "roots": roots, "skip": skip,
             "modes": list(options.modes), "backend": options.backend, "device": options.device,
             "memory": limits.memory, "further": options.further,
         }  # fmt: skip

@@ -1,0 +1,56 @@
+"""Reports: each format is one module with a pure function from a Report to the text to print or write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+
+from pt2lint.finding import Finding, Problem, RulePage
+from pt2lint.report.place import Place
+
+FORMATS = {"text": "text", "json": "json_", "sarif": "sarif", "github": "github"}
+URL = "https://github.com/pt2lint/pt2lint"
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that a report can show.
+
+    `findings` are sorted; `suppressed` are those that a comment in the code silenced (shown on request only).
+    `sources` maps a finding's path to the text of that file, `uris` to its path relative to the repository
+    root (see `pt2lint.report.place.uris`), `cells` to the places of a notebook's joined lines.
+    """
+
+    findings: Sequence[Finding]
+    pages: Mapping[str, RulePage] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    uris: Mapping[str, str] = field(default_factory=dict)
+    cells: Mapping[str, Sequence[Place]] = field(default_factory=dict)
+    suppressed: Sequence[Finding] = ()
+    problems: Sequence[Problem] = ()
+    notes: Sequence[str] = ()
+    files: int = 0
+    version: str = ""
+    colour: bool = False
+
+    def uri(self, path: str) -> str:
+        """The file's path in the repository, `/` separated."""
+        return self.uris.get(path) or path.replace("\\", "/")
+
+    def lines(self, path: str) -> list[str]:
+        """The file's lines without their ends, as Python counts them (a form feed ends no line)."""
+        return self.sources.get(path, "").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+    def place(self, path: str, line: int) -> Place:
+        """Where a line that a finding names stands for the reader: in a notebook, which cell and line."""
+        places = self.cells.get(path, ())
+        return places[line - 1] if 0 < line <= len(places) else Place(None, line, line, None)
+
+
+def render(format: str, report: Report) -> str:
+    """The report in one of FORMATS, ending with a newline unless it is empty.
+
+    Raises KeyError for an unknown format.
+    """
+    return import_module(f"pt2lint.report.{FORMATS[format]}").render(report)  # type: ignore[no-any-return]

@@ -28,6 +28,7 @@ class Frame:
         "cls",
         "continues",
         "depth",
+        "entry",
         "globals",
         "inside",
         "line",
@@ -62,12 +63,13 @@ class Frame:
         self.continues: list[list[Env]] = []
         self.globals: set[str] = set()
         self.depth: int = parent.depth + 1 if parent is not None else 0
+        self.entry = False  # stands for the compiler, which calls the root
 
     def flow(self) -> tuple[Step, ...]:
         """The way from the compile root to here, one step a call."""
         frames: list[Frame] = []
         here: Frame | None = self
-        while here is not None and here.region:
+        while here is not None and here.region and not here.entry:
             frames.append(here)
             here = here.parent
         if not frames:
@@ -77,6 +79,13 @@ class Frame:
         for caller, callee in zip(frames, frames[1:], strict=False):
             steps.append(Step(caller.module.path, caller.line, f"calls {callee.title}"))
         return tuple(steps)
+
+
+def entry(module: Module, unit: Unit) -> Frame:
+    """The compiler, about to call a root."""
+    frame = Frame(module, unit, "the compiler", region=True)
+    frame.entry = True
+    return frame
 
 
 def unit_of(node: ast.AST) -> Unit:

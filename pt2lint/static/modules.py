@@ -129,6 +129,8 @@ class Module:
         self.functions: dict[str, FunctionNode] = {}
         self.classes: dict[str, ClassInfo] = {}
         self.assigned: dict[str, list[ast.expr]] = {}
+        self.values: dict[str, Any] = {}  # what the interpreter found the top-level names to be
+        self.linted = False  # only linted files get findings
         for statement in _flat(self.tree.body):
             self._bind(statement)
 

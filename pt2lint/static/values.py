@@ -152,6 +152,20 @@ class Partial(Value):
         self.func, self.args, self.kwargs = func, args, kwargs
 
 
+class Wrapped(Value):
+    """A callable that something was done to.
+
+    `how` is "compiled" (torch.compile), "disabled" (torch.compiler.disable), "opaque" (what Dynamo does not look
+    into: custom operators, scripted functions) or "context manager" (contextlib.contextmanager).
+    """
+
+    __slots__ = ("how", "inner")
+    kind = "wrapped"
+
+    def __init__(self, how: str, inner: Value) -> None:
+        self.how, self.inner = how, inner
+
+
 class Super(Value):
     """`super()`: attribute look-up starts after `after` in the class of `instance`."""
 
@@ -187,7 +201,7 @@ def same(a: Value, b: Value) -> bool:
     if isinstance(a, Py) and isinstance(b, Py):
         return a.type == b.type and (a.const is b.const or (a.const == b.const and a.type != "object"))
     if isinstance(a, Instance) and isinstance(b, Instance):
-        return a.cls is b.cls and a.external == b.external
+        return a.cls is None and b.cls is None and a.external == b.external
     if isinstance(a, Ext) and isinstance(b, Ext):
         return a.name == b.name
     if isinstance(a, Func) and isinstance(b, Func):
@@ -294,7 +308,7 @@ def truth(value: Value) -> bool | None:
     if isinstance(value, Union):
         answers = {truth(o) for o in value.options}
         return answers.pop() if len(answers) == 1 else None
-    if isinstance(value, Func | Class):
+    if isinstance(value, Func | Class | Wrapped | Partial):
         return True
     if isinstance(value, Seq) and value.elts is not None and value.type == "tuple":
         return bool(value.elts)
@@ -323,11 +337,15 @@ def signature(value: Value, depth: int = 0) -> Any:
             return "d"
         return ("d", *((k, signature(v, depth + 1)) for k, v in sorted(value.items.items())))
     if isinstance(value, Instance):
-        return ("i", value.external or id(value.cls))
+        return ("i", id(value)) if value.cls is not None else ("i", value.external)
     if isinstance(value, Func):
         return ("f", id(value.node))
     if isinstance(value, Class):
         return ("c", id(value.info))
     if isinstance(value, Ext):
         return ("e", value.name)
+    if isinstance(value, Wrapped):
+        return ("w", value.how, signature(value.inner))
+    if isinstance(value, Partial):
+        return ("partial", signature(value.func), *(signature(a, depth + 1) for a in value.args))
     return value.kind

@@ -68,7 +68,7 @@ def read_reason(text):
     lines = [line.rstrip() for line in text.splitlines()]
     body = [line for line in lines if line.strip() and not line.strip().startswith(PREAMBLES)]
     reason = body[0].strip() if body else ""
-    # 2.6 says "Unsupported: Unsupported: builtin: print [...]": an exception's name before the reason.
+    # 2.6 puts the exception's name before the reason: "Unsupported: builtin: print [...]".
     reason = re.sub(r"^(?:(?:torch\._dynamo\.exc\.)?(?:Unsupported|UserError): )+", "", reason)
     explanation = context = ""
     hints = []
@@ -171,6 +171,11 @@ def read_recompile(message):
         if RESUMED.match(found["function"])
         else None,
     }
+
+
+def read_skip(message):
+    """Whether a message says, apart from any break, that a frame is given up (torch 2.6 to 2.8)."""
+    return message.startswith("Skipping frame because")
 
 
 def read_limit(message):

@@ -50,6 +50,14 @@ class Records:
         if record:
             self.events.append(("limit", real_places(record)))
 
+    def on_skip(self, text, error):
+        """Up to 2.8 that a frame is skipped whole is said apart from the break."""
+        if not logs.read_skip(text):
+            return
+        self.skipped.add(current_compile_id() or self.last_compile)
+        if self.events and self.events[-1][0] == "break":
+            self.events[-1][1].update(skipped=True, why_skipped=text.splitlines()[0])
+
     def on_graph(self, operators):
         """A graph was handed to the backend."""
         graph = {"operators": operators, "compile_id": current_compile_id() or self.last_compile}
@@ -117,11 +125,14 @@ def listening(roots):
     logger = logging.getLogger("torch._dynamo.convert_frame")
     tap(logger, "warning", records.on_warning)
     tapped.append(logger)
+    logger = logging.getLogger("torch._dynamo.symbolic_convert")
+    tap(logger, "info", records.on_skip)
+    tapped.append(logger)
     try:
         yield records
     finally:
         for logger in tapped:
-            for name in ("debug", "warning", "isEnabledFor"):
+            for name in ("debug", "info", "warning", "isEnabledFor"):
                 logger.__dict__.pop(name, None)
         torch._logging.set_logs()
 

@@ -1,0 +1,303 @@
+"""Settings: what `[tool.pt2lint]` in the nearest pyproject.toml and the command line say.
+
+The table in `KEYS` is all there is to configure; a key that is not in it is an error that names the nearest one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from pt2lint.finding import Problem
+
+ROOTS = ("modules", "explicit", "tensors")
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used; `problems` holds one for each thing that is wrong with it."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("; ".join(map(str, problems)))
+        self.problems = problems
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to look for, where, and how.
+
+    Codes are prefixes: "PTB" means every PTB rule. An empty `select` means all. `exclude` and the patterns of
+    `per_file_ignores` are gitignore patterns relative to `root`, the folder of the pyproject.toml (or the working
+    folder). `target_torch` is (major, minor); None: the installed torch, else the newest known. `roots` says what
+    counts as compiled: "modules" (every nn.Module.forward, and all that is compiled explicitly), "explicit", or
+    "tensors" (also functions whose parameters are tensors). `rule_paths` are folders of further rules. `verify`
+    is the table for `--verify`. `cache_dir` is None where nothing may be cached.
+    """
+
+    select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    exclude: tuple[str, ...] = ()
+    respect_gitignore: bool = True
+    target_torch: tuple[int, int] | None = None
+    roots: str = "modules"
+    rule_paths: tuple[str, ...] = ()
+    pedantic: bool = False
+    verify: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    cache_dir: str | None = None
+    root: str = "."
+
+    def selects(self, code: str) -> bool:
+        """Whether rules of this code run at all: the longest prefix that names it decides, `ignore` on a tie."""
+        chosen = self.select + self.extend_select if self.select else ("", *self.extend_select)
+        wanted = max((len(prefix) for prefix in chosen if code.startswith(prefix)), default=-1)
+        unwanted = max((len(prefix) for prefix in self.ignore if code.startswith(prefix)), default=-1)
+        return wanted > unwanted
+
+    def wants(self, code: str, path: str) -> bool:
+        """Whether a finding with this code is wanted in this file."""
+        return self.selects(code) and not (
+            self.per_file_ignores and code.startswith(self._ignored_in(path) or ("\0",))
+        )
+
+    def _ignored_in(self, path: str) -> tuple[str, ...]:
+        return tuple(
+            code
+            for pattern, codes in self.per_file_ignores
+            if matches((pattern,), path, self.root)
+            for code in codes
+        )
+
+
+def matches(patterns: tuple[str, ...], path: str, root: str, folder: bool = False) -> bool:
+    """Whether one of the gitignore patterns, which are relative to `root`, names the file or a folder above it."""
+    relative = os.path.relpath(os.path.abspath(path), os.path.abspath(root)).replace(os.sep, "/")
+    if relative == "." or relative.startswith("../"):
+        relative = os.path.abspath(path).replace(os.sep, "/").lstrip("/")
+    return _spec(patterns).match_file(relative + "/" * folder)
+
+
+@lru_cache(maxsize=None)
+def _spec(patterns: tuple[str, ...]) -> Any:
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(patterns)
+
+
+# How each key's value is read. A reader returns the value for Settings or raises ValueError("should be ...").
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("should be true or false")
+    return value
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError('should be a list of strings, as in ["PTB", "PTR201"]')
+    return tuple(value)
+
+
+def _codes(value: object) -> tuple[str, ...]:
+    return tuple(code for item in _strings(value) for code in parse_codes(item))
+
+
+def _codes_by_file(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    if not isinstance(value, dict):
+        raise ValueError('should be a table, as in {"tests/**" = ["PTB101"]}')
+    return tuple((pattern, _codes(codes)) for pattern, codes in value.items())
+
+
+def _patterns(value: object) -> tuple[str, ...]:
+    patterns = _strings(value)
+    try:
+        _spec(patterns)
+    except ValueError as error:
+        raise ValueError(f"holds a pattern that cannot be read ({error})") from None
+    return patterns
+
+
+def _roots(value: object) -> str:
+    if value not in ROOTS:
+        raise ValueError("should be " + ", ".join(f'"{root}"' for root in ROOTS[:-1]) + f' or "{ROOTS[-1]}"')
+    return str(value)
+
+
+def _table(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("should be a table: [tool.pt2lint.verify]")
+    return value
+
+
+def parse_codes(text: str) -> tuple[str, ...]:
+    """Codes or prefixes separated by commas, in capitals; "ALL" is the prefix of all.
+
+    Raises ValueError for what cannot be a code.
+    """
+    codes = tuple(code.strip().upper() for code in text.split(",") if code.strip())
+    for code in codes:
+        if not code.isalnum():
+            raise ValueError(f'"{code}" is no code; codes look like PTB103, prefixes like PTB')
+    return tuple("" if code == "ALL" else code for code in codes)
+
+
+def parse_torch(value: object) -> tuple[int, int]:
+    """A torch version such as "2.13" as (2, 13); raises ValueError for anything else."""
+    parts = value.split("+")[0].split(".") if isinstance(value, str) else []
+    if len(parts) < 2 or not all(part.isdigit() for part in parts[:2]):
+        raise ValueError('should be a torch version, as in "2.13"')
+    return int(parts[0]), int(parts[1])
+
+
+KEYS: dict[str, Callable[[object], Any]] = {
+    "select": _codes,
+    "extend-select": _codes,
+    "ignore": _codes,
+    "per-file-ignores": _codes_by_file,
+    "exclude": _patterns,
+    "respect-gitignore": _flag,
+    "target-torch": parse_torch,
+    "roots": _roots,
+    "rule-paths": _strings,
+    "pedantic": _flag,
+    "verify": _table,
+}
+
+
+def find_config(folder: str, watched: list[str] | None = None) -> str | None:
+    """The nearest pyproject.toml that has a [tool.pt2lint] section, from the folder upwards; None if none has.
+
+    Every place looked at is added to `watched`: a change there can change the answer.
+    """
+    folder = os.path.abspath(folder)
+    while True:
+        path = os.path.join(folder, "pyproject.toml")
+        if watched is not None:
+            watched.append(path)
+        try:
+            with open(path, "rb") as file:
+                if b"tool.pt2lint" in file.read():
+                    return path
+        except OSError:
+            pass
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+
+
+def read_config(path: str, overrides: Mapping[str, Any] | None = None) -> tuple[Settings, list[Problem]]:
+    """Settings from one TOML file, and what is wrong with it: a bad key keeps its default.
+
+    A pyproject.toml is read at [tool.pt2lint]; any other file (`--config pt2lint.toml`) at its top where it has no
+    such section. `overrides` are Settings fields that the command line gave; they win.
+    """
+    root = os.path.dirname(os.path.abspath(path))
+    shown = os.path.relpath(path) if not os.path.relpath(path).startswith("..") else path
+    values: dict[str, Any] = {"root": root}
+    problems: list[Problem] = []
+    for key, value in _section(path, shown, problems).items():
+        if key not in KEYS:
+            problems.append(Problem(shown, f"[tool.pt2lint] has no key `{key}`{_nearest(key)}"))
+            continue
+        try:
+            values[key.replace("-", "_")] = KEYS[key](value)
+        except ValueError as error:
+            problems.append(Problem(shown, f"[tool.pt2lint] `{key}` {error}"))
+    if values.get("verify"):
+        from pt2lint.dynamic.options import options_from
+
+        try:
+            options_from(values["verify"])
+        except ValueError as error:
+            del values["verify"]
+            problems.append(Problem(shown, f"[tool.pt2lint.verify] {error}"))
+    if "rule_paths" in values:
+        values["rule_paths"] = tuple(os.path.join(root, folder) for folder in values["rule_paths"])
+    return Settings(**{**values, **(overrides or {})}), problems
+
+
+def _section(path: str, shown: str, problems: list[Problem]) -> dict[str, Any]:
+    try:
+        import tomllib
+    except ImportError:  # Python 3.10
+        import tomli as tomllib
+
+    try:
+        with open(path, "rb") as file:
+            document = tomllib.load(file)
+    except OSError as error:
+        problems.append(Problem(shown, f"cannot be read: {error.strerror or error}"))
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        problems.append(Problem(shown, f"is not valid TOML, so its [tool.pt2lint] is left out: {error}"))
+        return {}
+    tool = document.get("tool")
+    section = tool.get("pt2lint") if isinstance(tool, dict) else None
+    if section is None:
+        section = {} if os.path.basename(path) == "pyproject.toml" else document
+    if not isinstance(section, dict):
+        problems.append(Problem(shown, "`tool.pt2lint` should be a table: [tool.pt2lint]"))
+        return {}
+    return section
+
+
+def _nearest(key: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(key.lower().replace("_", "-"), KEYS, n=1, cutoff=0.5)
+    return f"; did you mean `{near[0]}`?" if near else "; its keys are " + ", ".join(KEYS)
+
+
+def load_settings(start: str, overrides: Mapping[str, Any] | None = None) -> Settings:
+    """Settings for a file or folder: the nearest pyproject.toml's, else the defaults.
+
+    Raises ConfigError where that file cannot be used as it stands.
+    """
+    start = str(start)
+    folder = start if os.path.isdir(start) else os.path.dirname(os.path.abspath(start))
+    path = find_config(folder)
+    if path is None:
+        return replace(Settings(root=os.getcwd()), **(overrides or {}))
+    settings, problems = read_config(path, overrides)
+    if problems:
+        raise ConfigError(problems)
+    return settings
+
+
+class Configs:
+    """The settings of each folder, each pyproject.toml read once.
+
+    `problems` collects what is wrong with them, `watched` every place that was looked at. With `config` that one
+    file is used for everything.
+    """
+
+    def __init__(self, overrides: Mapping[str, Any] | None = None, config: str | None = None) -> None:
+        self.overrides = dict(overrides or {})
+        self.problems: list[Problem] = []
+        self.watched: list[str] = []
+        self._by_path: dict[str | None, Settings] = {}
+        self._by_folder: dict[str, Settings] = {}
+        self._only = config
+
+    def of(self, folder: str) -> Settings:
+        """The settings for files in this folder."""
+        folder = os.path.abspath(folder)
+        if folder not in self._by_folder:
+            path = self._only or find_config(folder, self.watched)
+            if path not in self._by_path:
+                self._by_path[path] = self._read(path)
+            self._by_folder[folder] = self._by_path[path]
+        return self._by_folder[folder]
+
+    def _read(self, path: str | None) -> Settings:
+        if path is None:
+            return replace(Settings(root=os.getcwd()), **self.overrides)
+        self.watched.append(path)
+        settings, problems = read_config(path, self.overrides)
+        self.problems += problems
+        return settings

@@ -1,0 +1,223 @@
+"""The test of a data-dependent branch, as one tensor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import libcst as cst
+
+from pt2lint.finding import Edit
+from pt2lint.fixes.kinds import Kind, words
+from pt2lint.fixes.purity import callee, costly, effect, number
+from pt2lint.fixes.rewrite import (
+    Refusal,
+    enclosing_function,
+    in_parentheses,
+    qualified,
+    source,
+    torch_name,
+    uses,
+)
+from pt2lint.rule import FunctionCode
+
+_REDUCES = words("any all sum mean max min prod norm count_nonzero")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """`static` must hold in Python for the tensor `text` to be asked; `exact`: the text surely is a 0-dim
+    bool tensor that is true just when the test was."""
+
+    text: str
+    static: tuple[str, ...] = ()
+    negated: bool = False
+    exact: bool = True
+    imports: tuple[Edit, ...] = ()
+
+
+def read_condition(function: FunctionCode, test: cst.BaseExpression, kind: Kind) -> Condition | Refusal:
+    """The test of an `if` (or the like) as a tensor, with what stays in Python in front of it.
+
+    `.item()`, `bool()`, `float()` and `int()` around a tensor that is compared are dropped; `and`, `or` and
+    `not` of tensors become torch.logical_*; a tensor of numbers is compared with zero, as its truth is.
+    """
+    found = effect(test)
+    if found:
+        return Refusal(f"the test has an effect: {found}")
+    negated = False
+    while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        test, negated = test.expression, not negated
+    parts = _conjuncts(test)
+    static = [part for part in parts if len(parts) > 1 and not _is_tensor(function, part, kind)]
+    if static and negated:
+        return Refusal("a negated `and` of a tensor and of plain Python")
+    dynamic = [part for part in parts if part not in static]
+    if not dynamic:
+        return Refusal("no part of the test is known to be a tensor")
+    reader = _Reader(function, kind)
+    try:
+        texts = [reader.truth(part) for part in dynamic]
+    except _Cannot as error:
+        return Refusal(str(error))
+    text = texts[0]
+    for other in texts[1:]:
+        text = f"{reader.torch('torch.logical_and')}({text}, {other})"
+    if len(texts) > 1 and any(costly(function, part, kind) for part in dynamic[1:]):
+        return Refusal("a later part of an `and` of tensors may not be computed where the first is false")
+    return Condition(
+        text,
+        tuple(source(function, part) for part in static),
+        negated,
+        reader.exact and len(texts) == 1 and not static,
+        tuple(reader.imports),
+    )
+
+
+def _conjuncts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.And):
+        return [*_conjuncts(node.left), *_conjuncts(node.right)]
+    return [node]
+
+
+def _is_tensor(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> bool:
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+        return _is_tensor(function, node.expression, kind)
+    if isinstance(node, cst.BooleanOperation):
+        return _is_tensor(function, node.left, kind) or _is_tensor(function, node.right, kind)
+    if kind(node).startswith("tensor"):
+        return True
+    if isinstance(node, cst.Comparison):
+        sides = [node.left, *(one.comparator for one in node.comparisons)]
+        operators = [one.operator for one in node.comparisons]
+        if any(isinstance(one, cst.Is | cst.IsNot | cst.In | cst.NotIn) for one in operators):
+            return False
+        return any(_is_tensor(function, unread(function, side, kind), kind) for side in sides)
+    inner = unread(function, node, kind)
+    return inner is not node
+
+
+def unread(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> cst.BaseExpression:
+    """The tensor in `t.item()`, `bool(t)`, `float(t)` or `int(t)`; the node itself where there is none."""
+    if not isinstance(node, cst.Call):
+        return node
+    if isinstance(node.func, cst.Attribute) and node.func.attr.value == "item" and not node.args:
+        hears = any(op.name == "call torch.Tensor.item" for op in function.ops_at(node))
+        if hears or kind(node.func.value).startswith("tensor"):
+            return node.func.value
+    if isinstance(node.func, cst.Name) and node.func.value in ("bool", "float") and len(node.args) == 1:
+        inner = node.args[0].value
+        deeper = unread(function, inner, kind)
+        if deeper is not inner or kind(inner).startswith("tensor"):
+            return deeper
+    return node
+
+
+class _Cannot(Exception):
+    pass
+
+
+class _Reader:
+    """Builds the tensor's text, noting the imports it needs and whether anything had to be assumed."""
+
+    def __init__(self, function: FunctionCode, kind: Kind) -> None:
+        self.function, self.kind = function, kind
+        self.imports: list[Edit] = []
+        self.exact = True
+
+    def torch(self, name: str) -> str:
+        text, imports = torch_name(self.function, name)
+        self.imports += [edit for edit in imports if edit not in self.imports]
+        return text
+
+    def truth(self, node: cst.BaseExpression) -> str:
+        """A bool tensor for the truth of a tensor."""
+        if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+            return f"{self.torch('torch.logical_not')}({self.truth(node.expression)})"
+        if isinstance(node, cst.BooleanOperation):
+            for side in (node.left, node.right):
+                if not _is_tensor(self.function, side, self.kind):
+                    text = source(self.function, side)
+                    raise _Cannot(
+                        f"`{text}` is not known to be a tensor, and is joined to one by `or` or `not`"
+                    )
+            if costly(self.function, node.right, self.kind):
+                raise _Cannot("the second part may not be computed where the first decides")
+            name = "torch.logical_and" if isinstance(node.operator, cst.And) else "torch.logical_or"
+            self.exact = False
+            return f"{self.torch(name)}({self.truth(node.left)}, {self.truth(node.right)})"
+        if isinstance(node, cst.Comparison):
+            return self.comparison(node)
+        inner = unread(self.function, node, self.kind)
+        if isinstance(inner, cst.Comparison):
+            return self.comparison(inner)
+        self.exact = self.exact and is_scalar(self.function, inner)
+        text = source(self.function, inner)
+        return text if self.kind(inner) == "tensor:bool" else f"({in_parentheses(text)} != 0)"
+
+    def comparison(self, node: cst.Comparison) -> str:
+        sides = [node.left, *(one.comparator for one in node.comparisons)]
+        bare = [unread(self.function, side, self.kind) for side in sides]
+        tensors = [self.kind(side).startswith("tensor") for side in bare]
+        if not any(tensors) and all(one is side for one, side in zip(bare, sides, strict=True)):
+            self.exact = False
+        for one, side in zip(bare, sides, strict=True):
+            if not is_scalar(self.function, one):
+                self.exact = False
+            value = number(one)
+            if one is not side or (value is not None and (value != int(value) or abs(value) > 256)):
+                # A number read out is compared in double precision, the tensor in its own.
+                self.exact = self.exact and not any(a is not b for a, b in zip(bare, sides, strict=True))
+        texts = [source(self.function, one) for one in bare]
+        pairs = [
+            f"({texts[n]} {self.operator(one)} {texts[n + 1]})" for n, one in enumerate(node.comparisons)
+        ]
+        joined = pairs[0]
+        for pair in pairs[1:]:
+            joined = f"{self.torch('torch.logical_and')}({joined}, {pair})"
+            self.exact = False
+        return joined[1:-1] if len(pairs) == 1 else joined
+
+    def operator(self, target: cst.ComparisonTarget) -> str:
+        text = self.function.module.code_for_node(target.operator).strip()
+        if text in ("is", "is not", "in", "not in"):
+            raise _Cannot(f"`{text}` asks for an object, not for a value")
+        return text
+
+
+def is_scalar(function: FunctionCode, node: cst.BaseExpression, depth: int = 4) -> bool:
+    """Whether a tensor surely has no dimension (a plain number counts, and an attribute that may be one)."""
+    if number(node) is not None:
+        return True
+    if isinstance(node, cst.Comparison):
+        sides = [node.left, *(one.comparator for one in node.comparisons)]
+        return all(is_scalar(function, side, depth) for side in sides)
+    if isinstance(node, cst.BinaryOperation):
+        return is_scalar(function, node.left, depth) and is_scalar(function, node.right, depth)
+    if isinstance(node, cst.UnaryOperation):
+        return is_scalar(function, node.expression, depth)
+    if isinstance(node, cst.Call):
+        known = qualified(function, node.func)
+        if known is not None and known.startswith("torch."):
+            if callee(node) in ("rand", "randn", "zeros", "ones") and len(node.args) == 1:
+                return source(function, node.args[0].value) in ("[]", "()")
+            return callee(node) in _REDUCES and len(node.args) == 1
+        return known is None and callee(node) in _REDUCES | {"item"} and not node.args
+    if isinstance(node, cst.Name) and depth:
+        value = definition(function, node)
+        return value is not None and is_scalar(function, value, depth - 1)
+    return False
+
+
+def definition(function: FunctionCode, name: cst.Name) -> cst.BaseExpression | None:
+    """What is assigned to the name, where the function assigns it once and by that alone."""
+    owner = enclosing_function(function, name)
+    if owner is None:
+        return None
+    bound = [use.node for use in uses(owner.body) if use.name == name.value and use.binds]
+    if len(bound) != 1 or any(
+        param.name.value == name.value for param in (*owner.params.params, *owner.params.kwonly_params)
+    ):
+        return None
+    target = function.parent(bound[0])
+    assign = function.parent(target) if isinstance(target, cst.AssignTarget) else None
+    return assign.value if isinstance(assign, cst.Assign) else None

@@ -1,0 +1,197 @@
+"""What an expression is, as far as the function's own text tells.
+
+A repair takes `kind`, a function from an expression to a word: "tensor", "tensor:bool", "tensor:float",
+"tensor:int", "int", "float", "bool", "str", "none", "list of tensor", "dict of tensor" or "unknown" (the
+words of `pt2lint.op.Op.args`). Who knows more than the text tells passes its own; `guess(function)` is what
+serves otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import libcst as cst
+
+from pt2lint.fixes.rewrite import enclosing_function, parameters, qualified, uses
+from pt2lint.rule import FunctionCode
+
+Kind: TypeAlias = Callable[[cst.CSTNode], str]
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Functions and methods by what they return; a method is believed only on a tensor.
+TO_BOOL = words(
+    "any all isnan isinf isfinite isposinf isneginf eq ne lt le gt ge less greater less_equal "
+    "greater_equal logical_and logical_or logical_not logical_xor isclose signbit bool isreal"
+)
+TO_INT = words(
+    "argmax argmin argsort bincount count_nonzero nonzero searchsorted bucketize long int short "
+    "randint randperm"
+)
+TO_FLOAT = words(
+    "sigmoid tanh exp log log1p log2 log10 sqrt rsqrt sin cos softmax log_softmax softplus gelu silu "
+    "float half double bfloat16 rand randn mean std var norm erf erfinv expm1 normal dropout "
+    "layer_norm linear logsumexp"
+)
+SAME = words(
+    "clamp clip clamp_min clamp_max relu neg negative abs clone detach contiguous zeros_like "
+    "ones_like full_like nan_to_num masked_fill view reshape permute transpose expand expand_as "
+    "unsqueeze squeeze flatten t roll flip sum prod max min amax amin cumsum maximum minimum square "
+    "pow add sub mul sign floor ceil round trunc repeat narrow index_select gather masked_select cat "
+    "stack where triu tril sort bernoulli rand_like randn_like mul_ add_ sub_ div_ clamp_ relu_ zero_ "
+    "fill_ to type_as cpu cuda flatten matmul mm bmm einsum div true_divide unbind softsign lerp "
+    "addcmul addcdiv masked_scatter"
+)
+MAKERS = words(
+    "tensor zeros ones full empty arange linspace rand randn randint randperm eye as_tensor "
+    "from_numpy scalar_tensor"
+)
+SHAPES = words("dim size numel ndimension stride get_device element_size nelement")
+
+
+def guess(function: FunctionCode) -> Kind:
+    """The kinds that the function's text gives away: annotations, torch calls, literals and what is made of
+    them; names take the kind on which all their assignments agree."""
+    busy: set[str] = set()
+    known: dict[str, str] = {}
+
+    def name_kind(node: cst.Name) -> str:
+        if node.value in known:
+            return known[node.value]
+        owner = enclosing_function(function, node)
+        if owner is None or node.value in busy:
+            return "unknown"
+        busy.add(node.value)
+        kinds = []
+        for param in parameters(owner):
+            if param.name.value == node.value:
+                annotated = param.annotation is not None and "Tensor" in function.module.code_for_node(
+                    param.annotation
+                )
+                kinds.append("tensor" if annotated else "unknown")
+        for use in uses(owner.body):
+            if use.name == node.value and use.binds:
+                kinds.append(_bound(function, use.node, kind))
+        busy.discard(node.value)
+        if not busy:
+            known[node.value] = _agree(kinds)
+            return known[node.value]
+        return _agree([one for one in kinds if one != "unknown"] or kinds)
+
+    def kind(node: cst.CSTNode) -> str:
+        for op in function.ops_at(node):
+            if op.name == "test tensor":
+                return "tensor"
+        if isinstance(node, cst.Integer):
+            return "int"
+        if isinstance(node, cst.Float):
+            return "float"
+        if isinstance(node, cst.SimpleString | cst.FormattedString | cst.ConcatenatedString):
+            return "str"
+        if isinstance(node, cst.Name):
+            if node.value in ("True", "False"):
+                return "bool"
+            return "none" if node.value == "None" else name_kind(node)
+        if isinstance(node, cst.UnaryOperation):
+            inner = kind(node.expression)
+            return "bool" if isinstance(node.operator, cst.Not) else inner
+        if isinstance(node, cst.BinaryOperation):
+            return _arithmetic(kind(node.left), kind(node.right), isinstance(node.operator, cst.Divide))
+        if isinstance(node, cst.Comparison):
+            operators = [one.operator for one in node.comparisons]
+            if any(isinstance(one, cst.Is | cst.IsNot | cst.In | cst.NotIn) for one in operators):
+                return "bool"
+            sides = [kind(node.left), *(kind(one.comparator) for one in node.comparisons)]
+            if any(side.startswith("tensor") for side in sides):
+                return "tensor:bool" if len(sides) == 2 else "unknown"
+            return "unknown" if "unknown" in sides else "bool"
+        if isinstance(node, cst.BooleanOperation):
+            sides = [kind(node.left), kind(node.right)]
+            return sides[0] if sides[0] == sides[1] else "unknown"
+        if isinstance(node, cst.IfExp):
+            return _agree([kind(node.body), kind(node.orelse)])
+        if isinstance(node, cst.Subscript):
+            inner = kind(node.value)
+            return inner if inner.startswith("tensor") else inner.rpartition(" of ")[2] or "unknown"
+        if isinstance(node, cst.Attribute):
+            if kind(node.value).startswith("tensor"):
+                if node.attr.value in ("data", "T", "mT", "real", "imag", "grad"):
+                    return kind(node.value)
+                return "int" if node.attr.value == "ndim" else "unknown"
+            return "unknown"
+        if isinstance(node, cst.Call):
+            return call_kind(node)
+        return "unknown"
+
+    def call_kind(node: cst.Call) -> str:
+        if isinstance(node.func, cst.Name) and node.func.value in ("int", "float", "bool", "len", "str"):
+            return {"len": "int"}.get(node.func.value, node.func.value)
+        name = qualified(function, node.func)
+        if name is not None:
+            if not name.startswith("torch."):
+                return "unknown"
+            last = name.rpartition(".")[2]
+            return _returns(last, kind(node.args[0].value) if node.args else "unknown", True)
+        if isinstance(node.func, cst.Attribute):
+            receiver = kind(node.func.value)
+            if receiver.startswith("tensor"):
+                if node.func.attr.value in ("max", "min", "sort") and node.args:
+                    return "unknown"  # a pair, where a dimension is given
+                return _returns(node.func.attr.value, receiver, False)
+        return "unknown"
+
+    return kind
+
+
+def _returns(name: str, first: str, function: bool) -> str:
+    if name in TO_BOOL:
+        return "tensor:bool"
+    if name in TO_INT:
+        return "tensor:int"
+    if name in TO_FLOAT:
+        return "tensor:float"
+    if name in SAME:
+        keeps = name not in ("to", "type_as", "sum", "prod", "cumsum", "where", "cat", "stack", "einsum")
+        return first if keeps and first.startswith("tensor") else "tensor"
+    if function and name in MAKERS:
+        return "tensor"
+    if not function and name in SHAPES:
+        return "int"
+    if not function and name == "item":
+        return {"tensor:bool": "bool", "tensor:int": "int", "tensor:float": "float"}.get(first, "unknown")
+    return "unknown"
+
+
+def _arithmetic(left: str, right: str, division: bool) -> str:
+    tensors = [side for side in (left, right) if side.startswith("tensor")]
+    if tensors:
+        if "tensor:float" in tensors or division:
+            return "tensor:float"
+        return tensors[0] if left == right or (len(tensors) == 1 and "int" in (left, right)) else "tensor"
+    if "float" in (left, right) and {left, right} <= {"float", "int", "bool"}:
+        return "float"
+    return "int" if left == right == "int" and not division else "unknown"
+
+
+def _agree(kinds: list[str]) -> str:
+    if not kinds or "unknown" in kinds:
+        return "unknown"
+    if len(set(kinds)) == 1:
+        return kinds[0]
+    return "tensor" if all(kind.startswith("tensor") for kind in kinds) else "unknown"
+
+
+def _bound(function: FunctionCode, target: cst.CSTNode, kind: Kind) -> str:
+    """The kind of what is bound to a target."""
+    parent = function.parent(target)
+    if isinstance(parent, cst.AssignTarget):
+        parent = function.parent(parent)
+    if isinstance(parent, cst.Assign | cst.AnnAssign | cst.NamedExpr) and parent.value is not None:
+        return kind(parent.value)
+    if isinstance(parent, cst.AugAssign):
+        return _arithmetic(kind(parent.value), "unknown", isinstance(parent.operator, cst.DivideAssign))
+    return "unknown"

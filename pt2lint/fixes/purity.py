@@ -1,0 +1,262 @@
+"""What may be run although the program would not have run it, and what may not.
+
+`torch.where` evaluates both sides. That is the same program only where the side not taken has no effect,
+raises nothing, and has a finite gradient: the gradient of the side not taken is multiplied by zero, and
+zero times infinity is NaN.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.fixes.kinds import Kind, words
+from pt2lint.fixes.rewrite import qualified
+from pt2lint.rule import FunctionCode
+
+# Defined for every input, with a gradient that is finite (or masked) for every input.
+TOTAL = words(
+    "clamp clip clamp_min clamp_max relu neg negative clone detach zeros_like ones_like full_like "
+    "nan_to_num isnan isinf isfinite any all logical_not logical_and logical_or finfo iinfo"
+)
+# Cheap: one pass over the data.
+CHEAP = TOTAL | words(
+    "abs absolute exp expm1 log log1p log2 log10 sqrt rsqrt sigmoid tanh sin cos pow square "
+    "reciprocal sign floor ceil round trunc frac maximum minimum max min where add sub mul div "
+    "true_divide float half double bfloat16 long int bool to type_as softplus gelu silu leaky_relu "
+    "elu hardtanh fmod remainder lerp addcmul sum mean amax amin norm std var prod masked_fill eq ne "
+    "lt le gt ge logical_xor isposinf isneginf dim size numel contiguous tensor zeros ones full "
+    "new_zeros new_ones new_full new_tensor scalar_tensor unsqueeze squeeze heaviside erf atan arctan "
+    "sinh cosh softmax log_softmax cumsum flip expand_as"
+)
+# The gradient is infinite, or NaN, at some inputs.
+SINGULAR = words(
+    "exp expm1 log log1p log2 log10 sqrt rsqrt reciprocal pow div true_divide norm std fmod remainder "
+    "prod sinh cosh lerp square mul"
+)
+# What changes an object in place, by the name of the method.
+_MUTATING = words(
+    "append extend insert pop update add remove clear setdefault popitem sort reverse write "
+    "writelines discard register_buffer register_parameter register_forward_hook requires_grad_ "
+    "backward step zero_grad seed setattr put push"
+)
+_EFFECTS = words("print open input exec eval setattr delattr next breakpoint")
+RANDOM = words(
+    "rand randn randint randperm bernoulli multinomial normal dropout rand_like randn_like "
+    "randint_like poisson alpha_dropout feature_dropout"
+)
+
+
+def callee(node: cst.Call) -> str:
+    """The last part of what is called."""
+    func = node.func
+    if isinstance(func, cst.Attribute):
+        return func.attr.value
+    return func.value if isinstance(func, cst.Name) else ""
+
+
+def effect(node: cst.CSTNode) -> str | None:
+    """The first thing below the node that has an effect or leaves the straight line, in a reader's words."""
+    visitor = _Effects()
+    node.visit(visitor)
+    return visitor.found[0] if visitor.found else None
+
+
+class _Effects(cst.CSTVisitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
+        return False
+
+    def visit_Lambda(self, node: cst.Lambda) -> bool:
+        return False
+
+    def visit_AugAssign(self, node: cst.AugAssign) -> None:
+        self.found.append("an augmented assignment changes its target in place")
+
+    def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
+        self._target(node.target)
+
+    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
+        self._target(node.target)
+
+    def _target(self, target: cst.CSTNode) -> None:
+        if isinstance(target, cst.Subscript):
+            self.found.append("an element is assigned")
+        elif isinstance(target, cst.Attribute):
+            self.found.append("an attribute is assigned")
+        elif isinstance(target, cst.Tuple | cst.List):
+            for element in target.elements:
+                self._target(element.value)
+
+    def visit_Call(self, node: cst.Call) -> None:
+        name = callee(node)
+        in_place = name.endswith("_") and not name.endswith("__") and isinstance(node.func, cst.Attribute)
+        if in_place or (name in _MUTATING and isinstance(node.func, cst.Attribute)):
+            self.found.append(f"`{name}` changes an object in place")
+        elif name in _EFFECTS:
+            self.found.append(f"`{name}` has an effect")
+        elif any(arg.keyword is not None and arg.keyword.value == "out" for arg in node.args):
+            self.found.append("`out=` writes into a tensor")
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        for kind, words_ in _STATEMENTS:
+            if isinstance(node, kind):
+                self.found.append(words_)
+        return super().on_visit(node)
+
+
+_STATEMENTS: tuple[tuple[type[cst.CSTNode], str], ...] = (
+    (cst.Del, "`del` removes something"),
+    (cst.Global, "a global is declared"),
+    (cst.Nonlocal, "a nonlocal is declared"),
+    (cst.Yield, "it yields"),
+    (cst.Await, "it awaits"),
+    (cst.Raise, "it raises"),
+    (cst.Assert, "it asserts"),
+    (cst.Return, "it returns from the middle"),
+    (cst.Break, "it leaves a loop"),
+    (cst.Continue, "it goes on with the next turn of a loop"),
+    (cst.Try, "it holds a `try`"),
+    (cst.With, "it holds a `with`"),
+    (cst.NamedExpr, "a walrus binds a name"),
+    (cst.ClassDef, "it defines a class"),
+    (cst.Import, "it imports"),
+    (cst.ImportFrom, "it imports"),
+)
+
+
+def costly(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> str | None:
+    """Why an expression must not be evaluated on both sides: it is not known to be cheap, pure and total in
+    the sense that it raises nothing the other side would not have raised. None where it may."""
+    visitor = _Costly(function, kind)
+    node.visit(visitor)
+    return visitor.found[0] if visitor.found else None
+
+
+class _Costly(cst.CSTVisitor):
+    def __init__(self, function: FunctionCode, kind: Kind) -> None:
+        super().__init__()
+        self.function, self.kind = function, kind
+        self.found: list[str] = []
+
+    def visit_Call(self, node: cst.Call) -> None:
+        name = callee(node)
+        known = qualified(self.function, node.func)
+        if known is None and isinstance(node.func, cst.Name) and name not in ("float", "len"):
+            self.found.append(f"`{name}(...)` is not known to be cheap and free of effects")
+        elif known is not None and not known.startswith("torch."):
+            self.found.append(f"`{known}` is not known to be cheap and free of effects")
+        elif name not in CHEAP and not (known is None and name in ("float", "len")):
+            text = self.function.module.code_for_node(node.func)
+            self.found.append(f"`{text}(...)` is not known to be cheap and free of effects")
+
+    def visit_Subscript(self, node: cst.Subscript) -> None:
+        for element in node.slice:
+            one = element.slice
+            if isinstance(one, cst.Index) and not _is_harmless_index(one.value):
+                text = self.function.module.code_for_node(node)
+                self.found.append(f"`{text}` may raise where the program would not have got to it")
+
+    def visit_BinaryOperation(self, node: cst.BinaryOperation) -> None:
+        if isinstance(node.operator, cst.MatrixMultiply):
+            self.found.append("a matrix product is too dear to be computed on both sides")
+        division = isinstance(node.operator, cst.Divide | cst.FloorDivide | cst.Modulo)
+        plain = not any(self.kind(side).startswith("tensor") for side in (node.left, node.right))
+        if division and plain and number(node.right) in (None, 0):
+            self.found.append("a division of plain numbers may raise")
+
+    def visit_Await(self, node: cst.Await) -> None:
+        self.found.append("it awaits")
+
+    def visit_ListComp(self, node: cst.ListComp) -> None:
+        self.found.append("a comprehension is not known to be cheap")
+
+    def visit_GeneratorExp(self, node: cst.GeneratorExp) -> None:
+        self.found.append("a comprehension is not known to be cheap")
+
+    def visit_Lambda(self, node: cst.Lambda) -> bool:
+        self.found.append("a lambda cannot be selected element by element")
+        return False
+
+
+def _is_harmless_index(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Ellipsis) or (isinstance(node, cst.Name) and node.value == "None")
+
+
+def number(node: cst.BaseExpression) -> float | None:
+    """The value of a number literal (with a sign)."""
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
+        inner = number(node.expression)
+        return None if inner is None else -inner
+    if isinstance(node, cst.Integer | cst.Float):
+        return float(node.evaluated_value)
+    return None
+
+
+def singular(node: cst.CSTNode) -> bool:
+    """Whether the gradient of something below the node may be infinite or NaN where it is not selected."""
+    visitor = _Singular()
+    node.visit(visitor)
+    return visitor.found
+
+
+class _Singular(cst.CSTVisitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found = False
+
+    def visit_Call(self, node: cst.Call) -> None:
+        self.found = self.found or callee(node) in SINGULAR
+
+    def visit_BinaryOperation(self, node: cst.BinaryOperation) -> None:
+        constant = number(node.left) is not None or number(node.right) is not None
+        if isinstance(node.operator, cst.Power | cst.Modulo | cst.FloorDivide):
+            self.found = True
+        elif isinstance(node.operator, cst.Divide):
+            self.found = self.found or number(node.right) in (None, 0)
+        elif isinstance(node.operator, cst.Multiply):
+            self.found = self.found or not constant
+
+
+def alike(function: FunctionCode, node: cst.BaseExpression, name: str, kind: Kind) -> bool:
+    """Whether the expression surely has the shape and dtype of the float tensor `name`, raises nothing for
+    any value of it, and has a gradient that stays finite where it is not selected."""
+    if isinstance(node, cst.Name):
+        return node.value == name
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
+        return alike(function, node.expression, name, kind)
+    if isinstance(node, cst.BinaryOperation):
+        left, right = node.left, node.right
+        if isinstance(node.operator, cst.Add | cst.Subtract | cst.Multiply):
+            if number(left) is not None:
+                return alike(function, right, name, kind)
+            if number(right) is not None:
+                return alike(function, left, name, kind)
+            both = alike(function, left, name, kind) and alike(function, right, name, kind)
+            return both and not isinstance(node.operator, cst.Multiply)
+        if isinstance(node.operator, cst.Divide):
+            return number(right) not in (None, 0) and alike(function, left, name, kind)
+        return False
+    if not isinstance(node, cst.Call):
+        return False
+    known, called = qualified(function, node.func), callee(node)
+    if called not in TOTAL or called in ("any", "all", "isnan", "isinf", "isfinite", "finfo", "iinfo"):
+        return False
+    rest = list(node.args)
+    if known is not None and known.startswith("torch."):
+        if not rest or rest[0].keyword is not None:
+            return False
+        base, rest = rest[0].value, rest[1:]
+    elif known is None and isinstance(node.func, cst.Attribute):
+        base = node.func.value
+    else:
+        return False
+    if called.startswith("logical"):
+        return False
+    return alike(function, base, name, kind) and all(
+        number(arg.value) is not None
+        and (arg.keyword is None or arg.keyword.value in ("min", "max", "nan", "posinf", "neginf"))
+        for arg in rest
+    )

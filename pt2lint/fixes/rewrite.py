@@ -1,0 +1,392 @@
+"""Rewriting of a function's tree: what every repair needs to read names, and to turn new nodes into edits."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import libcst as cst
+
+from pt2lint.finding import Applicability, Edit, Fix
+from pt2lint.rule import FunctionCode
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a repair does not fit here, in a reader's words."""
+
+    reason: str
+
+    def __bool__(self) -> bool:
+        return False
+
+
+Repaired: TypeAlias = Fix | Refusal
+Statement: TypeAlias = cst.SimpleStatementLine | cst.BaseCompoundStatement
+New: TypeAlias = cst.CSTNode | Sequence[cst.CSTNode] | None
+
+
+def accepted(*attempts: Repaired) -> tuple[Fix, ...]:
+    """The fixes among the attempts, in order: `report(..., fixes=accepted(to_where(...), to_cond(...)))`."""
+    return tuple(attempt for attempt in attempts if isinstance(attempt, Fix))
+
+
+def fix(description: str, edits: Iterable[Edit], safe: bool = False) -> Fix:
+    applicability: Applicability = "safe" if safe else "unsafe"
+    return Fix(description, applicability, tuple(edits))
+
+
+# --- from trees to edits
+
+
+class _Replace(cst.CSTTransformer):
+    def __init__(self, new: Mapping[cst.CSTNode, New]) -> None:
+        super().__init__()
+        self.new = new
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        return node not in self.new
+
+    def on_leave(self, original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:  # type: ignore[override]
+        if original not in self.new:
+            return updated
+        new = self.new[original]
+        if new is None:
+            return cst.RemoveFromParent()  # type: ignore[return-value]
+        if isinstance(new, cst.CSTNode):
+            return new
+        return cst.FlattenSentinel(list(new))  # type: ignore[return-value]
+
+
+def replaced(node: cst.CSTNode, new: Mapping[cst.CSTNode, New]) -> cst.CSTNode:
+    """The tree with nodes (found by identity) replaced, by several for a sequence, removed for None."""
+    return node.visit(_Replace(new))  # type: ignore[return-value]
+
+
+def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edit, ...]:
+    """The edits that replace nodes of the function: only what changed, so that the rest keeps its format."""
+    module = function.module
+    header = module.code.count("\n") - function.text.count("\n")
+    # A carriage return alone cannot be told from a line's content here; such files are of another age.
+    old = module.code.split("\n")[header:]
+    after = replaced(module, new).code.split("\n")[header:]  # type: ignore[attr-defined]
+    edits = []
+    for tag, i, j, k, m in difflib.SequenceMatcher(None, old, after, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        before, text = old[i:j], after[k:m]
+        first = function.first_line + i
+        if len(before) == len(text) == 1:
+            edits.append(_within_line(function.path, first, before[0], text[0]))
+        else:
+            lines = "".join(line.rstrip("\r") + "\n" for line in text)
+            edits.append(Edit(function.path, first, 1, first + len(before), 1, lines))
+    return tuple(edits)
+
+
+def _within_line(path: str, line: int, old: str, new: str) -> Edit:
+    """The edit of one line, cut down to whole words."""
+    words = [re.findall(r"\w+|\s+|.", text) for text in (old, new)]
+    shortest = min(map(len, words))
+    start = next((n for n in range(shortest) if words[0][n] != words[1][n]), shortest)
+    end = next((n for n in range(shortest - start) if words[0][-1 - n] != words[1][-1 - n]), shortest - start)
+    column = len("".join(words[0][:start])) + 1
+    cut = "".join(words[0][start : len(words[0]) - end])
+    text = "".join(words[1][start : len(words[1]) - end])
+    return Edit(path, line, column, line, column + len(cut), text.rstrip("\r"))
+
+
+# --- names of imported things
+
+
+def torch_name(function: FunctionCode, qualified: str) -> tuple[str, tuple[Edit, ...]]:
+    """How the file spells a name of torch, and the import to add where it cannot yet."""
+    for local, target in function.imports.items():
+        if target == qualified:
+            return local, ()
+        if qualified.startswith(target + ".") and target.split(".")[0] == "torch" and "." not in local:
+            rest = qualified[len(target) :]
+            # A submodule is an attribute of its package only once it was imported: torch itself does so for
+            # all that repairs use.
+            return local + rest, ()
+    return qualified, (import_edit(function, "import torch"),)
+
+
+def import_edit(function: FunctionCode, statement: str) -> Edit:
+    line = function.import_line
+    return Edit(function.path, line, 1, line, 1, statement + "\n")
+
+
+def qualified(function: FunctionCode, node: cst.BaseExpression) -> str | None:
+    """What a dotted name means by the file's imports: `F.relu` is "torch.nn.functional.relu"."""
+    parts = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    if not isinstance(node, cst.Name) or node.value not in function.imports:
+        return None
+    return ".".join([function.imports[node.value], *reversed(parts)])
+
+
+# --- reading and writing of names
+
+
+@dataclass(frozen=True)
+class Use:
+    """One place where a name is read or bound."""
+
+    name: str
+    binds: bool
+    node: cst.CSTNode
+
+
+class _Uses(cst.CSTVisitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[Use] = []
+
+    def _bind(self, target: cst.CSTNode) -> None:
+        if isinstance(target, cst.Name):
+            self.found.append(Use(target.value, True, target))
+        elif isinstance(target, cst.Tuple | cst.List):
+            for element in target.elements:
+                self._bind(element.value)
+        elif isinstance(target, cst.StarredElement):
+            self._bind(target.value)
+        else:
+            target.visit(self)  # x[0] = and x.a = read x
+
+    def visit_Name(self, node: cst.Name) -> None:
+        self.found.append(Use(node.value, False, node))
+
+    def visit_Attribute(self, node: cst.Attribute) -> bool:
+        node.value.visit(self)
+        return False
+
+    def visit_Arg(self, node: cst.Arg) -> bool:
+        node.value.visit(self)
+        return False
+
+    def visit_Assign(self, node: cst.Assign) -> bool:
+        node.value.visit(self)
+        for target in node.targets:
+            self._bind(target.target)
+        return False
+
+    def visit_AugAssign(self, node: cst.AugAssign) -> bool:
+        node.target.visit(self)
+        node.value.visit(self)
+        self._bind(node.target)
+        return False
+
+    def visit_AnnAssign(self, node: cst.AnnAssign) -> bool:
+        if node.value is not None:
+            node.value.visit(self)
+            self._bind(node.target)
+        return False
+
+    def visit_NamedExpr(self, node: cst.NamedExpr) -> bool:
+        node.value.visit(self)
+        self._bind(node.target)
+        return False
+
+    def visit_For(self, node: cst.For) -> bool:
+        node.iter.visit(self)
+        self._bind(node.target)
+        node.body.visit(self)
+        if node.orelse:
+            node.orelse.visit(self)
+        return False
+
+    def visit_CompFor(self, node: cst.CompFor) -> bool:
+        node.iter.visit(self)  # its target lives in the comprehension alone
+        for condition in node.ifs:
+            condition.visit(self)
+        if node.inner_for_in:
+            node.inner_for_in.visit(self)
+        return False
+
+    def visit_AsName(self, node: cst.AsName) -> bool:
+        self._bind(node.name)
+        return False
+
+    def visit_ImportAlias(self, node: cst.ImportAlias) -> bool:
+        name = node.evaluated_alias or node.evaluated_name.split(".")[0]
+        self.found.append(Use(name, True, node))
+        return False
+
+    def visit_Param(self, node: cst.Param) -> bool:
+        if node.default is not None:
+            node.default.visit(self)
+        return False
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
+        self.found.append(Use(node.name.value, True, node))
+        inner = _Uses()
+        node.params.visit(inner)
+        node.body.visit(inner)
+        self.found += [use for use in inner.found if not use.binds]
+        return False
+
+
+def uses(*nodes: cst.CSTNode) -> list[Use]:
+    """Every use of a name below the nodes, in order of evaluation; attributes and keywords are not names."""
+    visitor = _Uses()
+    for node in nodes:
+        node.visit(visitor)
+    return visitor.found
+
+
+def reads(*nodes: cst.CSTNode) -> set[str]:
+    return {use.name for use in uses(*nodes) if not use.binds}
+
+
+def binds(*nodes: cst.CSTNode) -> list[str]:
+    """The names bound below the nodes, each once, in order."""
+    return list(dict.fromkeys(use.name for use in uses(*nodes) if use.binds))
+
+
+def fresh(function: FunctionCode, wanted: str) -> str:
+    """A name that the function does not use, from `wanted`."""
+    taken = set(re.findall(r"\w+", function.text)) | set(function.imports)
+    return next(name for name in _numbered(wanted) if name not in taken)
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    number = 2
+    while True:
+        yield f"{name}_{number}"
+        number += 1
+
+
+# --- where a statement stands
+
+
+def ancestors(function: FunctionCode, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    here = function.parent(node)
+    while here is not None:
+        yield here
+        here = function.parent(here)
+
+
+def enclosing_function(function: FunctionCode, node: cst.CSTNode) -> cst.FunctionDef | None:
+    return next((n for n in ancestors(function, node) if isinstance(n, cst.FunctionDef)), None)
+
+
+def statement_of(function: FunctionCode, node: cst.CSTNode) -> Statement | None:
+    """The statement line or compound statement that holds the node."""
+    here: cst.CSTNode | None = node
+    while here is not None and not isinstance(here, cst.SimpleStatementLine | cst.BaseCompoundStatement):
+        here = function.parent(here)
+    return here
+
+
+def block_of(function: FunctionCode, statement: cst.CSTNode) -> tuple[Sequence[cst.CSTNode], int] | None:
+    """The statements of the block that holds the statement, and its place among them."""
+    parent = function.parent(statement)
+    if not isinstance(parent, cst.IndentedBlock | cst.Module):
+        return None
+    for index, one in enumerate(parent.body):
+        if one is statement:
+            return parent.body, index
+    return None
+
+
+def parameters(node: cst.FunctionDef) -> list[cst.Param]:
+    """All parameters of the function, starred ones too."""
+    given = node.params
+    stars = [star for star in (given.star_arg, given.star_kwarg) if isinstance(star, cst.Param)]
+    return [*given.posonly_params, *given.params, *given.kwonly_params, *stars]
+
+
+def bound_before(function: FunctionCode, name: str, statement: cst.CSTNode) -> bool:
+    """Whether the name surely has a value when the statement is reached: a parameter, or bound earlier in a
+    block that the statement is in."""
+    here: cst.CSTNode = statement
+    for parent in ancestors(function, statement):
+        if isinstance(parent, cst.IndentedBlock):
+            for sibling in parent.body:
+                if sibling is here:
+                    break
+                if name in _surely_binds(sibling):
+                    return True
+        if isinstance(parent, cst.For) and name in {use.name for use in _target_uses(parent.target)}:
+            return True
+        if isinstance(parent, cst.FunctionDef):
+            return name in {param.name.value for param in parameters(parent)}
+        here = parent
+    return False
+
+
+def _target_uses(target: cst.CSTNode) -> list[Use]:
+    visitor = _Uses()
+    visitor._bind(target)
+    return [use for use in visitor.found if use.binds]
+
+
+def _surely_binds(statement: cst.CSTNode) -> set[str]:
+    if isinstance(statement, cst.SimpleStatementLine | cst.FunctionDef | cst.ClassDef):
+        return set(binds(statement)) if not isinstance(statement, cst.FunctionDef) else {statement.name.value}
+    if isinstance(statement, cst.With):
+        return set().union(*(_surely_binds(inner) for inner in statement.body.body))
+    if isinstance(statement, cst.If) and statement.orelse is not None:
+        first = set().union(*(_surely_binds(inner) for inner in statement.body.body), set())
+        other = statement.orelse
+        if isinstance(other, cst.If):
+            return first & _surely_binds(other)
+        return first & set().union(*(_surely_binds(inner) for inner in other.body.body), set())
+    return set()
+
+
+def live_after(function: FunctionCode, name: str, statements: Sequence[cst.CSTNode]) -> bool:
+    """Whether the name may be read once the statements (neighbours in one block) are done."""
+    owner = enclosing_function(function, statements[0])
+    if owner is None:
+        return True
+    inside = {id(use.node) for use in uses(*statements)}
+    loop = next(
+        (
+            node
+            for node in ancestors(function, statements[0])
+            if isinstance(node, cst.For | cst.While | cst.FunctionDef)
+        ),
+        None,
+    )
+    in_loop = {id(use.node) for use in uses(loop)} if isinstance(loop, cst.For | cst.While) else set()
+    end = max(function.range(statement)[2:] for statement in statements)
+    for use in uses(owner.body):
+        if use.name != name or use.binds:
+            continue
+        if id(use.node) not in inside and (function.range(use.node)[:2] >= end or id(use.node) in in_loop):
+            return True
+    # Within a loop, the next turn may read it first among the statements themselves.
+    return bool(in_loop) and _read_first(name, statements) and isinstance(loop, cst.For | cst.While)
+
+
+def _read_first(name: str, statements: Sequence[cst.CSTNode]) -> bool:
+    first = next((use for use in uses(*statements) if use.name == name), None)
+    return first is not None and not first.binds
+
+
+def line(text: str, like: cst.CSTNode | None = None) -> cst.SimpleStatementLine:
+    """A simple statement from its source, with the comments that stood above `like`."""
+    made = cst.parse_statement(text)
+    assert isinstance(made, cst.SimpleStatementLine)
+    above = like.leading_lines if isinstance(like, cst.SimpleStatementLine | cst.If | cst.For) else ()
+    return made.with_changes(leading_lines=above) if above else made
+
+
+def source(function: FunctionCode, node: cst.CSTNode) -> str:
+    """The node's source, on one line where it is an expression that parentheses hold together."""
+    return function.module.code_for_node(node)
+
+
+def in_parentheses(text: str) -> str:
+    """The expression in parentheses unless it binds tighter than any operator."""
+    node = cst.parse_expression(text)
+    plain = cst.Name | cst.Call | cst.Attribute | cst.Subscript | cst.Integer | cst.Float | cst.SimpleString
+    return text if isinstance(node, plain) or getattr(node, "lpar", ()) else f"({text})"

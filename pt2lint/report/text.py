@@ -1,0 +1,173 @@
+"""The report for people: place, code and message; the source underlined; verdict, flow and fix.
+
+Colours are marked as `style(text, name)` and come from rich; without colour rich is not imported.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from pt2lint.finding import Finding, Fix, Step
+from pt2lint.report import Report
+
+Style = Callable[[str, str], str]
+
+MAX_STEPS = 4
+VERDICTS = {"confirmed": "red", "refuted": "green", "unreached": "yellow", "failed": "magenta"}
+MEANING = {
+    "confirmed": "Dynamo breaks or recompiles here",
+    "refuted": "Dynamo ran this and saw nothing; does not count",
+    "unreached": "the sample inputs did not get here, or none were found",
+    "failed": "could not be tried",
+}
+
+
+def render(report: Report) -> str:
+    """A block a finding with an empty line between, then a line that sums up."""
+    style = _styled if report.colour else _plain
+    blocks = [_block(report, finding, style) for finding in report.findings]
+    blocks += [_block(report, finding, style, suppressed=True) for finding in report.suppressed]
+    blocks.append("\n".join([*(f"note: {note}" for note in report.notes), _summary(report, style)]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def statistics(report: Report) -> str:
+    """How many findings each code has, most first: count, code, name, verdicts."""
+    counts = Counter((finding.code, finding.name) for finding in report.findings)
+    width = len(str(max(counts.values(), default=0)))
+    lines = []
+    for (code, name), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        verdicts = Counter(f.verdict for f in report.findings if f.code == code and f.verdict)
+        told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
+        lines.append(f"{count:>{width}}  {code}  {name}" + (f"  ({told})" if told else ""))
+    return "".join(line + "\n" for line in lines)
+
+
+def place_of(report: Report, path: str, line: int, column: int | None = None) -> str:
+    """`path:line:column`, in a notebook `path:cell N:line:column`."""
+    place = report.place(path, line)
+    cell = "" if place.cell is None else f"cell {place.cell}:"
+    return f"{path}:{cell}{place.line}" + ("" if column is None else f":{column}")
+
+
+def _plain(text: str, name: str) -> str:
+    return text
+
+
+def _styled(text: str, name: str) -> str:
+    from rich.style import Style
+
+    return Style.parse(name).render(text)
+
+
+def _block(report: Report, finding: Finding, style: Style, suppressed: bool = False) -> str:
+    place = place_of(report, finding.path, finding.line, finding.column)
+    head = f"{style(place, 'bold')}: {style(finding.code, 'bold red')} {finding.message}"
+    if suppressed:
+        head += style(" [suppressed]", "dim")
+    return "\n".join([head, *_excerpt(report, finding, style), *_told(report, finding, style)])
+
+
+def _excerpt(report: Report, finding: Finding, style: Style) -> Iterator[str]:
+    lines = report.lines(finding.path)
+    if finding.path not in report.sources or finding.line > len(lines):
+        return
+    code = lines[finding.line - 1]
+    one_line = finding.end_line == finding.line
+    end = finding.end_column if one_line else len(code.rstrip()) + 1
+    code = code.rstrip()
+    start = min(finding.column, len(code) + 1) - 1
+    # Tabs stay tabs in the line of marks, and wide characters take two marks, so that they stand beneath.
+    lead = "".join(character if character == "\t" else " " * _width(character) for character in code[:start])
+    marks = "^" * max(1, sum(_width(character) for character in code[start : end - 1]))
+    number = str(report.place(finding.path, finding.line).line)
+    bar = style("|", "blue")
+    more = "" if one_line else style(" ...", "blue")
+    yield f"{' ' * len(number)} {bar}"
+    yield f"{style(number, 'blue')} {bar} {code}"
+    yield f"{' ' * len(number)} {bar} {lead}{style(marks, 'red')}{more}"
+
+
+def _width(character: str) -> int:
+    if character.isascii():
+        return 1
+    from unicodedata import combining, east_asian_width
+
+    return 0 if combining(character) else 2 if east_asian_width(character) in "WF" else 1
+
+
+def _told(report: Report, finding: Finding, style: Style) -> Iterator[str]:
+    indent = " " * len(str(report.place(finding.path, finding.line).line))
+    equals = indent + " " + style("=", "blue") + " "
+    if finding.verdict:
+        verdict = style(finding.verdict, f"bold {VERDICTS[finding.verdict]}")
+        yield f"{equals}{verdict}: {_reason(finding)}"
+    if finding.confidence == "low":
+        yield f"{equals}low confidence: shown because of --pedantic or a verdict"
+    steps = _shortened(finding.flow)
+    if steps:
+        yield f"{equals}reached: " + " -> ".join(_step(report, step, finding.path) for step in steps)
+    for fix in finding.fixes:
+        yield f"{equals}{style('fix', 'bold cyan')} ({_standing(fix)}): {fix.description}"
+
+
+def _reason(finding: Finding) -> str:
+    evidence = finding.evidence or {}
+    reason = " ".join(str(evidence.get("reason") or MEANING[finding.verdict or "failed"]).split())
+    break_id = evidence.get("graph_break")
+    graphs, hits = evidence.get("graphs"), evidence.get("hits")
+    details = [
+        *([f"{graphs} graphs"] if graphs is not None and finding.verdict == "confirmed" else []),
+        *([f"hit {hits} times"] if hits is not None and hits > 1 else []),
+    ]
+    return (f"{break_id} " if break_id else "") + reason + (f" ({', '.join(details)})" if details else "")
+
+
+def _shortened(flow: tuple[Step, ...]) -> list[Step | None]:
+    """The flow in at most MAX_STEPS steps: the root and the last ones, None for what lies between."""
+    if len(flow) <= MAX_STEPS:
+        return list(flow)
+    return [flow[0], None, *flow[len(flow) - MAX_STEPS + 2 :]]
+
+
+def _step(report: Report, step: Step | None, path: str) -> str:
+    if step is None:
+        return "..."
+    place = place_of(report, step.path, step.line)
+    # A place in the finding's own file is told by its line alone.
+    return f"{step.message} ({place if step.path != path else 'line ' + place[len(path) + 1 :]})"
+
+
+def _standing(fix: Fix) -> str:
+    if fix.proven is None:
+        return fix.applicability
+    return f"{fix.applicability}, {'proven' if fix.proven else 'tried: it does not hold here'}"
+
+
+def _summary(report: Report, style: Style) -> str:
+    counting = [finding for finding in report.findings if finding.counts]
+    files = f"{report.files} file{'' if report.files == 1 else 's'}"
+    verdicts = Counter(finding.verdict for finding in report.findings if finding.verdict)
+    told = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS if verdicts[verdict])
+    if not report.findings:
+        text = style(f"Nothing found in {files}.", "green")
+    else:
+        count = len(counting)
+        text = f"Found {count} finding{'' if count == 1 else 's'} in {files}" + (f" ({told})" if told else "")
+        text += "."
+    fixable = {"safe": 0, "unsafe": 0}
+    for finding in counting:
+        usable = [fix for fix in finding.fixes if fix.edits and fix.proven is not False]
+        if usable:
+            fixable["safe" if any(fix.applicability == "safe" for fix in usable) else "unsafe"] += 1
+    if fixable["safe"]:
+        text += f" {fixable['safe']} can be fixed with --fix."
+    if fixable["unsafe"]:
+        text += f" {fixable['unsafe']} {'more ' if fixable['safe'] else ''}with --fix --unsafe-fixes."
+    if report.suppressed:
+        text += f" {len(report.suppressed)} suppressed."
+    if report.problems:
+        count = len(report.problems)
+        text += f" {count} problem{'' if count == 1 else 's'}: see above on stderr."
+    return text

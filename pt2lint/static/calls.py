@@ -1,0 +1,472 @@
+"""What calls do: functions of the project are entered, all others are looked up."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from pt2lint.static.core import Core
+from pt2lint.static.externals import Externals
+from pt2lint.static.frame import Env, Frame, entry, unit_of
+from pt2lint.static.modules import ClassInfo, FunctionNode
+from pt2lint.static.values import (
+    BOOL,
+    INT,
+    NONE,
+    OBJECT,
+    STR,
+    UNKNOWN,
+    Class,
+    Dict,
+    Ext,
+    Func,
+    Instance,
+    Partial,
+    Py,
+    Seq,
+    Tensor,
+    Union,
+    Value,
+    Wrapped,
+    is_none,
+    join,
+    join_all,
+    signature,
+)
+
+MAX_DEPTH = 14
+MAX_CONTEXTS = 10
+COMPILE = ("torch.compile", "torch.compiler.compile", "torch._dynamo.optimize")
+DISABLE = (
+    "torch.compiler.disable",
+    "torch._dynamo.disable",
+    "torch._disable_dynamo",
+    "torch._dynamo.eval_frame.disable",
+)
+OPAQUE = (
+    "torch.compiler.allow_in_graph",
+    "torch._dynamo.allow_in_graph",
+    "torch.compiler.assume_constant_result",
+    "torch._dynamo.assume_constant_result",
+    "torch.compiler.substitute_in_graph",
+    "torch.library.",
+    "torch.jit.script",
+    "torch.jit.script_method",
+    "torch.jit.script_if_tracing",
+    "triton.jit",
+    "triton.autotune",
+    "triton.heuristics",
+    "numba.",
+)
+
+
+class Calls(Externals, Core):
+    # Decorators
+
+    def decorated(self, value: Value, node: Any, env: Env, frame: Frame) -> Value:
+        if not node.decorator_list:
+            return value
+        decorators = [self.quietly(d, env, frame) for d in node.decorator_list]
+        return self.decorate(value, decorators, frame)
+
+    def decorate(self, value: Value, decorators: list[Value], frame: Frame) -> Value:
+        """The function after its decorators, the innermost first. One that is not understood changes nothing."""
+        for decorator in reversed(decorators):
+            if isinstance(decorator, Ext):
+                value = self.decorate_external(value, decorator.name)
+            elif isinstance(decorator, Partial) and isinstance(decorator.func, Ext):
+                value = self.decorate_external(value, decorator.func.name)
+            elif isinstance(decorator, Wrapped) and isinstance(decorator.inner, Ext):
+                value = Wrapped(decorator.how, value)
+            elif isinstance(decorator, Func | Partial | Wrapped) and len(self._active) < MAX_DEPTH:
+                self.quiet += 1
+                try:
+                    result = self.apply(decorator, [value], {}, frame.module.tree, frame)
+                finally:
+                    self.quiet -= 1
+                if isinstance(result, Func | Wrapped | Partial):
+                    value = result
+        return value
+
+    def decorate_external(self, value: Value, name: str) -> Value:
+        if name in COMPILE:
+            return Wrapped("compiled", value)
+        if name in DISABLE:
+            return Wrapped("disabled", value)
+        if name.startswith(OPAQUE):
+            return Wrapped("opaque", value)
+        if name == "contextlib.contextmanager":
+            return Wrapped("context manager", value)
+        return value
+
+    # Application
+
+    def apply(
+        self,
+        func: Value,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: Any,
+        frame: Frame,
+        spread: bool = False,
+    ) -> Value:
+        if isinstance(func, Ext):
+            return self.call_external(func, args, kwargs, node, frame)
+        if isinstance(func, Func):
+            return self.call_function(func, args, kwargs, node, frame, spread)
+        if isinstance(func, Instance):
+            return self.call_instance(func, args, kwargs, node, frame, spread)
+        if isinstance(func, Class):
+            return self.construct(func.info, args, kwargs, node, frame, spread)
+        if isinstance(func, Union):
+            results = [
+                self.apply(o, args, kwargs, node, frame, spread)
+                for o in func.options
+                if is_none(o) is not True and o is not UNKNOWN
+            ]
+            if any(o is UNKNOWN for o in func.options):
+                results.append(UNKNOWN)
+            return join_all(results)
+        if isinstance(func, Partial):
+            return self.apply(func.func, [*func.args, *args], {**func.kwargs, **kwargs}, node, frame, spread)
+        if isinstance(func, Wrapped):
+            return self.call_wrapped(func, args, kwargs, node, frame, spread)
+        if isinstance(func, Seq) and func.type == "Sequential":
+            return self.call_sequential(func, args, kwargs, node, frame)
+        return UNKNOWN
+
+    def call_wrapped(
+        self, func: Wrapped, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, spread: bool
+    ) -> Value:
+        if func.how == "compiled":
+            if frame.region or self.quiet:
+                return self.apply(func.inner, args, kwargs, node, frame, spread)
+            return self.apply(func.inner, args, kwargs, node, entry(frame.module, frame.unit), spread)
+        if func.how == "disabled":
+            if self.listens("call disabled", frame):
+                self.note(node, "call disabled", frame)
+        elif func.how == "context manager":
+            outer, frame.inside = frame.inside, "with"
+            try:
+                return self.apply(func.inner, args, kwargs, node, frame, spread)
+            finally:
+                frame.inside = outer
+        # What Dynamo does not enter still returns what it returns.
+        outside = Frame(frame.module, frame.unit, frame.title, frame, region=False)
+        outside.depth = frame.depth + 1
+        self.quiet += 1
+        try:
+            return self.apply(func.inner, args, kwargs, node, outside, spread)
+        finally:
+            self.quiet -= 1
+
+    def call_sequential(
+        self, func: Seq, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame
+    ) -> Value:
+        value = args[0] if args else UNKNOWN
+        if func.elts is not None:
+            for layer in func.elts:
+                value = self.apply(layer, [value], {}, node, frame)
+            return value
+        result = self.apply(func.elem, [value], {}, node, frame)
+        return result if result is not UNKNOWN or not isinstance(value, Tensor) else Tensor(None, value.origin, False)
+
+    def call_instance(
+        self, func: Instance, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, spread: bool
+    ) -> Value:
+        cls = func.cls
+        if cls is None:
+            return self.call_torch_module(func, args, kwargs, node, frame)
+        for name in ("forward", "__call__") if self.is_module(cls) else ("__call__", "forward"):
+            found = self.find_method(cls, name)
+            if found is not None:
+                return self.apply(self.method_value(*found, func), args, kwargs, node, frame, spread)
+        if self.is_module(cls):
+            for base in self.bases(cls)[1]:
+                if base in self.types.modules:
+                    return self.call_torch_module(Instance(None, base), args, kwargs, node, frame)
+        return UNKNOWN
+
+    def call_torch_module(
+        self, func: Instance, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame
+    ) -> Value:
+        name = func.external or ""
+        words = self.types.modules.get(name)
+        if words is None:
+            return UNKNOWN
+        if self.listens(f"forward {name}", frame):
+            self.note(node, f"forward {name}", frame, args=self.sorts(args, kwargs))
+        last = name.rsplit(".", 1)[-1]
+        origin = (frame.module.path, getattr(node, "lineno", 0), f"`{last}` returns a tensor")
+        if words in ("container", "any"):
+            return UNKNOWN
+        value = self.types.value(words, origin)
+        if isinstance(value, Tensor) and value.dtype is None and args and isinstance(args[0], Tensor):
+            if last in ("Identity", "Flatten", "Unflatten", "Dropout"):
+                return args[0]
+        return value
+
+    def construct(
+        self,
+        cls: ClassInfo,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: Any,
+        frame: Frame,
+        spread: bool,
+    ) -> Value:
+        if self.is_module(cls):
+            if self.listens("make torch.nn.Module", frame):
+                self.note(node, "make torch.nn.Module", frame)
+            return self.instance(cls, args, kwargs)
+        externals = self.bases(cls)[1]
+        if any(e.startswith("enum.") for e in externals):
+            return OBJECT
+        init = self.find_method(cls, "__init__")
+        instance = Instance(cls)
+        key = (cls, signature(Seq(args)), signature(Dict(kwargs)))
+        known = self._objects.get(key)
+        if known is not None:
+            instance = known
+        else:
+            self._objects[key] = instance
+        if init is None:
+            names = list(cls.annotations)
+            for c in self.bases(cls)[0][1:]:
+                names = [*(n for n in c.annotations if n not in names), *names]
+            given = dict(zip(names, args, strict=False)) | kwargs
+            instance.attrs.update({k: v for k, v in given.items() if v is not UNKNOWN})
+            self._initialized.add(instance)
+            return instance
+        self._initialized.add(instance)
+        if len(self._active) < MAX_DEPTH:
+            method = self.method_value(*init, instance)
+            self.apply(method, args, kwargs, node, frame, spread)
+        return instance
+
+    # Functions of the project
+
+    def call_function(
+        self,
+        func: Func,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: Any,
+        frame: Frame,
+        spread: bool,
+    ) -> Value:
+        """Interpret the function for these arguments, once for all arguments of the same kinds."""
+        definition = func.node
+        if func.bound is not None:
+            args = [func.bound, *args]
+        region = frame.region
+        env = self.bind_arguments(func, args, kwargs, spread)
+        key = (
+            definition,
+            id(func.env) if func.env else 0,
+            region,
+            self.quiet > 0,
+            tuple((k, signature(v)) for k, v in env.items()),
+        )
+        known = self._results.get(key)
+        if known is not None:
+            return known
+        count = self._contexts.get(definition, 0)
+        declared = getattr(definition, "returns", None)
+        title = f"`{self.title(func)}`"
+        callee = Frame(func.module, self.unit_for(func, frame), title, frame, region, func.defined_in, func.bound, func.env)
+        active = self._active.count(definition)
+        if active > 1 or len(self._active) >= MAX_DEPTH or count >= MAX_CONTEXTS * (3 if region else 1):
+            return self.annotation(declared, callee, 0, f"{title} is annotated to return a tensor")
+        self._contexts[definition] = count + 1
+        if func.env is not None:
+            self._kept.append(func.env)
+        if active == 0:
+            # What a recursive call sees.
+            self._results[key] = self.annotation(declared, callee, 0, f"{title} is annotated to return a tensor")
+        self._active.append(definition)
+        try:
+            if isinstance(definition, ast.Lambda):
+                result = self.eval(definition.body, env, callee)
+            else:
+                ended = self.block(definition.body, env, callee)
+                if ended:
+                    callee.returns.append(NONE)
+                result = join_all(callee.returns)
+                if callee.yields:
+                    result = Seq(None, join_all(callee.yields), "generator")
+                elif not callee.returns:
+                    result = UNKNOWN  # it always raises
+        finally:
+            self._active.pop()
+        if result is UNKNOWN and declared is not None:
+            result = self.annotation(declared, callee, 0, f"{title} is annotated to return a tensor")
+        self._results[key] = result
+        return result
+
+    def unit_for(self, func: Func, frame: Frame) -> tuple[int, int]:
+        """The lines that rules get to see: a lambda or a nested function is part of what it stands in."""
+        node = func.node
+        if isinstance(node, ast.Lambda) or func.env is not None:
+            return self.outermost(func.module, node)
+        return unit_of(node)
+
+    def outermost(self, module: Any, node: ast.AST) -> tuple[int, int]:
+        """The lines of the top-level function, method or statement that holds the node."""
+        line: int = node.lineno  # type: ignore[attr-defined]
+        body = module.tree.body
+        while True:
+            for statement in body:
+                first, last = unit_of(statement)
+                if first <= line <= last:
+                    break
+            else:
+                return unit_of(node)
+            if not isinstance(statement, ast.ClassDef):
+                return first, last
+            body = statement.body
+
+    def title(self, func: Func) -> str:
+        name = getattr(func.node, "name", "lambda")
+        if func.bound is not None and isinstance(func.bound, Instance) and func.bound.cls is not None:
+            return f"{func.bound.cls.name}.{name}"
+        return f"{func.defined_in.name}.{name}" if func.defined_in is not None else name
+
+    def bind_arguments(self, func: Func, args: list[Value], kwargs: dict[str, Value], spread: bool) -> Env:
+        """The parameters' values: what is passed, else the default, else what the annotation promises."""
+        a = func.node.args
+        frame = Frame(func.module, (1, 1), "", cls=func.defined_in, closure=func.env)
+        positional = [*a.posonlyargs, *a.args]
+        defaults: dict[str, ast.expr] = {}
+        for parameter, default in zip(reversed(positional), reversed(a.defaults), strict=False):
+            defaults[parameter.arg] = default
+        for parameter, kw_default in zip(a.kwonlyargs, a.kw_defaults, strict=True):
+            if kw_default is not None:
+                defaults[parameter.arg] = kw_default
+        env: Env = {}
+        rest_keywords = "**" in kwargs
+        for i, parameter in enumerate([*positional, *a.kwonlyargs]):
+            name = parameter.arg
+            if i < len(args) and i < len(positional):
+                value = args[i]
+            elif name in kwargs:
+                value = kwargs[name]
+            elif spread or rest_keywords:
+                value = UNKNOWN
+            elif name in defaults:
+                value = self.quietly(defaults[name], func.env or {}, frame)
+            else:
+                value = UNKNOWN
+            if value is UNKNOWN:
+                value = self.parameter(func, parameter, defaults.get(name), frame)
+            env[name] = value
+        if a.vararg is not None:
+            more = args[len(positional) :]
+            env[a.vararg.arg] = Seq(None if spread else more, join_all(more) if more else UNKNOWN, "tuple")
+        if a.kwarg is not None:
+            names = {p.arg for p in [*a.args, *a.kwonlyargs]}
+            extra = {k: v for k, v in kwargs.items() if k not in names and k != "**"}
+            env[a.kwarg.arg] = Dict(extra, kwargs.get("**", UNKNOWN))
+        return env
+
+    def parameter(self, func: Func, parameter: ast.arg, default: ast.expr | None, frame: Frame) -> Value:
+        """What a parameter is where the caller does not tell: by annotation, default, and use."""
+        annotation = parameter.annotation
+        value: Value = UNKNOWN
+        text = f"`{parameter.arg}` is annotated as a tensor"
+        if annotation is not None:
+            value = self.annotation(annotation, frame, parameter.lineno, text)
+        if value is UNKNOWN and not isinstance(func.node, ast.Lambda):
+            value = self.by_use(func, parameter, frame)
+        if default is not None:
+            if isinstance(default, ast.Constant) and default.value is None:
+                return join(NONE, value)
+            if value is UNKNOWN and isinstance(default, ast.Constant):
+                return Py(type(default.value).__name__)
+        return value
+
+    def seeds(self, func: Func, frame: Frame) -> list[Value]:
+        """What a root's positional parameters are, self included."""
+        inner = Frame(func.module, (1, 1), "", cls=func.defined_in, closure=func.env)
+        a = func.node.args
+        positional = [*a.posonlyargs, *a.args]
+        padded: list[ast.expr | None] = [None] * (len(positional) - len(a.defaults)) + list(a.defaults)
+        values = [
+            self.parameter(func, p, d, inner) for p, d in zip(positional, padded, strict=True)
+        ]
+        if func.bound is not None and values:
+            values[0] = func.bound
+        return values
+
+    # Use
+
+    def by_use(self, func: Func, parameter: ast.arg, frame: Frame) -> Value:
+        """A tensor, if the function uses the parameter, before binding it anew, as only a tensor can be."""
+        uses = self._uses_of(func)
+        reason = uses.get(parameter.arg)
+        if reason is None:
+            return UNKNOWN
+        line, phrase = reason
+        return Tensor(None, (func.module.path, line, f"`{parameter.arg}` {phrase}"))
+
+    def _uses_of(self, func: Func) -> dict[str, tuple[int, str]]:
+        node = func.node
+        known = self._used.get(node)
+        if known is not None:
+            return known
+        found: dict[str, tuple[int, str]] = {}
+        self._used[node] = found
+        assert not isinstance(node, ast.Lambda)
+        names = {p.arg for p in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
+        rebound: dict[str, int] = {}
+        candidates: list[tuple[str, int, str]] = []
+        frame = Frame(func.module, unit_of(node), "", cls=func.defined_in, me=func.bound, closure=func.env)
+        me = node.args.args[0].arg if func.defined_in is not None and node.args.args else ""
+        for n in ast.walk(node):
+            if isinstance(n, ast.Name):
+                if n.id in names and isinstance(n.ctx, ast.Store):
+                    end = n.lineno
+                    rebound[n.id] = min(rebound.get(n.id, end), end)
+            elif isinstance(n, ast.Attribute):
+                if isinstance(n.value, ast.Name) and n.value.id in names and n.attr in self.telling:
+                    candidates.append((n.value.id, n.lineno, f"is used as a tensor: `.{n.attr}`"))
+            elif isinstance(n, ast.Call) and n.args and isinstance(n.args[0], ast.Name) and n.args[0].id in names:
+                name = n.args[0].id
+                phrase = self._takes_tensor(n.func, me, func, frame)
+                if phrase:
+                    candidates.append((name, n.lineno, phrase))
+        for name, line, phrase in sorted(candidates, key=lambda c: c[1]):
+            if name not in found and line <= rebound.get(name, line):
+                found[name] = (line, phrase)
+        return found
+
+    def _takes_tensor(self, callee: ast.expr, me: str, func: Func, frame: Frame) -> str:
+        """Why the first argument of this call is a tensor, or ""."""
+        if isinstance(callee, ast.Attribute):
+            head: ast.expr = callee.value
+            while isinstance(head, ast.Attribute):
+                head = head.value
+            if not isinstance(head, ast.Name):
+                return ""
+            if head.id == me and isinstance(callee.value, ast.Name) and isinstance(func.bound, Instance):
+                if func.bound.cls is None or not self.is_module(func.bound.cls):
+                    return ""
+                value = self.instance_attribute(func.bound, callee.attr, frame)
+                if isinstance(value, Instance) and value.cls is None and value.external in self.types.modules:
+                    last = value.external.rsplit(".", 1)[-1]
+                    if last not in ("Identity", "Module", "Dropout") and "Packed" not in last:
+                        return f"is given to `{last}`"
+                if isinstance(value, Seq) and value.type == "Sequential" and value.elts:
+                    return "is given to `Sequential`"
+                return ""
+            if head.id not in func.module.imports:
+                return ""
+        elif not isinstance(callee, ast.Name) or callee.id not in func.module.imports:
+            return ""
+        value = self.quietly(callee, {}, frame)
+        if isinstance(value, Ext) and self.first_is_tensor(value.name):
+            return f"is given to `{value.name}`"
+        return ""
+
+
+__all__ = ["BOOL", "INT", "OBJECT", "STR", "Calls", "FunctionNode"]

@@ -1,0 +1,164 @@
+"""The interpreter's floor: the notebook of operations, and what its layers need of each other."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from pt2lint.op import Op
+from pt2lint.static.frame import Env, Frame, Unit
+from pt2lint.static.modules import ClassInfo, Module, Project
+from pt2lint.static.torch_types import TorchTypes
+from pt2lint.static.values import Dict, Ext, Func, Instance, Py, Seq, Tensor, Value, options
+
+Key = tuple[str, int, int, int, int]
+
+
+class Core:
+    """Holds the notebook: path -> lines of the function or statement -> (operation, place) -> Op.
+
+    `traced` are the operations that some rule listens to in code that Dynamo traces, `anywhere` those that are
+    heard of in all code; nothing else is written down.
+    """
+
+    def __init__(self, project: Project, traced: frozenset[str], anywhere: frozenset[str], types: TorchTypes) -> None:
+        self.project, self.traced, self.anywhere, self.types = project, traced, anywhere, types
+        self.notes: dict[str, dict[Unit, dict[Key, Op]]] = {}
+        self.uses: dict[int, set[str]] = {}
+        self.made_at: dict[tuple[str, int, int, str], Value] = {}
+        self.quiet = 0
+        self.last_external = ""
+        self.last_call: ast.AST | None = None
+
+    # The notebook
+
+    def listens(self, name: str, frame: Frame) -> bool:
+        return not self.quiet and ((frame.region and name in self.traced) or name in self.anywhere)
+
+    def note(
+        self,
+        node: Any,
+        name: str,
+        frame: Frame,
+        about: Tensor | None = None,
+        args: dict[int | str, str] | None = None,
+        place: tuple[int, int, int, int] | None = None,
+    ) -> None:
+        """Write an operation down, once a place. A sure one takes the place of an unsure one."""
+        module = frame.module
+        if not module.linted:
+            return
+        line, start, end_line, end = place or (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        key = (name, line, start, end_line, end)
+        unit = self.notes.setdefault(module.path, {}).setdefault(frame.unit, {})
+        sure = about is None or about.sure
+        old = unit.get(key)
+        if old is not None and (old.sure or not sure) and (old.region or not frame.region) and not args:
+            return
+        if old is not None and args and old.args:
+            # Called from several places: what an argument is in any of them.
+            args = {k: _either(old.args.get(k, ""), v) for k, v in {**old.args, **args}.items()}
+        why = ""
+        if about is not None and about.origin is not None:
+            path, at, phrase = about.origin
+            why = f"{phrase} (line {at})" if path == module.path else f"{phrase} ({path}:{at})"
+        unit[key] = Op(
+            name,
+            line,
+            module.column(line, start),
+            end_line,
+            module.column(end_line, end),
+            args if args is not None else (old.args if old else {}),
+            why if why or old is None else old.why,
+            sure or (old is not None and old.sure),
+            frame.inside,  # type: ignore[arg-type]
+            frame.region or (old is not None and old.region),
+            frame.flow() if old is None or not old.flow else old.flow,
+        )
+
+    def finished(self, op: Op, path: str) -> Op:
+        """The operation with what became of the object that it made."""
+        made = self.made_at.get((path, op.line, op.column, op.name))
+        return op if made is None else op._replace(uses=frozenset(self.uses.get(id(made), ())))
+
+    def quietly(self, node: ast.expr, env: Env, frame: Frame) -> Value:
+        """The value of an expression, noting nothing."""
+        self.quiet += 1
+        try:
+            return self.eval(node, env, frame)
+        finally:
+            self.quiet -= 1
+
+    def sort(self, value: Value) -> str:
+        """What a value is, in the short words of Op.args."""
+        kinds = []
+        for o in options(value):
+            if isinstance(o, Tensor):
+                word = ("array" if o.array else "tensor") + (f":{o.dtype}" if o.dtype else "")
+                kinds.append(word if o.sure else word + "?")
+            elif isinstance(o, Py):
+                kinds.append("constant " + repr(o.const) if isinstance(o.const, int | str | float) else o.type)
+            elif isinstance(o, Seq | Dict):
+                elem = o.elem
+                if isinstance(o, Dict) and o.items:
+                    elem = next((v for v in o.items.values() if "tensor" in self.sort(v)), elem)
+                kinds.append(f"{o.type if isinstance(o, Seq) else 'dict'} of {self.sort(elem)}")
+            elif isinstance(o, Instance):
+                kinds.append(o.external or ("module" if self.is_module(o.cls) else "object"))
+            elif isinstance(o, Ext):
+                kinds.append("external " + o.name)
+            elif isinstance(o, Func):
+                kinds.append("function")
+            else:
+                kinds.append(o.kind)
+        return " | ".join(dict.fromkeys(kinds))
+
+    # What the layers above define, and those below need
+
+    def eval(self, node: ast.expr, env: Env, frame: Frame) -> Value:
+        raise NotImplementedError
+
+    def block(self, body: list[ast.stmt], env: Env, frame: Frame) -> bool:
+        raise NotImplementedError
+
+    def test(self, node: ast.expr, env: Env, frame: Frame) -> bool | None:
+        raise NotImplementedError
+
+    def narrow(self, test: ast.expr, env: Env, outcome: bool, frame: Frame) -> None:
+        raise NotImplementedError
+
+    def assign(self, target: ast.expr, value: Value, env: Env, frame: Frame) -> None:
+        raise NotImplementedError
+
+    def attribute_of(self, owner: Value, name: str, node: ast.expr, frame: Frame) -> Value:
+        raise NotImplementedError
+
+    def binary(self, left: Value, right: Value, op: ast.operator, node: Any, frame: Frame) -> Value:
+        raise NotImplementedError
+
+    def apply(
+        self,
+        func: Value,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: Any,
+        frame: Frame,
+        spread: bool = False,
+    ) -> Value:
+        raise NotImplementedError
+
+    def is_module(self, cls: ClassInfo | None) -> bool:
+        raise NotImplementedError
+
+    def module_value(self, module: Module, name: str) -> Value | None:
+        raise NotImplementedError
+
+    def decorated(self, value: Value, node: Any, env: Env, frame: Frame) -> Value:
+        raise NotImplementedError
+
+    def seeds(self, func: Func, frame: Frame) -> list[Value]:
+        raise NotImplementedError
+
+
+def _either(a: str, b: str) -> str:
+    return " | ".join(dict.fromkeys(p for p in [*a.split(" | "), *b.split(" | ")] if p))

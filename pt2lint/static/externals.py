@@ -1,0 +1,652 @@
+"""What lies outside the project: torch, NumPy, the standard library, einops; what it returns and what it notes."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from pt2lint.static.core import Core
+from pt2lint.static.frame import Frame
+from pt2lint.static.torch_types import DTYPES, TYPED_TENSORS
+from pt2lint.static.values import (
+    BOOL,
+    FLOAT,
+    INT,
+    NO_CONST,
+    NONE,
+    OBJECT,
+    STR,
+    UNKNOWN,
+    Class,
+    Dict,
+    Ext,
+    Func,
+    Instance,
+    Partial,
+    Py,
+    Seq,
+    Tensor,
+    Union,
+    Value,
+    Wrapped,
+    is_none,
+    join,
+    join_all,
+    options,
+    tensor_of,
+    truth,
+)
+
+# Which arguments are sizes: Python numbers, or sequences of them. Positions without the receiver.
+ALL = tuple(range(8))
+SIZES: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
+    **{f"torch.{n}": (ALL, ("size",)) for n in ("zeros", "ones", "empty", "rand", "randn")},
+    **{f"torch.{n}": (ALL, ("start", "end", "step", "steps", "n", "m")) for n in ("arange", "linspace", "eye")},
+    "torch.full": ((0,), ("size",)),
+    "torch.randint": ((0, 1, 2), ("low", "high", "size")),
+    "torch.randperm": ((0,), ("n",)),
+    **{
+        f"torch.Tensor.{n}": (ALL, ("size", "shape", "sizes", "repeats"))
+        for n in ("view", "reshape", "expand", "repeat", "new_zeros", "new_ones", "new_empty", "resize_", "tile")
+    },
+    "torch.Tensor.new_full": ((0,), ("size",)),
+    "torch.reshape": ((1,), ("shape",)),
+    "torch.broadcast_to": ((1,), ("size",)),
+    "torch.tile": ((1,), ("dims",)),
+    "torch.Tensor.narrow": ((2,), ("length",)),
+    "torch.narrow": ((3,), ("length",)),
+    "torch.Tensor.split": ((0,), ("split_size",)),
+    "torch.split": ((1,), ("split_size_or_sections",)),
+    "torch.Tensor.unfold": ((1, 2), ("size", "step")),
+    "torch.Tensor.topk": ((0,), ("k",)),
+    "torch.topk": ((1,), ("k",)),
+    "torch.nn.functional.pad": ((1,), ("pad",)),
+    "torch.nn.functional.interpolate": ((1,), ("size",)),
+    "builtins.range": (ALL, ()),
+}
+# Methods and functions of the standard library and friends whose result matters.
+RESULTS: dict[str, Value] = {
+    "torch.compiler.is_compiling": Py("bool", True),
+    "torch.compiler.is_dynamo_compiling": Py("bool", True),
+    "torch._dynamo.is_compiling": Py("bool", True),
+    "torch._utils.is_compiling": Py("bool", True),
+    "torch.compiler.is_exporting": Py("bool", False),
+    "torch.jit.is_scripting": Py("bool", False),
+    "torch.jit.is_tracing": Py("bool", False),
+    "torch._C._get_tracing_state": NONE,
+    "torch.onnx.is_in_onnx_export": Py("bool", False),
+    "torch.are_deterministic_algorithms_enabled": BOOL,
+    "builtins.len": INT,
+    "builtins.id": INT,
+    "builtins.hash": INT,
+    "builtins.ord": INT,
+    "builtins.hasattr": BOOL,
+    "builtins.callable": BOOL,
+    "builtins.issubclass": BOOL,
+    "builtins.format": STR,
+    "builtins.chr": STR,
+    "builtins.input": STR,
+    "builtins.print": NONE,
+    "builtins.range": Seq(None, INT, "range"),
+    "builtins.type": UNKNOWN,
+    "time.time": FLOAT,
+    "time.perf_counter": FLOAT,
+    "random.random": FLOAT,
+    "random.uniform": FLOAT,
+    "random.gauss": FLOAT,
+    "random.randint": INT,
+    "random.randrange": INT,
+    "os.getenv": STR,
+    "torch.device": Py("device"),
+    "torch.Size": Seq(None, INT, "tuple"),
+    "torch.finfo": OBJECT,
+    "torch.iinfo": OBJECT,
+    "numpy.finfo": OBJECT,
+}
+# Constructors of external objects that rules know by the name of their type.
+MAKES = {
+    "logging.getLogger": "logging.Logger",
+    "contextvars.ContextVar": "contextvars.ContextVar",
+    "threading.Lock": "threading.Lock",
+    "threading.RLock": "threading.RLock",
+    "builtins.open": "io.TextIOWrapper",
+    "re.compile": "re.Pattern",
+    "torch.Generator": "torch.Generator",
+}
+# NumPy functions that give plain Python objects or that this pass does not follow.
+NUMPY_PLAIN = ("numpy.dtype", "numpy.issubdtype", "numpy.ndim", "numpy.shape", "numpy.size")
+KEEP_FIRST = (
+    "einops.rearrange",
+    "einops.repeat",
+    "einops.reduce",
+    "einops.einsum",
+    "einx.",
+    "torch.jit.annotate",
+    "torch.utils.checkpoint.checkpoint",
+)
+
+
+class Externals(Core):
+    def sorts(self, args: list[Value], kwargs: dict[str, Value], receiver: Value | None = None) -> dict[int | str, str]:
+        found: dict[int | str, str] = {i: self.sort(a) for i, a in enumerate(args)}
+        found.update({k: self.sort(v) for k, v in kwargs.items()})
+        if receiver is not None:
+            found["self"] = self.sort(receiver)
+        return found
+
+    def first_is_tensor(self, name: str) -> bool:
+        """Whether the function's first argument must be a tensor."""
+        if name.startswith(("einops.rearrange", "einops.repeat", "einops.reduce")):
+            return True
+        if name.startswith("torch.nn.functional."):
+            return name in self.types.returns
+        if not name.startswith("torch.") or name not in self.types.returns:
+            return False
+        last = name.rsplit(".", 1)[-1]
+        words = self.types.returns[name]
+        if isinstance(words, dict):
+            words = words.get("", "")
+        # A torch function that is also a method takes its tensor first.
+        return f"torch.Tensor.{last}" in self.types.returns and words.startswith("tensor")
+
+    def call_external(
+        self, func: Ext, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame
+    ) -> Value:
+        name, receiver = func.name, func.receiver
+        self.last_external, self.last_call = name, node
+        # `frame.inside` and the rest of the place are the caller's.
+        if self.listens(f"call {name}", frame):
+            about = tensor_of(receiver) if receiver is not None else None
+            if about is None:
+                about = next((t for t in map(tensor_of, args) if t is not None), None)
+            self.note(node, f"call {name}", frame, about=about if receiver is about else None, args=self.sorts(args, kwargs, receiver))
+            if about is not None and not about.sure:
+                pass
+        if isinstance(receiver, Instance) and id(receiver) in self.uses:
+            method = name.rsplit(".", 1)[-1]
+            self.uses[id(receiver)].add(f"{method} in region" if frame.region else method)
+        self.sizes(name, args, kwargs, node, frame)
+        handler = self._handlers.get(name)
+        if handler is not None:
+            return handler(self, args, kwargs, node, frame, receiver)
+        known = RESULTS.get(name)
+        if known is not None:
+            return known
+        origin = (frame.module.path, getattr(node, "lineno", 0), f"`{short(name)}` returns a tensor")
+        if name.startswith("torch."):
+            return self.call_torch(name, args, kwargs, node, frame, receiver, origin)
+        if name.startswith("numpy."):
+            return self.call_numpy(name, args, origin, receiver)
+        if name.startswith("builtins."):
+            return self.call_builtin(name, args, kwargs, node, frame, receiver)
+        if name.startswith("math."):
+            return FLOAT if name not in ("math.floor", "math.ceil", "math.gcd", "math.prod", "math.isqrt") else INT
+        if name.startswith(KEEP_FIRST) or name.split(".")[0] in ("einops", "einx"):
+            return self.keep_first(args, origin)
+        made = MAKES.get(name)
+        if made is not None:
+            return Instance(None, made)
+        if name.startswith("logging.Logger.") or name.startswith("warnings."):
+            return NONE
+        if name.rsplit(".", 1)[-1][:1].isupper() and receiver is None:
+            return Instance(None, name)
+        return UNKNOWN
+
+    def keep_first(self, args: list[Value], origin: Any) -> Value:
+        value = args[0] if args else UNKNOWN
+        tensor = tensor_of(value.elem if isinstance(value, Seq) else value)
+        return Tensor(tensor.dtype, origin, tensor.sure) if tensor is not None else UNKNOWN
+
+    # torch
+
+    def tensor_attribute(self, owner: Tensor, name: str, node: ast.expr, frame: Frame) -> Value:
+        if owner.array:
+            if name in ("shape",):
+                return Seq(None, INT, "tuple")
+            if name in ("ndim", "size", "itemsize"):
+                return INT
+            return Tensor(owner.dtype, owner.origin, owner.sure, True) if name in ("T", "real", "imag", "flat") else Ext(
+                f"numpy.ndarray.{name}", owner
+            )
+        full = f"torch.Tensor.{name}"
+        words = self.types.attributes.get(full)
+        if words is not None:
+            if name in ("grad", "grad_fn"):
+                return UNKNOWN if name == "grad_fn" else join(NONE, Tensor(owner.dtype, owner.origin, owner.sure))
+            value = self.types.value(words, owner.origin, owner.sure, owner)
+            return Tensor(owner.dtype, owner.origin, owner.sure) if isinstance(value, Tensor) else value
+        return Ext(full, owner)
+
+    def call_torch(
+        self,
+        name: str,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: Any,
+        frame: Frame,
+        receiver: Value | None,
+        origin: Any,
+    ) -> Value:
+        if name in self.types.modules:
+            if self.listens("make torch.nn.Module", frame) and name not in TYPED_TENSORS:
+                self.note(node, "make torch.nn.Module", frame, args=self.sorts(args, kwargs))
+            return self.make_torch_module(name, args, kwargs)
+        if name in TYPED_TENSORS:
+            return Tensor(TYPED_TENSORS[name], origin)
+        if name.startswith("torch.nn.Module."):
+            return self.call_module_method(name[16:], args, kwargs, node, frame, receiver)
+        if name.startswith("torch.autograd.Function."):
+            return NONE
+        value = self.types.call(name, args, kwargs, origin, receiver)
+        if value is None:
+            if name.startswith(("torch.optim.", "torch.utils.data.")) and receiver is None:
+                return self.external_object(name, args, node, frame)
+            last = name.rsplit(".", 1)[-1]
+            if last[:1].isupper() and receiver is None:
+                return Instance(None, name)
+            if name.startswith(("torch.ops.",)):
+                return UNKNOWN
+            return UNKNOWN
+        if isinstance(value, Tensor) and receiver is not None and isinstance(receiver, Tensor):
+            if not receiver.sure and value.sure:
+                value = Tensor(value.dtype, value.origin, False)
+        return self.literal_dtype(name, args, kwargs, value)
+
+    def literal_dtype(self, name: str, args: list[Value], kwargs: dict[str, Value], value: Value) -> Value:
+        """The dtype class of a factory's result, where its arguments tell."""
+        if not isinstance(value, Tensor) or value.dtype is not None:
+            return value
+        dtype: str | None = None
+        if name in ("torch.zeros", "torch.ones", "torch.empty", "torch.rand", "torch.randn", "torch.linspace", "torch.eye"):
+            dtype = None if "dtype" in kwargs else "float"
+        elif name in ("torch.arange", "torch.full", "torch.tensor", "torch.as_tensor") and "dtype" not in kwargs:
+            probe = args[1] if name == "torch.full" and len(args) > 1 else (args[0] if args else UNKNOWN)
+            while isinstance(probe, Seq):
+                probe = probe.elem
+            if isinstance(probe, Py) and probe.type in ("bool", "int", "float"):
+                dtype = probe.type
+            elif isinstance(probe, Tensor):
+                dtype = probe.dtype
+        elif name in ("torch.where",) and len(args) == 3:
+            kinds = {a.dtype if isinstance(a, Tensor) else None for a in args[1:]}
+            dtype = kinds.pop() if len(kinds) == 1 else None
+        return Tensor(dtype, value.origin, value.sure, value.array) if dtype else value
+
+    def make_torch_module(self, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        last = name.rsplit(".", 1)[-1]
+        if last in ("Sequential", "ModuleList", "ParameterList"):
+            if last == "ParameterList":
+                return Seq(None, Tensor("float", None), last)
+            if last == "ModuleList":
+                first = args[0] if args else kwargs.get("modules")
+                if isinstance(first, Seq):
+                    return Seq(list(first.elts) if first.elts is not None else None, first.elem, last)
+                return Seq([] if first is None else None, UNKNOWN, last)
+            if len(args) == 1 and isinstance(args[0], Seq | Dict):
+                inner = args[0]
+                if isinstance(inner, Dict):
+                    return Seq(list(inner.items.values()) or None, inner.elem, last)
+                return Seq(list(inner.elts) if inner.elts is not None else None, inner.elem, last)
+            return Seq(list(args), None, last)
+        if last in ("ModuleDict", "ParameterDict"):
+            first = args[0] if args else UNKNOWN
+            if isinstance(first, Dict):
+                return Dict(dict(first.items), first.elem)
+            return Dict({}, UNKNOWN if last == "ModuleDict" else Tensor("float", None))
+        return Instance(None, name)
+
+    def external_object(self, name: str, args: list[Value], node: Any, frame: Frame) -> Value:
+        """An object whose later life a rule may ask about (an optimizer): one for each place that makes it."""
+        key = (frame.module.path, getattr(node, "lineno", 0), getattr(node, "col_offset", 0), name)
+        made = self.made.get(key)
+        if made is None:
+            made = self.made[key] = Instance(None, name)
+            self.uses[id(made)] = set()
+            place = (frame.module.path, node.lineno, frame.module.column(node.lineno, node.col_offset), f"call {name}")
+            self.made_at[place] = made
+        for a in args:
+            if isinstance(a, Instance) and id(a) in self.uses:
+                self.uses[id(a)].add(f"given to {name}")
+        return made
+
+    def call_module_method(
+        self, method: str, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, me: Value | None
+    ) -> Value:
+        if isinstance(me, Instance) and me.cls is not None and method in ("register_buffer", "register_parameter"):
+            name = args[0] if args else kwargs.get("name")
+            value = args[1] if len(args) > 1 else kwargs.get("tensor", kwargs.get("param", UNKNOWN))
+            if isinstance(name, Py) and isinstance(name.const, str):
+                tensor = tensor_of(value)
+                phrase = f"`{name.const}` is a {'buffer' if method == 'register_buffer' else 'parameter'}"
+                origin = (frame.module.path, getattr(node, "lineno", 0), phrase)
+                if is_none(value) is not True:
+                    self.store(me, name.const, Tensor(tensor.dtype if tensor else None, origin), frame)
+                else:
+                    self.store(me, name.const, NONE, frame)
+            return NONE
+        if method in ("parameters", "buffers"):
+            return Seq(None, Tensor(None, (frame.module.path, getattr(node, "lineno", 0), "a parameter")), "generator")
+        if method in ("named_parameters", "named_buffers"):
+            return Seq(None, Seq([STR, Tensor(None, None)], None, "tuple"), "generator")
+        if method in ("get_parameter", "get_buffer"):
+            return Tensor(None, None)
+        if method in ("eval", "train", "to", "float", "half", "double", "bfloat16", "cuda", "cpu", "requires_grad_", "apply", "type"):
+            return me if me is not None else UNKNOWN
+        if method == "add_module" and isinstance(me, Instance) and len(args) == 2:
+            if isinstance(args[0], Py) and isinstance(args[0].const, str) and me.cls is not None:
+                self.store(me, args[0].const, args[1], frame)
+            return NONE
+        return UNKNOWN
+
+    # NumPy: Dynamo traces it as torch
+
+    def call_numpy(self, name: str, args: list[Value], origin: Any, receiver: Value | None) -> Value:
+        if name.startswith(NUMPY_PLAIN):
+            return OBJECT
+        if name.startswith("numpy.ndarray."):
+            last = name[14:]
+            if last in ("item", "tolist"):
+                return Py("float", read=True) if last == "item" else Seq(None, Py("float", read=True))
+            dtype = receiver.dtype if isinstance(receiver, Tensor) else None
+            return Tensor(dtype if last not in ("astype", "any", "all") else None, origin, True, True)
+        last = name.rsplit(".", 1)[-1]
+        if last in ("float32", "float64", "float16", "int64", "int32", "int8", "uint8", "bool_", "int16") and not args:
+            return OBJECT
+        if last[:1].isupper() or name.startswith(("numpy.testing", "numpy.random.default_rng", "numpy.random.seed")):
+            return UNKNOWN
+        return Tensor(None, origin, True, True)
+
+    # Sizes
+
+    def sizes(self, name: str, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame) -> None:
+        """Note a tensor that stands where a size is needed: Dynamo has to read it."""
+        wanted = SIZES.get(name)
+        if wanted is None or not self.listens("size tensor", frame):
+            return
+        positions, keywords = wanted
+        given = [args[i] for i in positions if i < len(args)] + [kwargs[k] for k in keywords if k in kwargs]
+        for value in given:
+            parts = [value]
+            if isinstance(value, Seq):
+                parts = value.elts if value.elts is not None else [value.elem]
+            for part in parts:
+                tensor = part if isinstance(part, Tensor) else None
+                if tensor is not None:
+                    self.note(node, "size tensor", frame, about=tensor)
+                    return
+
+    # Builtins
+
+    def element(self, value: Value) -> Value:
+        """What iterating over the value gives."""
+        if isinstance(value, Seq):
+            return value.elem
+        if isinstance(value, Tensor):
+            return value
+        if isinstance(value, Dict):
+            return STR if value.items and value.elem is UNKNOWN else UNKNOWN
+        if isinstance(value, Union):
+            return join_all(self.element(o) for o in value.options if is_none(o) is not True)
+        if isinstance(value, Py) and value.type == "str":
+            return STR
+        return UNKNOWN
+
+    def iterated(self, node: ast.expr, value: Value, frame: Frame) -> None:
+        for o in options(value):
+            if isinstance(o, Instance) and o.external and self.listens(f"iterate {o.external}", frame):
+                self.note(node, f"iterate {o.external}", frame)
+
+    def extend(self, target: Seq, value: Value) -> None:
+        if isinstance(value, Seq) and value.elts is not None and target.elts is not None:
+            target.elts = target.elts + value.elts
+            target.elem = join_all(target.elts) if target.elts else UNKNOWN
+        else:
+            self.append(target, self.element(value))
+
+    def append(self, target: Seq, value: Value) -> None:
+        target.elem = value if target.elts == [] or target.elem is UNKNOWN else join(target.elem, value)
+        target.elts = None
+
+    def call_builtin(
+        self, name: str, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Value | None
+    ) -> Value:
+        parts = name.split(".")
+        if receiver is not None and len(parts) == 3:
+            return self.container_method(parts[2], receiver, args, kwargs)
+        first = args[0] if args else UNKNOWN
+        tensor = tensor_of(first)
+        last = parts[1]
+        if last in ("list", "tuple", "set", "frozenset", "reversed", "iter"):
+            kind = last if last not in ("reversed", "iter") else "list"
+            if not args:
+                return Seq([], None, kind)
+            if isinstance(first, Seq):
+                elts = list(first.elts) if first.elts is not None else None
+                if elts is not None and last == "reversed":
+                    elts.reverse()
+                return Seq(elts, first.elem, kind)
+            return Seq(None, self.element(first), kind)
+        if last == "sorted":
+            return Seq(None, self.element(first), "list")
+        if last == "dict":
+            if isinstance(first, Dict):
+                return Dict({**first.items, **kwargs}, first.elem)
+            return Dict({k: v for k, v in kwargs.items() if k != "**"}, UNKNOWN)
+        if last == "enumerate":
+            return Seq(None, Seq([INT, self.element(first)], None, "tuple"), "generator")
+        if last == "zip":
+            return Seq(None, Seq([self.element(a) for a in args], None, "tuple"), "generator")
+        if last == "map":
+            result = self.apply(first, [self.element(a) for a in args[1:]], {}, node, frame)
+            return Seq(None, result, "generator")
+        if last == "filter":
+            return Seq(None, self.element(args[1]) if len(args) > 1 else UNKNOWN, "generator")
+        if last in ("any", "all"):
+            inner = tensor_of(self.element(first)) if not isinstance(first, Tensor) else first
+            if inner is not None and self.listens("test tensor", frame):
+                self.note(node, "test tensor", frame, about=inner)
+            return BOOL
+        if last == "bool":
+            if tensor is not None and self.listens("test tensor", frame):
+                self.note(node, "test tensor", frame, about=tensor)
+            known = truth(first) if args else False
+            return BOOL if known is None else Py("bool", known)
+        if last in ("int", "float", "complex"):
+            return Py(last, read=tensor is not None)
+        if last in ("str", "repr", "ascii"):
+            if tensor is not None and self.listens("format tensor", frame):
+                self.note(node, "format tensor", frame, about=tensor)
+            return STR
+        if last in ("max", "min"):
+            values = args if len(args) > 1 else [self.element(first)]
+            found = next((t for t in map(tensor_of, values) if t is not None), None)
+            if found is not None:
+                return found
+            return join_all(Py(v.type) if isinstance(v, Py) else v for v in values)
+        if last == "sum":
+            inner_value = self.element(first)
+            found = tensor_of(inner_value)
+            if found is not None:
+                return Tensor(found.dtype if found.dtype != "bool" else "int", found.origin, found.sure, found.array)
+            return Py(inner_value.type) if isinstance(inner_value, Py) else UNKNOWN
+        if last in ("abs", "round", "pow", "divmod"):
+            return tensor if tensor is not None else (Py(first.type) if isinstance(first, Py) else UNKNOWN)
+        if last == "next":
+            return self.element(first)
+        if last == "isinstance" and len(args) == 2:
+            kinds = args[1].elts if isinstance(args[1], Seq) and args[1].elts is not None else [args[1]]
+            names = [k.name if isinstance(k, Ext) else "" for k in kinds]
+            if all(names):
+                answers = {self.is_instance(o, tuple(names)) for o in options(first)}
+                if len(answers) == 1:
+                    known = answers.pop()
+                    return BOOL if known is None else Py("bool", known)
+            return BOOL
+        if last == "getattr" and len(args) >= 2:
+            if isinstance(args[1], Py) and isinstance(args[1].const, str):
+                value = self.attribute_of(first, args[1].const, node, frame)
+                if len(args) > 2:
+                    if isinstance(value, Ext) and value.receiver is not None:
+                        return UNKNOWN
+                    return join(value, args[2]) if value is not UNKNOWN else UNKNOWN
+                return value
+            return UNKNOWN
+        if last == "setattr" and len(args) == 3:
+            if isinstance(args[1], Py) and isinstance(args[1].const, str) and isinstance(first, Instance):
+                if first.cls is not None and first is frame.me:
+                    self.store(first, args[1].const, args[2], frame)
+            return NONE
+        if last == "slice":
+            return Py("slice")
+        if last in ("vars", "locals", "globals"):
+            return UNKNOWN
+        return UNKNOWN
+
+    def container_method(self, method: str, owner: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        first = args[0] if args else UNKNOWN
+        if isinstance(owner, Seq):
+            if method in ("append", "add", "appendleft"):
+                self.append(owner, first)
+                return NONE
+            if method == "insert" and len(args) == 2:
+                self.append(owner, args[1])
+                return NONE
+            if method in ("extend", "update"):
+                self.extend(owner, first)
+                return NONE
+            if method in ("pop", "popleft"):
+                return owner.elem
+            if method in ("copy", "union", "intersection", "difference"):
+                return Seq(None, owner.elem, owner.type)
+            if method in ("index", "count", "numel"):
+                return INT
+            return UNKNOWN
+        if isinstance(owner, Dict):
+            everything = join_all([*owner.items.values(), *([] if owner.elem is UNKNOWN and owner.items else [owner.elem])])
+            if method in ("get", "pop", "setdefault"):
+                if isinstance(first, Py) and isinstance(first.const, str):
+                    if first.const in owner.items:
+                        return owner.items[first.const]
+                    if not owner.items and owner.elem is UNKNOWN:
+                        return UNKNOWN
+                    default = args[1] if len(args) > 1 else NONE
+                    return default if owner.elem is UNKNOWN else join(default, owner.elem)
+                return everything
+            if method == "values":
+                return Seq(None, everything, "generator")
+            if method == "keys":
+                return Seq(None, STR, "generator")
+            if method == "items":
+                return Seq(None, Seq([STR, everything], None, "tuple"), "generator")
+            if method == "update" and isinstance(first, Dict):
+                owner.items.update(first.items)
+                if first.elem is not UNKNOWN:
+                    owner.elem = join(owner.elem, first.elem)
+                owner.items.update({k: v for k, v in kwargs.items() if k != "**"})
+                return NONE
+            if method == "copy":
+                return Dict(dict(owner.items), owner.elem)
+            return UNKNOWN
+        if isinstance(owner, Py) and owner.type == "str":
+            if method in ("split", "rsplit", "splitlines"):
+                return Seq(None, STR, "list")
+            if method.startswith(("is", "starts", "ends")):
+                return BOOL
+            return INT if method in ("find", "index", "count") else STR
+        return UNKNOWN
+
+    # Functions with a life of their own
+
+    def h_partial(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+        if args and isinstance(args[0], Ext) and args[0].name in ("functools.wraps", "functools.lru_cache"):
+            return UNKNOWN
+        return Partial(args[0], args[1:], kwargs) if args else UNKNOWN
+
+    def h_wraps(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+        return Ext("pt2lint.identity")
+
+    def h_identity(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+        return args[0] if args else UNKNOWN
+
+    def h_cache(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+        return args[0] if args and isinstance(args[0], Func | Wrapped) else Ext("pt2lint.identity")
+
+    def h_compile(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+        target = args[0] if args else kwargs.get("model")
+        if target is None or is_none(target) is True:
+            return Ext("torch.compile")
+        self.compiled(target, node, frame)
+        return Wrapped("compiled", target)
+
+    def h_disable(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+        return Wrapped("disabled", args[0]) if args else Ext("torch.compiler.disable")
+
+    def h_opaque(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+        return Wrapped("opaque", args[0]) if args and isinstance(args[0], Func) else Ext("torch.library.")
+
+    def h_checkpoint(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+        return self.apply(args[0], args[1:], {}, node, frame) if args else UNKNOWN
+
+    def h_cond(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+        if len(args) < 3:
+            return UNKNOWN
+        operands = args[3].elts if len(args) > 3 and isinstance(args[3], Seq) and args[3].elts is not None else []
+        return join(
+            self.apply(args[1], operands, {}, node, frame), self.apply(args[2], operands, {}, node, frame)
+        )
+
+    def h_tolist(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+        dtype = receiver.dtype if isinstance(receiver, Tensor) else None
+        return Seq(None, Py(dtype or "float", read=True), "list")
+
+    def h_item(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+        dtype = receiver.dtype if isinstance(receiver, Tensor) else None
+        return Py(dtype or "float", read=True)
+
+    def h_numpy(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+        if isinstance(receiver, Tensor):
+            return Tensor(receiver.dtype, receiver.origin, receiver.sure, True)
+        return UNKNOWN
+
+    def h_from_numpy(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+        t = tensor_of(args[0]) if args else None
+        return Tensor(t.dtype if t else None, (frame.module.path, getattr(node, "lineno", 0), "`torch.from_numpy` returns a tensor"))
+
+    def h_deepcopy(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+        return args[0] if args else UNKNOWN
+
+    def h_apply_function(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+        return UNKNOWN
+
+    _handlers: dict[str, Any] = {
+        "functools.partial": h_partial,
+        "functools.wraps": h_wraps,
+        "pt2lint.identity": h_identity,
+        "functools.lru_cache": h_cache,
+        "functools.cache": h_cache,
+        "torch.compile": h_compile,
+        "torch.compiler.compile": h_compile,
+        "torch.compiler.disable": h_disable,
+        "torch._dynamo.disable": h_disable,
+        "torch.jit.script": h_opaque,
+        "torch.library.custom_op": h_opaque,
+        "torch.compiler.allow_in_graph": h_opaque,
+        "torch.utils.checkpoint.checkpoint": h_checkpoint,
+        "torch.cond": h_cond,
+        "torch._higher_order_ops.cond": h_cond,
+        "torch.Tensor.tolist": h_tolist,
+        "torch.Tensor.item": h_item,
+        "torch.Tensor.numpy": h_numpy,
+        "torch.from_numpy": h_from_numpy,
+        "copy.deepcopy": h_deepcopy,
+        "copy.copy": h_deepcopy,
+        "typing.cast": lambda self, args, kwargs, node, frame, receiver: args[1] if len(args) > 1 else UNKNOWN,
+    }
+
+
+def short(name: str) -> str:
+    """torch.Tensor.sum -> Tensor.sum; torch.nn.functional.relu -> F.relu's full name stays."""
+    return name[6:] if name.startswith("torch.Tensor.") else name
+
+
+__all__ = ["DTYPES", "NO_CONST", "Class", "Externals"]

@@ -1,0 +1,173 @@
+"""The abstract interpreter: starts at the compile roots of a file and follows what Dynamo would trace."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import Any
+
+from pt2lint.static.frame import Env, Frame, entry, unit_of
+from pt2lint.static.modules import ClassInfo, FunctionNode, Module, Project
+from pt2lint.static.statements import Statements
+from pt2lint.static.torch_types import TorchTypes
+from pt2lint.static.values import Class, Func, Instance, Seq, Value, Wrapped, options
+
+# Attributes that tensors share with what else is passed around in models tell nothing.
+_COMMON = ("device", "dtype", "type", "names", "name", "data", "T", "item", "numpy", "tolist", "grad", "is_cuda", "half")
+
+
+class Interpreter(Statements):
+    def __init__(
+        self,
+        project: Project,
+        traced: frozenset[str] = frozenset(),
+        anywhere: frozenset[str] = frozenset(),
+        types: TorchTypes | None = None,
+    ) -> None:
+        super().__init__(project, traced, anywhere, types or TorchTypes.load())
+        self._qualified: dict[str, Value] = {}
+        self._bases: dict[ClassInfo, tuple[list[ClassInfo], list[str], bool]] = {}
+        self._is_module: dict[ClassInfo, bool] = {}
+        self._methods: dict[FunctionNode, tuple[Value, str]] = {}
+        self._instances: dict[Any, Instance] = {}
+        self._objects: dict[Any, Instance] = {}
+        self._variants: dict[ClassInfo, int] = {}
+        self._ctor: dict[Instance, tuple[list[Value], dict[str, Value]]] = {}
+        self._initialized: set[Instance] = set()
+        self._late: set[tuple[Instance, str]] = set()
+        self._results: dict[Any, Value] = {}
+        self._contexts: dict[Any, int] = {}
+        self._active: list[Any] = []
+        self._kept: list[Env] = []
+        self._used: dict[Any, dict[str, tuple[int, str]]] = {}
+        self.made: dict[tuple[str, int, int, str], Instance] = {}
+        plain = {a for t in (str, list, dict, tuple, int, float, set, bytes) for a in dir(t)}
+        names = {n[13:] for n in (*self.types.returns, *self.types.attributes) if n.startswith("torch.Tensor.")}
+        self.telling = frozenset(n for n in names if n not in plain and n not in _COMMON and not n.startswith("_"))
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), 12_000))
+
+    # Roots
+
+    def run(self, module: Module, roots: str = "modules") -> None:
+        """Interpret one linted file: its top level and functions, then everything in it that is compiled."""
+        module.linted = True
+        for cls in self.classes_of(module):
+            if roots != "explicit" and self.is_module(cls):
+                self.run_module(cls)
+            else:
+                self.run_compiled_methods(cls)
+        for name, node in module.functions.items():
+            value = self.module_value(module, name)
+            if isinstance(value, Wrapped) and value.how == "compiled":
+                self.root(value.inner, None)
+            elif roots == "tensors" and isinstance(value, Func) and self.takes_tensors(value):
+                self.root(value, None)
+        if self.mentions_compile(module):
+            self.run_outside(module)
+
+    def classes_of(self, module: Module) -> list[ClassInfo]:
+        return list(module.classes.values())
+
+    def run_module(self, cls: ClassInfo) -> None:
+        """`forward` of an nn.Module; an inherited one too where the class changes what it calls."""
+        found = self.find_method(cls, "forward")
+        if found is None:
+            return
+        owner, node = found
+        if owner is not cls and not any(m not in ("__init__", "forward") for m in cls.methods):
+            return
+        instance = self.instance(cls)
+        self.root(self.method_value(owner, node, instance), "forward")
+        self.run_compiled_methods(cls)
+
+    def run_compiled_methods(self, cls: ClassInfo) -> None:
+        for node in cls.methods.values():
+            if node.decorator_list and node.name != "forward":
+                value = self.method_value(cls, node, self.instance(cls))
+                if isinstance(value, Wrapped) and value.how == "compiled":
+                    self.root(value.inner, node.name)
+
+    def root(self, value: Value, name: str | None) -> None:
+        """Interpret a callable as Dynamo's entry point, its parameters being what the code says of them."""
+        if isinstance(value, Wrapped):
+            if value.how == "compiled":
+                self.root(value.inner, name)
+            return
+        if isinstance(value, Instance) and value.cls is not None:
+            found = self.find_method(value.cls, "forward") or self.find_method(value.cls, "__call__")
+            if found is not None:
+                self.root(self.method_value(*found, value), "forward")
+            return
+        if not isinstance(value, Func):
+            return
+        frame = entry(value.module, unit_of(value.node))
+        args = self.seeds(value, frame)
+        if value.bound is not None and value.node.args.args:
+            args = args[1:]
+        kwargs = {}
+        for p, d in zip(value.node.args.kwonlyargs, value.node.args.kw_defaults, strict=True):
+            kwargs[p.arg] = self.parameter(value, p, d, frame)
+        original = self.undecorated(value)
+        self.apply(value, args, kwargs, value.node, frame)
+        if original is not None:
+            # A decorator's wrapper passes on `*args`: the function itself knows its parameters better.
+            self.root(original, name)
+
+    def undecorated(self, value: Func) -> Func | None:
+        """The function that a decorator's wrapper stands for, bound alike."""
+        if value.env is None or value.bound is None or not isinstance(value.bound, Instance):
+            return None
+        cls = value.bound.cls
+        if cls is None:
+            return None
+        for name in ("forward", "__call__"):
+            found = self.find_method(cls, name)
+            if found is not None and found[1] is not value.node:
+                return Func(found[1], found[0].module, found[0].env, value.bound, found[0])
+        return None
+
+    def takes_tensors(self, value: Func) -> bool:
+        frame = Frame(value.module, unit_of(value.node), "")
+        return any(
+            any(o.kind == "tensor" for o in options(v)) or (isinstance(v, Seq) and v.elem.kind == "tensor")
+            for v in self.seeds(value, frame)
+        )
+
+    def compiled(self, target: Value, node: Any, frame: Frame) -> None:
+        """torch.compile(target) was called: the target is a root."""
+        if self.quiet:
+            return
+        for o in options(target):
+            if isinstance(o, Func | Wrapped | Instance):
+                key = ("root", id(o) if isinstance(o, Instance) else getattr(o, "node", o))
+                if key not in self._results:
+                    self._results[key] = o
+                    self.root(o, None)
+            elif isinstance(o, Class):
+                self.root(self.instance(o.info), None)
+
+    # Code outside any region
+
+    def mentions_compile(self, module: Module) -> bool:
+        return bool(self.anywhere) and "compile" in module.source
+
+    def run_outside(self, module: Module) -> None:
+        """The top level, statement by statement, then functions that nothing called."""
+        env: Env = {}
+        for statement in module.tree.body:
+            if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Import | ast.ImportFrom):
+                continue
+            frame = Frame(module, unit_of(statement), "the module")
+            self.block([statement], env, frame)
+        functions: list[Func] = [Func(n, module) for n in module.functions.values()]
+        for cls in module.classes.values():
+            me = self.instance(cls)
+            functions += [Func(n, module, cls.env, me, cls) for n in cls.methods.values()]
+        for func in functions:
+            if not self._contexts.get(func.node):
+                frame = Frame(module, unit_of(func.node), "the module")
+                args = self.seeds(func, frame)
+                self.apply(func, args[1:] if func.bound is not None and args else args, {}, func.node, frame)
+
+
+__all__ = ["Interpreter"]
