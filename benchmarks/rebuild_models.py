@@ -1,0 +1,231 @@
+"""Rebuild the models that a truth file names, in tiny configurations: inputs functions for --verify.
+
+`rebuild_models.py:NAME` is, for each model NAME of transformers, a function that returns the model with sample inputs.
+Needs torch and transformers; a model that the general recipe does not fit raises, and counts as not rebuilt.
+"""
+
+import importlib
+import inspect
+import os
+import re
+
+import torch
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+# Sizes that make nearly every configuration of transformers tiny, by the names that configurations use.
+SIZES = {
+    r"^(hidden_size|d_model|n_embd|embedding_size|dim|emb_dim|embed_dim|encoder_hidden_size|decoder_hidden_size|"
+    r"output_hidden_size|out_hidden_size|hidden_dim|model_dim|adapter_size|proj_codevector_dim|"
+    r"codevector_dim|projection_dim|latent_dim|spectrogram_bins)$": 32,
+    r"^(.*num_hidden_layers|.*_layers|n_layer|num_layers|depth|encoder_layers|decoder_layers|n_layers)$": 2,
+    r"^(.*attention_heads|n_head|num_heads|n_heads|.*_heads)$": 2,
+    r"^(num_key_value_heads)$": 2,
+    r"^(intermediate_size|d_inner|ffn_dim|.*ffn_dim|d_ff|.*intermediate_size|.*_ffn_dim|feed_forward_size)$": 64,
+    r"^(vocab_size|.*vocab_size)$": 99,
+    r"^(head_dim|.*head_dim|attention_head_size|kv_channels)$": 16,
+}
+
+
+def declare_torchvision():
+    """CPU builds of torch lack torchvision's operators; importing it needs their names only."""
+    spec = importlib.util.find_spec("torchvision")
+    if spec is None:
+        return None
+    with open(os.path.join(os.path.dirname(spec.origin), "_meta_registrations.py"), encoding="utf-8") as file:
+        text = file.read()
+    names = set(re.findall(r"torchvision::(\w+)", text)) | set(re.findall(r'register_meta\("(\w+)"', text))
+    library = torch.library.Library("torchvision", "DEF")
+    for name in sorted(names):
+        library.define(name + "() -> ()")
+    return library
+
+
+LIBRARY = declare_torchvision()
+
+
+def shrink(config, seen=None):
+    """Make a configuration tiny, its sub-configurations too."""
+    seen = seen if seen is not None else set()
+    if id(config) in seen:
+        return config
+    seen.add(id(config))
+    for name, value in list(vars(config).items()):
+        if hasattr(value, "to_dict"):
+            shrink(value, seen)
+        elif isinstance(value, bool) or not isinstance(value, int):
+            continue
+        else:
+            for pattern, size in SIZES.items():
+                if re.match(pattern, name) and value > size:
+                    setattr(config, name, size)
+                    break
+    if getattr(config, "layer_types", None):
+        config.layer_types = config.layer_types[: config.num_hidden_layers]
+    return config
+
+
+def reformer():
+    from transformers import ReformerConfig, ReformerModel
+
+    config = ReformerConfig(
+        attention_head_size=16, attn_layers=["local", "lsh"], axial_pos_embds=True, axial_pos_shape=[4, 8],
+        axial_pos_embds_dim=[16, 16], hidden_size=32, num_attention_heads=2, vocab_size=99, feed_forward_size=32,
+        num_buckets=2, num_hashes=1, lsh_attn_chunk_length=4, local_attn_chunk_length=4, is_decoder=False,
+        max_position_embeddings=32,
+    )  # fmt: skip
+    return ReformerModel(config), {"input_ids": torch.randint(2, 99, (2, 32))}
+
+
+def vits():
+    from transformers import VitsConfig, VitsModel
+
+    config = VitsConfig(
+        vocab_size=38, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, ffn_dim=32, flow_size=16,
+        spectrogram_bins=9, duration_predictor_num_flows=2, duration_predictor_filter_channels=16,
+        prior_encoder_num_flows=2, upsample_initial_channel=16, upsample_rates=[8, 2], upsample_kernel_sizes=[16, 4],
+        resblock_kernel_sizes=[3, 7], resblock_dilation_sizes=[[1, 3], [1, 3]], posterior_encoder_num_wavenet_layers=2,
+        prior_encoder_num_wavenet_layers=2, depth_separable_num_layers=2, num_speakers=0, speaker_embedding_size=0,
+    )  # fmt: skip
+    return VitsModel(config), {"input_ids": torch.randint(1, 38, (2, 12))}
+
+
+def led():
+    from transformers import LEDConfig, LEDModel
+
+    config = LEDConfig(
+        vocab_size=99, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2,
+        decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, max_encoder_position_embeddings=64,
+        max_decoder_position_embeddings=64, attention_window=4,
+    )  # fmt: skip
+    ids = torch.randint(5, 99, (2, 14))
+    return LEDModel(config), {"input_ids": ids, "decoder_input_ids": ids[:, :6]}
+
+
+def longformer():
+    from transformers import LongformerConfig, LongformerModel
+
+    config = LongformerConfig(
+        vocab_size=99, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64,
+        attention_window=4, max_position_embeddings=64,
+    )  # fmt: skip
+    return LongformerModel(config), {"input_ids": torch.randint(5, 99, (2, 14))}
+
+
+SPECIAL = {"ReformerModel": reformer, "VitsModel": vits, "LEDModel": led, "LongformerModel": longformer}
+
+
+def general(name):
+    """The general recipe: the class's own configuration made tiny, inputs by the main input's name."""
+    import transformers
+
+    cls = getattr(transformers, name, None)
+    if cls is None:
+        family = [m for m in dir(transformers.models) if name.lower().startswith(m.replace("_", ""))]
+        for module in sorted(family, key=len, reverse=True):
+            found = importlib.import_module(f"transformers.models.{module}.modeling_{module}")
+            if hasattr(found, name):
+                cls = getattr(found, name)
+                break
+    config = shrink(cls.config_class())
+    for key, value in {"max_source_positions": 64, "max_target_positions": 64, "max_position_embeddings": 64}.items():
+        if isinstance(getattr(config, key, None), int):
+            setattr(config, key, value)
+    for key in ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id"):
+        if isinstance(getattr(config, key, None), int):
+            setattr(config, key, {"pad_token_id": 1, "bos_token_id": 0}.get(key, 2))
+    if name.startswith(("Wav2Vec2", "Hubert", "UniSpeech", "WavLM", "SEW", "Data2VecAudio")):
+        config.conv_dim, config.conv_kernel, config.conv_stride = (32, 32, 32), (8, 8, 8), (4, 4, 4)
+        config.conv_bias, config.num_feat_extract_layers = False, 3
+        config.num_conv_pos_embeddings, config.num_conv_pos_embedding_groups = 16, 2
+        config.mask_time_prob, config.mask_time_length = 0.5, 2
+        config.mask_feature_prob, config.mask_feature_length = 0.1, 2
+        config.layerdrop = 0.1
+    model = cls(config)
+    parameters = inspect.signature(cls.forward).parameters
+    ids = torch.randint(3, 99, (2, 12))
+    main = cls.main_input_name
+    if main == "input_ids":
+        inputs = {"input_ids": ids}
+        if "decoder_input_ids" in parameters:
+            inputs["decoder_input_ids"] = ids[:, :6].clone()
+        if "attention_mask" in parameters:
+            inputs["attention_mask"] = torch.ones_like(ids)
+    elif main in ("input_values",):
+        inputs = {"input_values": torch.randn(2, 1024)}
+        if name.startswith("Encodec"):
+            inputs["input_values"] = torch.randn(2, 1, 1024)
+    elif main == "input_features":
+        if name.startswith("Wav2Vec2Bert"):
+            inputs = {"input_features": torch.randn(2, 24, config.feature_projection_input_dim)}
+        else:
+            bins = getattr(config, "num_mel_bins", getattr(config, "input_feat_per_channel", 80))
+            shape = (2, 60, bins) if name.startswith("Speech2Text") else (2, bins, 128)
+            inputs = {"input_features": torch.randn(*shape)}
+        if "decoder_input_ids" in parameters:
+            inputs["decoder_input_ids"] = ids[:, :6].clone()
+    elif main == "past_values":
+        length = config.context_length + max(config.lags_sequence)
+        config.prediction_length = config.prediction_length or 4
+        inputs = {
+            "past_values": torch.randn(2, length),
+            "past_time_features": torch.randn(2, length, config.num_time_features),
+            "past_observed_mask": torch.ones(2, length),
+            "future_values": torch.randn(2, config.prediction_length),
+            "future_time_features": torch.randn(2, config.prediction_length, config.num_time_features),
+        }
+    else:
+        inputs = {"pixel_values": torch.randn(2, 3, 64, 64)}
+        if "input_ids" in parameters:
+            inputs["input_ids"] = ids
+    return model, inputs
+
+
+def time_series(name):
+    import transformers
+
+    cls = getattr(transformers, name)
+    config = cls.config_class(
+        prediction_length=4, context_length=8, lags_sequence=[1, 2], num_time_features=1, encoder_layers=2,
+        decoder_layers=2, d_model=16, encoder_ffn_dim=32, decoder_ffn_dim=32, encoder_attention_heads=2,
+        decoder_attention_heads=2,
+    )  # fmt: skip
+    model = cls(config)
+    return model, {
+        "past_values": torch.rand(2, 10), "past_time_features": torch.rand(2, 10, 1),
+        "past_observed_mask": torch.ones(2, 10), "future_values": torch.rand(2, 4),
+        "future_time_features": torch.rand(2, 4, 1),
+    }  # fmt: skip
+
+
+def build(name):
+    """(model, args, kwargs) of one model of transformers by class name."""
+    torch.manual_seed(0)
+    if name in SPECIAL:
+        model, inputs = SPECIAL[name]()
+    elif name in ("AutoformerModel", "InformerModel", "TimeSeriesTransformerModel"):
+        model, inputs = time_series(name)
+    else:
+        model, inputs = general(name)
+    return model, (), inputs
+
+
+def recipe(name):
+    """(callable, args, kwargs) by the recipe file that the environment variable RECIPES names."""
+    path = os.environ["RECIPES"]
+    spec = importlib.util.spec_from_file_location("recipes", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    _, statements = module.RECIPES[name.replace("__", ".")]
+    torch.manual_seed(0)
+    space = {"torch": torch, "randn": torch.randn, "randint": torch.randint}
+    exec(statements, space)
+    return space["fn"], space["args"], space.get("kwargs", {})
+
+
+def __getattr__(name):
+    if name.startswith("_"):
+        raise AttributeError(name)
+    if "__" in name:
+        return lambda: recipe(name)
+    return lambda: build(name)
