@@ -288,12 +288,14 @@ def fix_findings(
     proven_only: bool = False,
     relint: Callable[[Mapping[str, str]], Iterable[Finding]] | None = None,
     rounds: int = 10,
+    texts: Mapping[str, str] | None = None,
 ) -> Fixed:
     """Apply fixes, lint again and go on until nothing changes, at most `rounds` times; nothing is written.
 
     `relint` gets the changed texts by path (line ends as in the file, no BOM) and returns the findings
     then; it is how fixes that had to wait are found anew, at the positions they have by then. Without it
-    there is one round. The caller shows `Fixed.diff()` or calls `Fixed.write()`.
+    there is one round. `texts` holds what stands in place of a file: an editor's buffer, a notebook's code.
+    The caller shows `Fixed.diff()` or calls `Fixed.write()`.
 
     A file whose fixes do not apply, or would leave it unable to compile, keeps the text of the round before
     and takes no part in further rounds.
@@ -310,7 +312,7 @@ def fix_findings(
                 continue
             try:
                 if path not in result.texts:
-                    text, encoding = read_source(path)
+                    text, encoding = (texts[path], "utf-8") if texts and path in texts else read_source(path)
                     result.texts[path] = (text.removeprefix("\ufeff"), text.removeprefix("\ufeff"), encoding)
                 old, text, encoding = result.texts[path]
                 new = apply_edits(text, edits)

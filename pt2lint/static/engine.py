@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 import os
 import pkgutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -94,10 +94,13 @@ def target_torch(settings: Any) -> tuple[int, int]:
         return NEWEST_TORCH
 
 
-def lint(files: Sequence[str], settings: Any = None) -> LintResult:
+def lint(
+    files: Sequence[str], settings: Any = None, texts: Mapping[str, str] | None = None
+) -> LintResult:
     """Lint the files: findings sorted by place, and what could not be read.
 
     Reads the files and first-party files that they import; never imports or runs them, never imports torch.
+    `texts` holds what is to be read in place of a file: an editor's buffer, a notebook's code, a fixed text.
     """
     from pt2lint.static.interpret import Interpreter
     from pt2lint.static.modules import Project
@@ -108,7 +111,7 @@ def lint(files: Sequence[str], settings: Any = None) -> LintResult:
     except ValueError as e:
         result.problems.append(Problem(None, str(e)))
         rules = load_rules()
-    project = Project()
+    project = Project(texts)
     traced = frozenset(op for rule in rules for op in rule.ops)
     anywhere = frozenset(op for rule in rules if rule.anywhere for op in rule.ops)
     interpreter = Interpreter(project, traced, anywhere)

@@ -10,7 +10,7 @@ import ast
 import os
 import tokenize
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -204,7 +204,8 @@ class Project:
 
     MAX_LINES = 400_000
 
-    def __init__(self) -> None:
+    def __init__(self, texts: Mapping[str, str] | None = None) -> None:
+        self._texts = texts or {}
         self._by_path: dict[str, Module] = {}
         self._missing: set[str] = set()
         self._path_of: dict[str, str | None] = {}
@@ -218,7 +219,9 @@ class Project:
             name, root, is_package = module_name(path)
             if root not in self._roots:
                 self._roots.append(root)
-            module = self._by_path[path] = Module(path, name, read_source(path), is_package)
+            module = self._by_path[path] = Module(
+                path, name, self._texts[path] if path in self._texts else read_source(path), is_package
+            )
         return module
 
     def find(self, name: str) -> Module | None:
