@@ -279,6 +279,8 @@ class Calls(Externals, Core):
         if active > 1 or len(self._active) >= MAX_DEPTH or count >= MAX_CONTEXTS * (3 if region else 1):
             return self.annotation(declared, callee, 0, f"{title} is annotated to return a tensor")
         self._contexts[definition] = count + 1
+        if not self.quiet:
+            self._entered.add(definition)
         if func.env is not None:
             self._kept.append(func.env)
         if active == 0:

@@ -242,6 +242,8 @@ class Classes(Calls):
         if instance.cls is None:
             if instance.external and instance.external in self.types.modules:
                 return self.torch_module_attribute(instance, name)
+            if name == "param_groups" and (instance.external or "").startswith("torch.optim."):
+                return self.param_groups(instance)
             return Ext(f"{instance.external}.{name}", instance) if instance.external else UNKNOWN
         cls = instance.cls
         state = self.state(instance)

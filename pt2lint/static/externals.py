@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from pt2lint.static.core import Core
 from pt2lint.static.frame import Frame
+from pt2lint.static.lifecycle import Lifecycle
 from pt2lint.static.torch_types import DTYPES, TYPED_TENSORS
 from pt2lint.static.values import (
     BOOL,
@@ -126,7 +126,7 @@ KEEP_FIRST = (
 )
 
 
-class Externals(Core):
+class Externals(Lifecycle):
     def sorts(self, args: list[Value], kwargs: dict[str, Value], receiver: Value | None = None) -> dict[int | str, str]:
         found: dict[int | str, str] = {i: self.sort(a) for i, a in enumerate(args)}
         found.update({k: self.sort(v) for k, v in kwargs.items()})
@@ -162,9 +162,8 @@ class Externals(Core):
             self.note(node, f"call {name}", frame, about=about if receiver is about else None, args=self.sorts(args, kwargs, receiver))
             if about is not None and not about.sure:
                 pass
-        if isinstance(receiver, Instance) and id(receiver) in self.uses:
-            method = name.rsplit(".", 1)[-1]
-            self.uses[id(receiver)].add(f"{method} in region" if frame.region else method)
+        method = name.rsplit(".", 1)[-1]
+        self.used(receiver, f"{method} in region" if frame.region else method)
         self.sizes(name, args, kwargs, node, frame)
         handler = self._handlers.get(name)
         if handler is not None:
@@ -240,7 +239,7 @@ class Externals(Core):
         value = self.types.call(name, args, kwargs, origin, receiver)
         if value is None:
             if name.startswith(("torch.optim.", "torch.utils.data.")) and receiver is None:
-                return self.external_object(name, args, node, frame)
+                return self.external_object(name, args, kwargs, node, frame)
             last = name.rsplit(".", 1)[-1]
             if last[:1].isupper() and receiver is None:
                 return Instance(None, name)
@@ -294,20 +293,6 @@ class Externals(Core):
                 return Dict(dict(first.items), first.elem)
             return Dict({}, UNKNOWN if last == "ModuleDict" else Tensor("float", None))
         return Instance(None, name)
-
-    def external_object(self, name: str, args: list[Value], node: Any, frame: Frame) -> Value:
-        """An object whose later life a rule may ask about (an optimizer): one for each place that makes it."""
-        key = (frame.module.path, getattr(node, "lineno", 0), getattr(node, "col_offset", 0), name)
-        made = self.made.get(key)
-        if made is None:
-            made = self.made[key] = Instance(None, name)
-            self.uses[id(made)] = set()
-            place = (frame.module.path, node.lineno, frame.module.column(node.lineno, node.col_offset), f"call {name}")
-            self.made_at[place] = made
-        for a in args:
-            if isinstance(a, Instance) and id(a) in self.uses:
-                self.uses[id(a)].add(f"given to {name}")
-        return made
 
     def call_module_method(
         self, method: str, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, me: Value | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from typing import Any
 
@@ -10,10 +11,12 @@ from pt2lint.static.frame import Env, Frame, entry, unit_of
 from pt2lint.static.modules import ClassInfo, FunctionNode, Module, Project
 from pt2lint.static.statements import Statements
 from pt2lint.static.torch_types import TorchTypes
-from pt2lint.static.values import Class, Func, Instance, Seq, Value, Wrapped, options
+from pt2lint.static.values import Class, Ext, Func, Instance, Seq, Value, Wrapped, options
 
 # Attributes that tensors share with what else is passed around in models tell nothing.
 _COMMON = ("device", "dtype", "type", "names", "name", "data", "T", "item", "numpy", "tolist", "grad", "is_cuda", "half")
+# A file without any of these has nothing to say outside of what is compiled.
+_COMPILES = re.compile(r"torch\.compile|\.compile\(|import compile\b|_dynamo\b|TORCHDYNAMO|torch\.compiler")
 
 
 class Interpreter(Statements):
@@ -37,6 +40,7 @@ class Interpreter(Statements):
         self._late: set[tuple[Instance, str]] = set()
         self._results: dict[Any, Value] = {}
         self._contexts: dict[Any, int] = {}
+        self._entered: set[Any] = set()
         self._active: list[Any] = []
         self._kept: list[Env] = []
         self._used: dict[Any, dict[str, tuple[int, str]]] = {}
@@ -145,11 +149,13 @@ class Interpreter(Statements):
                     self.root(o, None)
             elif isinstance(o, Class):
                 self.root(self.instance(o.info), None)
+            elif isinstance(o, Ext):
+                self.compiled_method(o.receiver, o.name)
 
     # Code outside any region
 
     def mentions_compile(self, module: Module) -> bool:
-        return bool(self.anywhere) and "compile" in module.source
+        return bool(self.anywhere) and bool(_COMPILES.search(module.source))
 
     def run_outside(self, module: Module) -> None:
         """The top level, statement by statement, then functions that nothing called."""
@@ -164,7 +170,7 @@ class Interpreter(Statements):
             me = self.instance(cls)
             functions += [Func(n, module, cls.env, me, cls) for n in cls.methods.values()]
         for func in functions:
-            if not self._contexts.get(func.node):
+            if func.node not in self._entered:
                 frame = Frame(module, unit_of(func.node), "the module")
                 args = self.seeds(func, frame)
                 self.apply(func, args[1:] if func.bound is not None and args else args, {}, func.node, frame)

@@ -215,6 +215,8 @@ class Statements(Expressions):
                 option.elts, option.elem = None, join(option.elem, value) if option.elts != [] else value
             elif isinstance(option, Tensor):
                 self.check_sizes(target.slice, env, frame)
+            elif isinstance(option, Instance):
+                self.assigned_item(option, index)
 
     # Compound statements
 
