@@ -71,10 +71,11 @@ def reformer():
     config = ReformerConfig(
         attention_head_size=16, attn_layers=["local", "lsh"], axial_pos_embds=True, axial_pos_shape=[4, 8],
         axial_pos_embds_dim=[16, 16], hidden_size=32, num_attention_heads=2, vocab_size=99, feed_forward_size=32,
-        num_buckets=2, num_hashes=1, lsh_attn_chunk_length=4, local_attn_chunk_length=4, is_decoder=False,
+        num_buckets=None, num_hashes=1, lsh_attn_chunk_length=4, local_attn_chunk_length=4, is_decoder=False,
         max_position_embeddings=32,
     )  # fmt: skip
-    return ReformerModel(config), {"input_ids": torch.randint(2, 99, (2, 32))}
+    ids = torch.randint(2, 99, (2, 32))
+    return ReformerModel(config), {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
 
 
 def vits():

@@ -107,9 +107,9 @@ def _calls(
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
             and node.func.attr == "compile"
+            and ast.unparse(node.func.value) in instances
         ):
-            if ast.unparse(node.func.value) in instances:
-                names.add(ast.unparse(node.func.value))
+            names.add(ast.unparse(node.func.value))
     found: list[tuple[ast.Call, ast.stmt]] = []
     for statement in ast.walk(tree):
         if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)):

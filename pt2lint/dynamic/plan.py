@@ -79,14 +79,9 @@ def _has_inputs(tree: ast.Module) -> bool:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             if node.name in _INPUT_ATTRIBUTES or (node.name in _INPUT_FUNCTIONS and node in tree.body):
                 return True
-        elif (
-            isinstance(node, ast.Attribute)
-            and isinstance(node.ctx, ast.Store)
-            and node.attr in _INPUT_ATTRIBUTES
-        ):
-            return True
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in _INPUT_ATTRIBUTES:
-            return True
+        elif isinstance(node, (ast.Attribute, ast.Name)) and isinstance(node.ctx, ast.Store):
+            if (node.attr if isinstance(node, ast.Attribute) else node.id) in _INPUT_ATTRIBUTES:
+                return True
     return False
 
 

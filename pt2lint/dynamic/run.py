@@ -153,7 +153,7 @@ def _do(
             out.failures.append((job.covers, ended))
             return out
         out.problems.append(Problem(where, f"{state.current}: {ended}"))
-        out.failures.append((job.covers, ended))
+        out.failures.append((state.covers, ended))
         skip = [*skip, *state.finished, state.current]
         if not set(state.targets) - set(skip):
             return out
@@ -171,6 +171,12 @@ class _State:
         self.targets: list[str] = []
         self.finished: list[str] = []
         self.current: str | None = None
+        self.path: str | None = None
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """The files for which a failure leaves findings unanswered: that of the target, else the job's."""
+        return (self.path,) if self.current is not None and self.path else self.job.covers
 
     def hear(self, message: dict[str, Any]) -> None:
         kind = message.get("event")
@@ -188,6 +194,7 @@ class _State:
                 self.notes.append(f"{self.job.what} called nothing that torch.compile could take")
         elif kind == "target":
             self.current = message["name"]
+            self.path = message["path"]
             self.progress(f"{self.current}: {message['how']}")
         elif kind == "target_done":
             self.finished.append(message["name"])
@@ -201,6 +208,12 @@ class _State:
                 run.probe in ("eager", "program") or run.error.kind in ("exit", "out of memory")
             ):
                 self._fail(run.error, f"{run.target}{mode}")
+        elif kind == "layer":
+            failure = failure_from(message["error"])
+            assert failure is not None
+            self._fail(
+                failure, compile_trouble(message["target"], message["mode"], message["layer"], failure.kind)
+            )
         elif kind == "note":
             self.notes.append(message["text"])
 
@@ -210,7 +223,26 @@ class _State:
         if place:
             text += f" (at {os.path.relpath(place[0])}:{place[1]})"
         self.problems.append(Problem(self.where, text))
-        self.failures.append((self.job.covers, failure))
+        self.failures.append((self.covers, failure))
+
+
+# What PyTorch's troubleshooting guide says to try next, by kind of failure and by layer.
+_NEXT = {
+    "graph break": 'TORCH_LOGS="graph_breaks"',
+    "recompile limit": 'TORCH_LOGS="recompiles"',
+    "accuracy mismatch": "TORCHDYNAMO_REPRO_AFTER=aot TORCHDYNAMO_REPRO_LEVEL=4",
+    "eager": 'TORCHDYNAMO_VERBOSE=1 TORCH_LOGS="+dynamo"',
+    "aot_eager": 'TORCHDYNAMO_REPRO_AFTER=dynamo TORCH_LOGS="+aot"',
+    "aot_eager_decomp_partition": 'TORCHDYNAMO_REPRO_AFTER=dynamo TORCH_LOGS="+aot"',
+    "inductor": 'TORCHDYNAMO_REPRO_AFTER=aot TORCH_LOGS="+inductor"',
+}
+
+
+def compile_trouble(target: str, mode: str, layer: str, kind: str) -> str:
+    """The words before the error: what failed, in which layer, and the environment to run it with next."""
+    named = target if mode == "call" else f"{target} ({mode})"
+    hint = _NEXT.get(kind) or _NEXT.get(layer) or _NEXT["eager"]
+    return f"{named}: {kind} when compiling with the layer `{layer}`, next try {hint}"
 
 
 def find_python(given: str | None, paths: Sequence[str] = ()) -> tuple[str | None, str]:

@@ -183,7 +183,7 @@ def _evidence(
 ) -> dict[str, Any]:
     """What Dynamo said of one statement, and what it costs; the keys are listed in docs/verify.md."""
     # The fullest record: one with a registry id, a reason and a stack.
-    run, first = max(
+    _, first = max(
         site.breaks, key=lambda each: (bool(each[1].stack), bool(each[1].reason), bool(each[1].graph_break))
     )
     default = [(run_, break_) for run_, break_ in site.breaks if run_.probe in DEFAULT_MODE]
@@ -430,8 +430,8 @@ def _ran_often(path: str, finding: Finding, runs: Sequence[Run]) -> bool:
 
 
 def _worth_telling(group: Group) -> bool:
-    """Not: the one recompilation that makes a shape dynamic, on inputs that we varied ourselves."""
-    return bool(group.limit) or group.count > 1 or any(run.probe != "varied" for run, _ in group.events)
+    """Not: the recompilation that makes a shape dynamic, on inputs that we varied ourselves (three times)."""
+    return bool(group.limit) or group.count > 2 or any(run.probe != "varied" for run, _ in group.events)
 
 
 def _recompile_evidence(groups: Sequence[Group], files: Files) -> dict[str, Any]:

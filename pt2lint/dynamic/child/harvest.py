@@ -14,8 +14,9 @@ import threading
 
 import torch
 
-from .probes import Target, as_before, cloned, defined_at, failure, report_records
+from .probes import as_before, failure, report_records
 from .taps import listening, under
+from .targets import Target, cloned, defined_at
 
 CALLS = 4  # recorded per root, calls that differ in shape or in a plain value
 

@@ -7,7 +7,7 @@ import sys
 
 import torch
 
-from .probes import Target
+from .targets import Target
 
 
 class BadInputs(Exception):

@@ -70,6 +70,7 @@ def read_reason(text):
     reason = body[0].strip() if body else ""
     # 2.6 puts the exception's name before the reason: "Unsupported: builtin: print [...]".
     reason = re.sub(r"^(?:(?:torch\._dynamo\.exc\.)?(?:Unsupported|UserError): )+", "", reason)
+    reason = reason.split(" For more information about this error")[0]
     explanation = context = ""
     hints = []
     for line in lines:
@@ -113,27 +114,13 @@ def read_break(message, exception=""):
     first, *second = (said[1] if len(said) > 1 else exception).split("*** While handling this graph break", 1)
     if second and skipped:
         why_skipped = read_reason(second[0].split("***\n", 1)[-1])[0]
-    reason, explanation, hints, context = read_reason(first)
     if place:
         path, line = place["path"], int(place["line"])
     elif stack:
         path, line = stack[-1][0], stack[-1][1]
     else:
         return None
-    if "Stack variable source attribution" in reason:
-        reason = ""
-    return {
-        "path": path,
-        "line": line,
-        "reason": reason,
-        "explanation": explanation,
-        "hints": hints,
-        "context": context[:500],
-        "graph_break": registry_id(first) or registry_id(head),
-        "stack": stack,
-        "skipped": skipped,
-        "why_skipped": why_skipped,
-    }
+    return _record(path, line, first, stack, registry_id(first) or registry_id(head), skipped, why_skipped)
 
 
 def read_traced(message):
@@ -192,22 +179,30 @@ def read_limit(message):
     }
 
 
-def read_error(text):
-    """What the exception raised under fullgraph=True says, as read_break gives it."""
+def read_error(text, real_stack=()):
+    """What the exception raised under fullgraph=True says, as read_break gives it; None if it names no place.
+
+    `real_stack` is the exception's own, [path, line, function] each, for messages that hold none.
+    """
     head, *traceback = re.split(r"^from user code:\s*$", text, maxsplit=1, flags=re.M)
     stack = read_stack(traceback[0]) if traceback else []
+    stack = stack or [[path, line, function_name(name), None, None] for path, line, name in real_stack]
     if not stack:
         return None
-    reason, explanation, hints, context = read_reason(head)
+    return _record(stack[-1][0], stack[-1][1], head, stack, registry_id(head))
+
+
+def _record(path, line, said, stack, graph_break, skipped=False, why_skipped=""):
+    reason, explanation, hints, context = read_reason(said)
     return {
-        "path": stack[-1][0],
-        "line": stack[-1][1],
+        "path": path,
+        "line": line,
         "reason": reason,
         "explanation": explanation,
         "hints": hints,
         "context": context[:500],
-        "graph_break": registry_id(head),
+        "graph_break": graph_break,
         "stack": stack,
-        "skipped": False,
-        "why_skipped": "",
+        "skipped": skipped,
+        "why_skipped": why_skipped,
     }

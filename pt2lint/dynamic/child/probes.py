@@ -1,125 +1,55 @@
 """Run one target under Dynamo in several ways, and send what each run saw.
 
-No single way tells the truth: explain misses breaks in frames that are skipped whole, fullgraph=True captures
-scalars that default mode does not and stops at the first break. So a target is run eagerly (which lines
-run?), through explain, in default mode with every record heard, under fullgraph=True, and on further
+No single way tells the truth: explain misses breaks in frames that are skipped whole, fullgraph=True
+captures scalars that default mode does not, and stops at the first break. So a target is run eagerly (which
+lines run?), through explain, in default mode with every record heard, under fullgraph=True, and on further
 inputs.
 """
 
+from __future__ import annotations
+
 import contextlib
-import copy
 import os
 import random
+import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 import torch._dynamo
 
+from . import logs
 from .lines import Lines
-from .taps import listening, under
+from .taps import Records, listening, real_places, under
+from .targets import Target, cloned, distance, mapped, module_of, resized, same, tensors_of
+from .wire import Wire
 
-REPEATS = 10  # calls in all when repeating one: two more than the default recompile limit of 8
-
-
-class Target:
-    """A callable and one or more calls of it: [(args, kwargs), ...].
-
-    `how` says where the inputs came from; `path` and `line` where the callable is defined.
-    """
-
-    def __init__(self, name, function, calls, how):
-        self.name, self.function, self.calls, self.how = name, function, calls, how
-        self.path, self.line = defined_at(function)
-        self._pristine = self._copy(function)
-
-    @staticmethod
-    def _copy(function):
-        owner = module_of(function)
-        if owner is None:
-            return None
-        try:
-            return copy.deepcopy(function)
-        except Exception:
-            return None  # holds something that cannot be copied: its state goes on from run to run
-
-    @property
-    def modes(self):
-        return ("train", "eval") if module_of(self.function) is not None else ("call",)
-
-    def fresh(self, mode, device):
-        """The callable as it was at first, in train or eval mode, on the device."""
-        function = self.function if self._pristine is None else self._copy(self._pristine)
-        module = module_of(function)
-        if module is not None:
-            module.train(mode != "eval")
-            if device:
-                module.to(device)
-        return function
-
-    def arguments(self, number, device):
-        return cloned(self.calls[number], device)
-
-
-def module_of(function):
-    """The nn.Module that is called, or whose bound method is; None for other callables."""
-    if isinstance(function, torch.nn.Module):
-        return function
-    owner = getattr(function, "__self__", None)
-    return owner if isinstance(owner, torch.nn.Module) else None
-
-
-def defined_at(function):
-    """(real path, line) of the code of a callable, (None, None) where it has none in Python."""
-    if isinstance(function, torch.nn.Module):
-        function = type(function).forward
-    elif not hasattr(function, "__code__") and not hasattr(function, "__func__"):
-        function = getattr(type(function), "__call__", function)
-    function = getattr(function, "__func__", function)
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    code = getattr(function, "__code__", None)
-    return (os.path.realpath(code.co_filename), code.co_firstlineno) if code else (None, None)
-
-
-def cloned(value, device=None):
-    """A copy of an argument tree in which each tensor is a new leaf; modules stay the same."""
-    if isinstance(value, torch.Tensor):
-        with torch.no_grad():
-            new = value.detach().clone()
-        if device:
-            new = new.to(device)
-        return new.requires_grad_(value.requires_grad) if value.requires_grad else new
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(cloned(item, device) for item in value))
-    if type(value) in (list, tuple, set):
-        return type(value)(cloned(item, device) for item in value)
-    if type(value) is dict:
-        return {key: cloned(item, device) for key, item in value.items()}
-    if isinstance(value, (torch.nn.Module, torch.optim.Optimizer)):
-        return value
-    try:
-        return copy.deepcopy(value)
-    except Exception:
-        return value
+# Each adds a layer to the one before: Dynamo, then AOTAutograd, then its decompositions, then code
+# generation.
+LAYERS = ("eager", "aot_eager", "aot_eager_decomp_partition", "inductor")
+REPEATS = 10  # calls in all when one call recompiles: two more than the default recompile limit of 8
+SEEDS = 4  # calls in all when it does not: each with a seed of its own, as random numbers choose paths
+KINDS = {
+    "recompile limit": ("FailOnRecompileLimitHit", "RecompileError", "RecompileLimitExceeded"),
+    "backend failure": ("BackendCompilerFailed",),
+    "graph break": ("Unsupported", "UserError"),
+    "internal error": ("InternalTorchDynamoError", "TorchRuntimeError", "TorchDynamoException"),
+}
 
 
 @contextlib.contextmanager
-def as_before():
+def as_before() -> Iterator[None]:
     """Put back what the verified code may change in the process: folder, streams, signals, modes, seeds."""
-    import signal
-
     folder, streams = os.getcwd(), (sys.stdin, sys.stdout, sys.stderr)
     path, argv = list(sys.path), list(sys.argv)
     dtype, grad = torch.get_default_dtype(), torch.is_grad_enabled()
     handlers = {
         number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM)
     }
-    random.seed(0)
-    torch.manual_seed(0)
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed(0)
+    seed(0)
     try:
         yield
     finally:
@@ -134,31 +64,35 @@ def as_before():
         os.chdir(folder)
 
 
-def failure(error, roots):
+def seed(number: int) -> None:
+    """Seed every generator of random numbers that is loaded."""
+    random.seed(number)
+    torch.manual_seed(number)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(number)
+
+
+def failure(error: BaseException, roots: list[str]) -> dict[str, Any]:
     """An exception as plain data: kind, type, message in one line, place under the roots."""
-    exc = torch._dynamo.exc
-    kinds = [
-        ("recompile limit", ("FailOnRecompileLimitHit", "RecompileError", "RecompileLimitExceeded")),
-        ("backend failure", ("BackendCompilerFailed",)),
-        ("graph break", ("Unsupported", "UserError")),
-        ("internal error", ("InternalTorchDynamoError", "TorchRuntimeError", "TorchDynamoException")),
-    ]
-    text = str(error)
-    kind = "exception"
+    text, kind = str(error), "exception"
     if (
         isinstance(error, MemoryError)
         or "OutOfMemory" in type(error).__name__
         or "can't allocate memory" in text
     ):
         kind = "out of memory"
-    elif isinstance(error, SystemExit):
+    elif isinstance(error, (SystemExit, KeyboardInterrupt)):
         kind = "exit"
-        text = f"it called sys.exit({error.code!r})"
-    elif isinstance(error, KeyboardInterrupt):
-        kind = "exit"
+        code = getattr(error, "code", None)
+        text = (
+            f"it called sys.exit({code!r})"
+            if isinstance(error, SystemExit)
+            else "it raised KeyboardInterrupt"
+        )
     else:
-        for name, types in kinds:
-            if isinstance(error, tuple(getattr(exc, t) for t in types if hasattr(exc, t))):
+        for name, types in KINDS.items():
+            known = [getattr(torch._dynamo.exc, each) for each in types if hasattr(torch._dynamo.exc, each)]
+            if isinstance(error, tuple(known)):
                 kind = name
                 break
     place = None
@@ -170,17 +104,24 @@ def failure(error, roots):
 
 
 class Prober:
-    """Runs the probes of one target after the other and sends what they saw."""
+    """Runs the probes of one target after the other and sends what they saw.
 
-    def __init__(self, spec, wire):
+    `answers` are the outputs of the eager runs by mode, `failed` the modes in which compiling failed.
+    """
+
+    def __init__(self, spec: dict[str, Any], wire: Wire) -> None:
         self.spec, self.wire = spec, wire
-        self.roots = spec["roots"]
-        self.device = spec["device"]
-        self.backend = spec["backend"]
+        self.roots: list[str] = spec["roots"]
+        self.device: str | None = spec["device"]
+        self.backend: str = spec["backend"]
+        self.answers: dict[str, list[torch.Tensor]] = {}
+        self.failed: list[str] = []
 
-    def probe(self, target):
+    def probe(self, target: Target) -> None:
+        """All probes of one target, each in the modes that it has."""
         self.wire.send("target", name=target.name, how=target.how, path=target.path, line=target.line)
-        modes = [mode for mode in target.modes if mode == "call" or mode in self.spec["modes"]] or ["call"]
+        self.answers, self.failed = {}, []
+        modes = [mode for mode in target.modes if mode == "call" or mode in self.spec["modes"]]
         worked = [mode for mode in modes if self.eager(target, mode)]
         if worked:
             self.explain(target, worked[0])
@@ -189,41 +130,43 @@ class Prober:
             self.fullgraph(target, mode)
             if broke and fullgraph_captures():
                 self.capture(target, mode)
+        if worked and self.spec["further"] and len(target.calls) == 1 and not self.failed:
+            self.varied(target, worked[-1])
         torch._dynamo.reset()
         self.wire.send("target_done", name=target.name)
 
     @contextlib.contextmanager
-    def run(self, target, probe, mode, extra=None):
-        """One run: all as before it, gradients by the mode; sends it, and the exception that ended it."""
-        report = {} if extra is None else extra
-        error = None
+    def run(self, target: Target, probe: str, mode: str) -> Iterator[dict[str, Any]]:
+        """One run: seeds and process as before it, gradients by the mode; sends it, and what ended it."""
+        report: dict[str, Any] = {"error": None}
         start = time.perf_counter()
         try:
             with as_before(), torch.set_grad_enabled(mode != "eval"):
                 yield report
-        except BaseException as raised:
-            error = failure(raised, self.roots)
-            fields = logs_of(raised)
-            if fields:
-                report.setdefault("events", []).append(("break", fields))
+        except BaseException as error:
+            report["error"] = failure(error, self.roots)
+            record = break_of(error)
+            if record:
+                report.setdefault("events", []).append(("break", record))
         seconds = time.perf_counter() - start
-        self.wire.send(
-            "run", target=target.name, probe=probe, mode=mode, error=error, seconds=seconds, **report
-        )
+        self.wire.send("run", target=target.name, probe=probe, mode=mode, seconds=seconds, **report)
 
-    def eager(self, target, mode):
+    def call(self, target: Target, function: Callable[..., Any], number: int = 0) -> Any:
+        args, kwargs = target.arguments(number, self.device)
+        return function(*args, **kwargs)
+
+    def eager(self, target: Target, mode: str) -> bool:
         """Whether the target runs at all; and which lines do."""
-        worked = []
         with self.run(target, "eager", mode) as report:
             function = target.fresh(mode, self.device)
             args, kwargs = target.arguments(0, self.device)
             with Lines(self.roots) as lines:
-                function(*args, **kwargs)
+                answer = function(*args, **kwargs)
+            self.answers[mode] = tensors_of(answer)
             report["ran"] = lines.result()
-            worked.append(True)
-        return bool(worked)
+        return mode in self.answers
 
-    def explain(self, target, mode):
+    def explain(self, target: Target, mode: str) -> None:
         torch._dynamo.reset()
         with self.run(target, "explain", mode) as report:
             args, kwargs = target.arguments(0, self.device)
@@ -234,38 +177,39 @@ class Prober:
                 "operators": said.op_count,
             }
 
-    def counting_backend(self, records):
+    def counting_backend(self, records: Records) -> Callable[..., Any]:
         """The chosen backend, with a note of each graph and its operators."""
         compile_graph = torch._dynamo.backends.registry.lookup_backend(self.backend)
 
-        def backend(graph, inputs, **options):
-            operators = sum(
-                node.op in ("call_function", "call_method", "call_module") for node in graph.graph.nodes
-            )
-            records.on_graph(operators)
+        def backend(graph: torch.fx.GraphModule, inputs: list[Any], **options: Any) -> Any:
+            calls = ("call_function", "call_method", "call_module")
+            records.on_graph(sum(node.op in calls for node in graph.graph.nodes))
             return compile_graph(graph, inputs, **options)
 
         return backend
 
-    def default(self, target, mode):
+    def default(self, target: Target, mode: str) -> bool:
         """Default mode, every record heard; then the same and further inputs. Returns whether it broke."""
         torch._dynamo.reset()
         function = target.fresh(mode, self.device)
-        broke = compiled = None
         with self.run(target, "default", mode) as report, listening(self.roots) as records:
-            args, kwargs = target.arguments(0, self.device)
             compiled = torch.compile(function, backend=self.counting_backend(records))
-            report_records(report, records)
+            answer = None
             try:
-                compiled(*args, **kwargs)
+                answer = self.call(target, compiled)
             finally:
                 report_records(report, records)
-                broke = any(kind == "break" for kind, _ in records.events)
-        if compiled is not None and "error" not in report and self.spec["further"]:
-            self.further(target, mode, compiled)
-        return broke
+        if report["error"]:
+            self.failed.append(mode)
+            self.name_the_layer(target, mode, report["error"])
+        else:
+            if mode != "train" and not same(tensors_of(answer), self.answers[mode], 1e-3):
+                self.accuracy(target, mode, tensors_of(answer))
+            if self.spec["further"]:
+                self.further(target, mode, compiled)
+        return any(kind == "break" for kind, _ in records.events)
 
-    def further(self, target, mode, compiled):
+    def further(self, target: Target, mode: str, compiled: Callable[..., Any]) -> None:
         """Call the compiled target again: with the same inputs, then with the further ones."""
         for number in range(len(target.calls)):
             probe = "again" if number == 0 else "given"
@@ -273,72 +217,121 @@ class Prober:
                 report["call"] = number
                 try:
                     for repeat in range(REPEATS if number == 0 else 1):
-                        args, kwargs = target.arguments(number, self.device)
-                        compiled(*args, **kwargs)
-                        if repeat == 1 and not any(kind == "recompile" for kind, _ in records.events):
+                        if repeat == SEEDS and not any(kind == "recompile" for kind, _ in records.events):
                             break
+                        seed(repeat + 1)
+                        self.call(target, compiled, number)
                 finally:
                     report_records(report, records)
 
-    def fullgraph(self, target, mode):
+    def varied(self, target: Target, mode: str) -> None:
+        """Inputs of other sizes, made of the given ones where eager takes them: more rows, then longer."""
+        for dim in (0, 1):
+            sizes = [t.shape[dim] for t in tensors_of(target.calls[0]) if t.dim() > dim and t.shape[dim] > 1]
+            if not sizes:
+                continue
+            calls = [resized(target.calls[0], dim, sizes[0], sizes[0] + more) for more in range(4)]
+            try:
+                for call in calls:
+                    with as_before(), torch.set_grad_enabled(mode != "eval"):
+                        args, kwargs = cloned(call, self.device)
+                        target.fresh(mode, self.device)(*args, **kwargs)
+            except Exception:
+                continue
+            torch._dynamo.reset()
+            with self.run(target, "varied", mode) as report, listening(self.roots) as records:
+                report["dim"] = dim
+                compiled = torch.compile(target.fresh(mode, self.device), backend=self.backend)
+                for call in calls:
+                    args, kwargs = cloned(call, self.device)
+                    compiled(*args, **kwargs)
+                # Of a run that fails nothing is kept: the inputs are ours, not the user's.
+                report_records(report, records)
+
+    def fullgraph(self, target: Target, mode: str) -> None:
         torch._dynamo.reset()
         with self.run(target, "fullgraph", mode):
-            args, kwargs = target.arguments(0, self.device)
-            compiled = torch.compile(target.fresh(mode, self.device), backend=self.backend, fullgraph=True)
-            compiled(*args, **kwargs)
+            function = target.fresh(mode, self.device)
+            self.call(target, torch.compile(function, backend=self.backend, fullgraph=True))
 
-    def capture(self, target, mode):
+    def capture(self, target: Target, mode: str) -> None:
         """Which breaks remain with what fullgraph=True captures: those that it would stop at."""
         torch._dynamo.reset()
-        with self.run(target, "capture", mode) as report, listening(self.roots) as records:
-            with torch._dynamo.config.patch(
-                capture_scalar_outputs=True, capture_dynamic_output_shape_ops=True
-            ):
-                args, kwargs = target.arguments(0, self.device)
-                try:
-                    torch.compile(target.fresh(mode, self.device), backend=self.backend)(*args, **kwargs)
-                finally:
-                    report_records(report, records)
+        captures = torch._dynamo.config.patch(
+            capture_scalar_outputs=True, capture_dynamic_output_shape_ops=True
+        )
+        with self.run(target, "capture", mode) as report, listening(self.roots) as records, captures:
+            try:
+                self.call(target, torch.compile(target.fresh(mode, self.device), backend=self.backend))
+            finally:
+                report_records(report, records)
+
+    def name_the_layer(self, target: Target, mode: str, error: dict[str, Any]) -> None:
+        """Which layer fails, by compiling with one more of them at a time."""
+        if error["kind"] in ("exit", "out of memory"):
+            return
+        failing = self.backend
+        for layer in LAYERS[: LAYERS.index(self.backend)] if self.backend in LAYERS else LAYERS[:3]:
+            torch._dynamo.reset()
+            try:
+                with as_before(), torch.set_grad_enabled(mode != "eval"):
+                    self.call(target, torch.compile(target.fresh(mode, self.device), backend=layer))
+            except BaseException:
+                failing = layer
+                break
+        self.wire.send("layer", target=target.name, mode=mode, error=error, layer=failing)
+
+    def accuracy(self, target: Target, mode: str, answer: list[torch.Tensor]) -> None:
+        """Say so if compiling made the result worse, float64 being the judge; random results are left."""
+        function = target.fresh(mode, self.device)
+        module = module_of(function)
+        if module is None:
+            return
+        try:
+            with torch.set_grad_enabled(mode != "eval"):
+                eager = []
+                for number in (0, 1):
+                    with as_before():
+                        seed(number)
+                        eager.append(tensors_of(self.call(target, target.fresh(mode, self.device))))
+                if not same(eager[0], eager[1], 0.0):
+                    return
+                with as_before():
+                    module.double()
+                    args, kwargs = mapped(
+                        lambda tensor: tensor.double() if tensor.is_floating_point() else tensor,
+                        target.arguments(0, self.device),
+                    )
+                    exact = tensors_of(function(*args, **kwargs))
+        except Exception:
+            return
+        if distance(answer, exact) > 2 * distance(eager[0], exact) + 1e-4:
+            message = "the compiled result is further from float64's than the eager one"
+            error = {"kind": "accuracy mismatch", "type": "", "place": None, "message": message}
+            self.wire.send("layer", target=target.name, mode=mode, error=error, layer=self.backend)
 
 
-def report_records(report, records):
+def report_records(report: dict[str, Any], records: Records) -> None:
     report["events"] = records.events
     report["traced"] = records.lines(skipped=False)
     report["gave_up"] = records.lines(skipped=True)
 
 
-def logs_of(error):
+def break_of(error: BaseException) -> dict[str, Any] | None:
     """The break that an exception of fullgraph=True tells of, None where it tells of none."""
-    from . import logs
-    from .taps import real_places
-
     if not isinstance(error, (torch._dynamo.exc.Unsupported, torch._dynamo.exc.UserError)):
         return None
-    record = logs.read_error(str(error))
-    if record is None and getattr(error, "real_stack", None):
-        stack = [[f.filename, f.lineno, logs.function_name(f.name), None, None] for f in error.real_stack]
-        reason, explanation, hints, context = logs.read_reason(str(error))
-        record = dict(
-            path=stack[-1][0],
-            line=stack[-1][1],
-            reason=reason,
-            explanation=explanation,
-            hints=hints,
-            context=context,
-            graph_break=logs.registry_id(str(error)),
-            stack=stack,
-            skipped=False,
-            why_skipped="",
-        )
+    stack = [[frame.filename, frame.lineno, frame.name] for frame in getattr(error, "real_stack", None) or ()]
+    record = logs.read_error(str(error), stack)
     return real_places(record) if record else None
 
 
-def fullgraph_captures(found=[]):  # noqa: B006 -- measured once a process
+def fullgraph_captures(found: list[bool] = []) -> bool:  # noqa: B006 -- measured once a process
     """Whether this torch's fullgraph=True turns on the capture of scalars (so `.item()` passes): measured."""
     if not found:
         torch._dynamo.reset()
 
-        def item(x):
+        def item(x: torch.Tensor) -> torch.Tensor:
             return x + x.sum().item()
 
         try:
