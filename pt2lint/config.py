@@ -1,14 +1,15 @@
 """Settings: what `[tool.pt2lint]` in the nearest pyproject.toml and the command line say.
 
-The table in `KEYS` is all there is to configure; a key that is not in it is an error that names the nearest one.
+The table `KEYS` is all there is to configure; any other key is an error that names the nearest one.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from pt2lint.finding import Problem
@@ -28,12 +29,13 @@ class ConfigError(ValueError):
 class Settings:
     """What to look for, where, and how.
 
-    Codes are prefixes: "PTB" means every PTB rule. An empty `select` means all. `exclude` and the patterns of
-    `per_file_ignores` are gitignore patterns relative to `root`, the folder of the pyproject.toml (or the working
-    folder). `target_torch` is (major, minor); None: the installed torch, else the newest known. `roots` says what
-    counts as compiled: "modules" (every nn.Module.forward, and all that is compiled explicitly), "explicit", or
-    "tensors" (also functions whose parameters are tensors). `rule_paths` are folders of further rules. `verify`
-    is the table for `--verify`. `cache_dir` is None where nothing may be cached.
+    Codes are prefixes: "PTB" means every PTB rule. An empty `select` means all. `exclude` and the patterns
+    of `per_file_ignores` are gitignore patterns relative to `root`, the folder of the pyproject.toml (or
+    the working folder). `target_torch` is (major, minor); None: the installed torch, else the newest known.
+    `roots` says what counts as compiled: "modules" (every nn.Module.forward, and all that is compiled
+    explicitly), "explicit", or "tensors" (also functions whose parameters are tensors). `rule_paths` are
+    folders of further rules. `verify` is the table for `--verify`. `cache_dir` is None where nothing may be
+    cached.
     """
 
     select: tuple[str, ...] = ()
@@ -51,7 +53,7 @@ class Settings:
     root: str = "."
 
     def selects(self, code: str) -> bool:
-        """Whether rules of this code run at all: the longest prefix that names it decides, `ignore` on a tie."""
+        """Whether this code is looked for: the longest prefix of it decides, `ignore` on a tie."""
         chosen = self.select + self.extend_select if self.select else ("", *self.extend_select)
         wanted = max((len(prefix) for prefix in chosen if code.startswith(prefix)), default=-1)
         unwanted = max((len(prefix) for prefix in self.ignore if code.startswith(prefix)), default=-1)
@@ -72,19 +74,21 @@ class Settings:
         )
 
 
-def matches(patterns: tuple[str, ...], path: str, root: str, folder: bool = False) -> bool:
-    """Whether one of the gitignore patterns, which are relative to `root`, names the file or a folder above it."""
+def matches(lines: tuple[str, ...], path: str, root: str, folder: bool = False) -> bool:
+    """Whether one of the gitignore patterns, which are relative to `root`, names the file or a folder above
+    it."""
     relative = os.path.relpath(os.path.abspath(path), os.path.abspath(root)).replace(os.sep, "/")
     if relative == "." or relative.startswith("../"):
         relative = os.path.abspath(path).replace(os.sep, "/").lstrip("/")
-    return _spec(patterns).match_file(relative + "/" * folder)
+    return patterns(lines).match_file(relative + "/" * folder)
 
 
-@lru_cache(maxsize=None)
-def _spec(patterns: tuple[str, ...]) -> Any:
+@cache
+def patterns(lines: tuple[str, ...]) -> Any:
+    """The lines of a .gitignore, compiled; raises ValueError for a line that is no pattern."""
     from pathspec import GitIgnoreSpec
 
-    return GitIgnoreSpec.from_lines(patterns)
+    return GitIgnoreSpec.from_lines(lines)
 
 
 # How each key's value is read. A reader returns the value for Settings or raises ValueError("should be ...").
@@ -113,12 +117,12 @@ def _codes_by_file(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def _patterns(value: object) -> tuple[str, ...]:
-    patterns = _strings(value)
+    lines = _strings(value)
     try:
-        _spec(patterns)
+        patterns(lines)
     except ValueError as error:
         raise ValueError(f"holds a pattern that cannot be read ({error})") from None
-    return patterns
+    return lines
 
 
 def _roots(value: object) -> str:
@@ -169,7 +173,8 @@ KEYS: dict[str, Callable[[object], Any]] = {
 
 
 def find_config(folder: str, watched: list[str] | None = None) -> str | None:
-    """The nearest pyproject.toml that has a [tool.pt2lint] section, from the folder upwards; None if none has.
+    """The nearest pyproject.toml that has a [tool.pt2lint] section, from the folder upwards; None if none
+    has.
 
     Every place looked at is added to `watched`: a change there can change the answer.
     """
@@ -193,8 +198,8 @@ def find_config(folder: str, watched: list[str] | None = None) -> str | None:
 def read_config(path: str, overrides: Mapping[str, Any] | None = None) -> tuple[Settings, list[Problem]]:
     """Settings from one TOML file, and what is wrong with it: a bad key keeps its default.
 
-    A pyproject.toml is read at [tool.pt2lint]; any other file (`--config pt2lint.toml`) at its top where it has no
-    such section. `overrides` are Settings fields that the command line gave; they win.
+    A pyproject.toml is read at [tool.pt2lint]; any other file (`--config pt2lint.toml`) at its top where it
+    has no such section. `overrides` are Settings fields that the command line gave; they win.
     """
     root = os.path.dirname(os.path.abspath(path))
     shown = os.path.relpath(path) if not os.path.relpath(path).startswith("..") else path
@@ -222,9 +227,9 @@ def read_config(path: str, overrides: Mapping[str, Any] | None = None) -> tuple[
 
 
 def _section(path: str, shown: str, problems: list[Problem]) -> dict[str, Any]:
-    try:
+    if sys.version_info >= (3, 11):
         import tomllib
-    except ImportError:  # Python 3.10
+    else:
         import tomli as tomllib
 
     try:
@@ -272,8 +277,8 @@ def load_settings(start: str, overrides: Mapping[str, Any] | None = None) -> Set
 class Configs:
     """The settings of each folder, each pyproject.toml read once.
 
-    `problems` collects what is wrong with them, `watched` every place that was looked at. With `config` that one
-    file is used for everything.
+    `problems` collects what is wrong with them, `watched` every place that was looked at. With `config`
+    that one file is used for everything.
     """
 
     def __init__(self, overrides: Mapping[str, Any] | None = None, config: str | None = None) -> None:

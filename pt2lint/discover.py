@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from pt2lint.config import Configs, matches
+from pt2lint.config import Configs, matches, patterns
 from pt2lint.finding import Problem
 
 SUFFIXES = (".py", ".ipynb")
-SKIPPED = frozenset(
-    ".bzr .cache .direnv .eggs .git .hg .hypothesis .ipynb_checkpoints .mypy_cache .nox .pt2lint_cache "
-    ".pytest_cache .ruff_cache .svn .tox .venv __pycache__ __pypackages__ _build buck-out build dist "
-    "node_modules site-packages venv".split()
-)
+SKIPPED = frozenset({
+    ".bzr", ".cache", ".direnv", ".eggs", ".git", ".hg", ".hypothesis", ".ipynb_checkpoints", ".mypy_cache",
+    ".nox", ".pt2lint_cache", ".pytest_cache", ".ruff_cache", ".svn", ".tox", ".venv", "__pycache__",
+    "__pypackages__", "_build", "buck-out", "build", "dist", "node_modules", "site-packages", "venv",
+})  # fmt: skip
 
 
 class Discovery:
@@ -27,10 +27,8 @@ class Discovery:
         self.problems: list[Problem] = []
         self.watched: list[str] = []
         self._configs = configs
-        seen: set[str] = set()
-        for path in paths:
-            found = self._under(path, force_exclude)
-            self.files += [file for file in found if not (file in seen or seen.add(file))]
+        found = (file for path in paths for file in self._under(path, force_exclude))
+        self.files += dict.fromkeys(found)
 
     def _under(self, given: str, force_exclude: bool) -> list[str]:
         path = os.path.normpath(given)
@@ -92,7 +90,6 @@ class _Ignores:
     def __init__(self, top: str, watched: list[str]) -> None:
         self._watched = watched
         self._specs: dict[str, tuple[str, ...]] = {}
-        self._verdicts: dict[str, bool] = {}
         self._top = os.path.abspath(top)
         above: list[str] = []
         folder = self._top
@@ -129,14 +126,11 @@ class _Ignores:
 
     def _decide(self, path: str, folder: bool) -> bool:
         """The nearest .gitignore that has a word on the path decides, as in git."""
-        from pathspec import GitIgnoreSpec
-
         here = os.path.dirname(path)
         while True:
             if here in self._specs:
-                spec = _compiled(GitIgnoreSpec, self._specs[here])
                 relative = os.path.relpath(path, here).replace(os.sep, "/") + "/" * folder
-                answer = spec.check_file(relative).include
+                answer = patterns(self._specs[here]).check_file(relative).include
                 if answer is not None:
                     return bool(answer)
             parent = os.path.dirname(here)

@@ -226,7 +226,11 @@ def write_atomically(path: str | Path, text: str, encoding: str = "utf-8") -> No
     Raises EditError where the text does not compile as Python, cannot be encoded or the file may not be
     written; OSError from the file system. The file is then as it was, and no temporary file is left.
     """
-    data = check_source(str(path), text, encoding)
+    replace_file(path, check_source(str(path), text, encoding))
+
+
+def replace_file(path: str | Path, data: bytes) -> None:
+    """Replace the file's content as `write_atomically` does, whatever the bytes are; raises as it does."""
     target = Path(os.path.realpath(path))
     before = target.stat() if target.exists() else None
     if before is not None and not os.access(target, os.W_OK):

@@ -53,4 +53,5 @@ def render(format: str, report: Report) -> str:
 
     Raises KeyError for an unknown format.
     """
-    return import_module(f"pt2lint.report.{FORMATS[format]}").render(report)  # type: ignore[no-any-return]
+    text: str = import_module(f"pt2lint.report.{FORMATS[format]}").render(report)
+    return text

@@ -1,4 +1,4 @@
-"""GitHub's fingerprint of a line: it follows the line's text, so an alert survives lines that move above it."""
+"""GitHub's fingerprint of a line: it follows the text, so an alert survives lines that move above it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ SPACE, TAB, LF, CR = 32, 9, 10, 13
 def line_hashes(text: str) -> list[str]:
     """`primaryLocationLineHash` of every line, as the upload action computes it where a report has none.
 
-    A rolling hash over the 100 UTF-16 units from the start of the line on, without spaces and tabs, every line
-    end as LF, padded with 65535 and zeros; after the colon how often it has occurred in the file so far.
+    A rolling hash over the 100 UTF-16 units from the start of the line on, without spaces and tabs, every
+    line end as LF, padded with 65535 and zeros; after the colon how often it has occurred in the file so
+    far.
     """
     units = array("H")
     units.frombytes(text.encode("utf-16-le", "surrogatepass"))
@@ -23,13 +24,13 @@ def line_hashes(text: str) -> list[str]:
     starts: list[int] = []
     at_start, after_cr = True, False
     for unit in units:
-        if unit == SPACE or unit == TAB or (after_cr and unit == LF):
+        if unit in (SPACE, TAB) or (after_cr and unit == LF):
             after_cr = False
             continue
         after_cr = unit == CR
         if at_start:
             starts.append(len(stream))
-        at_start = unit == LF or unit == CR
+        at_start = unit in (LF, CR)
         stream.append(LF if at_start else unit)
     if at_start:
         starts.append(len(stream))

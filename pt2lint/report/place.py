@@ -11,9 +11,9 @@ from urllib.parse import quote
 class Place(NamedTuple):
     """The place of one line of a notebook's joined code (of any other file: cell None, line unchanged).
 
-    `cell` counts code and other cells from 1, `line` lines in the cell. `file_line` is the line of the .ipynb
-    file, `file_column` the column there of the code's first character (None where the file keeps several lines
-    of code on one of its own).
+    `cell` counts code and other cells from 1, `line` lines in the cell. `file_line` is the line of the
+    .ipynb file, `file_column` the column there of the code's first character (None where the file keeps
+    several lines of code on one of its own).
     """
 
     cell: int | None

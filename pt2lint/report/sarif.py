@@ -1,7 +1,6 @@
 """The SARIF 2.1.0 report, as GitHub code scanning reads it.
 
-What GitHub requires, ignores and limits:
-https://docs.github.com/en/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning
+What GitHub requires, ignores and limits is in its documentation, "SARIF support for code scanning".
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ import sarif_om as om
 from pt2lint.finding import Edit, Finding, Fix, RulePage, Step
 from pt2lint.report import URL, Report
 from pt2lint.report.line_hash import line_hashes
+from pt2lint.report.page import markdown, registry_link
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-REGISTRY = "https://meta-pytorch.github.io/compile-graph-break-site/gb/gb{}.html"
 
-# GitHub refuses a run with more results, or a file that is larger (gzipped); of a result's flow it keeps 1,000.
+# GitHub refuses a run with more results and a larger file (gzipped); of a flow it keeps 1,000 steps.
 MAX_RESULTS = 25_000
 MAX_BYTES = 10_000_000
 MAX_FLOW = 1_000
@@ -34,9 +33,9 @@ LEVELS = {"error": 0, "warning": 1, "note": 2}
 
 
 def render(report: Report) -> str:
-    """One run with the findings that count, those that fit GitHub's limits; a note in it says what was left out.
+    """One run with the findings that count, as many as GitHub takes; a note in it says what was left out.
 
-    What Dynamo refuted is left out unless suppressed findings are shown too: GitHub would open an alert for it.
+    What Dynamo refuted is left out too, unless suppressed findings are shown: GitHub would open an alert.
     """
     kept = [finding for finding in report.findings if finding.counts or report.suppressed]
     found = len(kept) + len(report.suppressed)
@@ -85,7 +84,9 @@ def _log(report: Report, findings: Sequence[Finding], suppressed: Sequence[Findi
     notes = [_notification("error", str(problem)) for problem in report.problems]
     notes += [_notification("note", note) for note in report.notes]
     if dropped:
-        notes.append(_notification("warning", f"{dropped} findings left out: over the limits of code scanning"))
+        notes.append(
+            _notification("warning", f"{dropped} findings left out: over the limits of code scanning")
+        )
     run = om.Run(
         tool=om.Tool(driver=driver),
         results=results,
@@ -107,7 +108,7 @@ def _log(report: Report, findings: Sequence[Finding], suppressed: Sequence[Findi
 def _plain(value: Any) -> Any:
     """sarif-om's objects as JSON data, without what holds the schema's default.
 
-    Not jschema_to_python.to_json: it drops a result's level "warning", which then takes the level of the rule.
+    Not jschema_to_python.to_json: it drops a result's level "warning", and the rule's level holds then.
     """
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
@@ -124,15 +125,13 @@ def _plain(value: Any) -> Any:
 
 
 def _rule(page: RulePage) -> om.ReportingDescriptor:
-    links = "".join(f"- [{id}]({registry_link(id)})\n" for id in page.graph_breaks)
-    more = f"\n\n## In PyTorch's graph-break registry\n{links}" if links else ""
     tags = ["torch.compile", "performance", FAMILIES.get(page.code[:3], "pt2lint")]
     return om.ReportingDescriptor(
         id=page.code,
         name=_pascal(page.name)[:MAX_NAME],
         short_description=om.MultiformatMessageString(text=_sentence(_unmarked(page.summary), MAX_TEXT)),
         full_description=om.MultiformatMessageString(text=_sentence(_first_section(page), MAX_TEXT)),
-        help=om.MultiformatMessageString(text=page.help + more, markdown=page.help + more),
+        help=om.MultiformatMessageString(text=markdown(page), markdown=markdown(page)),
         help_uri=f"{URL}/blob/main/docs/rules/{page.code}.md",
         default_configuration=om.ReportingConfiguration(level=page.severity),
         properties={
@@ -141,11 +140,6 @@ def _rule(page: RulePage) -> om.ReportingDescriptor:
             "problem.severity": {"note": "recommendation"}.get(page.severity, page.severity),
         },
     )
-
-
-def registry_link(graph_break: str) -> str:
-    """The page of an id such as GB0124, as torch._dynamo.exc.get_gbid_documentation_link builds it."""
-    return REGISTRY.format(graph_break.upper().removeprefix("GB"))
 
 
 def _page(finding: Finding) -> RulePage:

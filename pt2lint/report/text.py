@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from pt2lint.finding import Finding, Fix, Step
+from pt2lint.finding import Finding, Fix, Step, Verdict
 from pt2lint.report import Report
 
 Style = Callable[[str, str], str]
 
 MAX_STEPS = 4
-VERDICTS = {"confirmed": "red", "refuted": "green", "unreached": "yellow", "failed": "magenta"}
-MEANING = {
+VERDICTS: dict[Verdict, str] = {"confirmed": "red", "refuted": "green", "unreached": "yellow", "failed": "magenta"}
+MEANING: dict[Verdict, str] = {
     "confirmed": "Dynamo breaks or recompiles here",
     "refuted": "Dynamo ran this and saw nothing; does not count",
     "unreached": "the sample inputs did not get here, or none were found",

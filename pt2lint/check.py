@@ -1,0 +1,242 @@
+"""From paths to findings: discover, lint, verify where asked, and leave out what is switched off or
+silenced."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from pt2lint import suppress
+from pt2lint.config import Configs, Settings
+from pt2lint.discover import Discovery
+from pt2lint.finding import Finding, Problem, RulePage
+from pt2lint.notebook import Notebook, read_notebook
+from pt2lint.pages import UNUSED, VERIFY_PAGES
+
+if TYPE_CHECKING:
+    from pt2lint.dynamic.options import VerifyOptions
+    from pt2lint.report.place import Place
+
+
+@dataclass
+class Checked:
+    """What came out: sorted findings, those that a comment silenced, and what could not be done.
+
+    `texts` holds what was read in place of a file (a notebook's code, standard input), `sources` the text of
+    each file that a finding names.
+    """
+
+    files: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    suppressed: list[Finding] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+    notebooks: dict[str, Notebook] = field(default_factory=dict)
+    pages: dict[str, RulePage] = field(default_factory=dict)
+    watched: list[str] = field(default_factory=list)
+
+    @property
+    def cells(self) -> dict[str, Sequence[Place]]:
+        return {path: notebook.places for path, notebook in self.notebooks.items()}
+
+    @property
+    def status(self) -> int:
+        """The exit status: 2 where something could not be done, else 1 where a finding counts, else 0."""
+        return 2 if self.problems else int(any(finding.counts for finding in self.findings))
+
+
+def check(
+    paths: Iterable[str],
+    configs: Configs,
+    *,
+    texts: Mapping[str, str] | None = None,
+    force_exclude: bool = False,
+    verify: VerifyOptions | None = None,
+    on_progress: Callable[[str], None] | None = None,
+) -> Checked:
+    """Lint the paths, each file with the settings nearest to it; with `verify`, RUN their code and judge.
+
+    Never raises for what is in the files; `texts` stands in place of files.
+    """
+    given = dict(texts or {})
+    discovery = Discovery((path for path in paths if path not in given), configs, force_exclude)
+    checked = Checked(files=[*given, *discovery.files], problems=discovery.problems, texts=given)
+    groups: dict[int, tuple[Settings, list[str]]] = {}
+    for path in checked.files:
+        settings = configs.of(os.path.dirname(path) or ".")
+        if path.endswith(".ipynb") and not _open_notebook(checked, path):
+            continue
+        groups.setdefault(id(settings), (settings, []))[1].append(path)
+    checked.problems = configs.problems + checked.problems
+    checked.watched = [*configs.watched, *discovery.watched]
+    found: list[Finding] = []
+    for settings, files in groups.values():
+        found += _lint(files, settings, checked)
+        _add_pages(settings, checked)
+    if verify is not None:
+        found = _verify(found, paths, verify, on_progress, checked)
+    of_file = {path: settings for settings, files in groups.values() for path in files}
+    _read_sources(checked, found)
+    _settle(checked, found, of_file, verify is not None)
+    return checked
+
+
+def _open_notebook(checked: Checked, path: str) -> bool:
+    try:
+        if path not in checked.texts:
+            with open(path, encoding="utf-8-sig") as file:
+                data = file.read()
+        else:
+            data = checked.texts[path]
+        checked.notebooks[path] = read_notebook(data)
+    except OSError as error:
+        checked.problems.append(Problem(path, f"cannot be read: {error.strerror or error}"))
+    except ValueError as error:  # a UnicodeDecodeError too
+        text = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
+        checked.problems.append(Problem(path, text))
+    else:
+        checked.texts[path] = checked.notebooks[path].text
+        return True
+    return False
+
+
+def _lint(files: Sequence[str], settings: Settings, checked: Checked) -> list[Finding]:
+    """All that the rules find.
+
+    What is switched off is left out afterwards: it takes all findings to tell whether a comment silences
+    anything, and which of Dynamo's breaks were foreseen.
+    """
+    from pt2lint.static.engine import lint
+
+    everything = replace(settings, select=(), extend_select=(), ignore=(), pedantic=True)
+    try:
+        result = lint(files, everything, checked.texts)
+    except Exception:  # a defect of ours must not cost the user the findings in the other files
+        if len(files) > 1:
+            return [finding for file in files for finding in _lint([file], settings, checked)]
+        where = traceback.format_exc().strip().splitlines()[-1]
+        if os.environ.get("PT2LINT_DEBUG"):
+            raise
+        checked.problems.append(
+            Problem(files[0], f"pt2lint failed on this file ({where}): a defect of pt2lint, please report it")
+        )
+        return []
+    checked.problems += [problem for problem in result.problems if problem not in checked.problems]
+    return result.findings
+
+
+def _add_pages(settings: Settings, checked: Checked) -> None:
+    for page in pages(settings):
+        checked.pages[page.code] = page
+
+
+def pages(settings: Settings) -> list[RulePage]:
+    """The page of every code there is, by code."""
+    from pt2lint.static.engine import rule_pages
+
+    try:
+        rules = rule_pages(settings)
+    except ValueError:  # a folder of rules that does not load, which linting reports
+        rules = rule_pages(replace(settings, rule_paths=()))
+    return sorted([*rules, *VERIFY_PAGES, UNUSED], key=lambda page: page.code)
+
+
+def _verify(
+    found: list[Finding],
+    paths: Iterable[str],
+    options: VerifyOptions,
+    on_progress: Callable[[str], None] | None,
+    checked: Checked,
+) -> list[Finding]:
+    from pt2lint.dynamic import verify
+
+    outside = [finding for finding in found if finding.path in checked.texts]
+    there = [path for path in paths if os.path.exists(path) and path not in checked.texts]
+    if outside:
+        checked.notes.append("notebooks and standard input are not verified")
+    result = verify([finding for finding in found if finding not in outside], there, options, on_progress)
+    checked.problems += result.problems
+    checked.notes += result.notes
+    return sorted([*result.findings, *outside], key=lambda finding: finding.sort_key)
+
+
+def _read_sources(checked: Checked, found: Iterable[Finding]) -> None:
+    from pt2lint.fixes.edit import EditError, read_source
+
+    named = {finding.path for finding in found} | {step.path for finding in found for step in finding.flow}
+    for path in {*named, *_with_comments(checked)} - checked.sources.keys():
+        if path in checked.texts:
+            checked.sources[path] = checked.texts[path]
+            continue
+        try:
+            checked.sources[path] = read_source(path)[0].removeprefix("\ufeff")
+        except (OSError, EditError):
+            continue  # the report then has no excerpt
+
+
+def _with_comments(checked: Checked) -> list[str]:
+    """The files whose suppressions must be looked at even where nothing was found in them."""
+    holding = []
+    for path in checked.files:
+        text = checked.texts.get(path)
+        try:
+            data = text.encode() if text is not None else _read_bytes(path)
+        except OSError:
+            continue
+        if b"pt2lint:" in data or (b"noqa" in data.lower() and b"PT" in data.upper()):
+            holding.append(path)
+    return holding
+
+
+def _read_bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _settle(
+    checked: Checked, found: Iterable[Finding], of_file: Mapping[str, Settings], verified: bool
+) -> None:
+    """Leave out what is not wanted, apply the comments, and report those that silence nothing."""
+    by_path: dict[str, list[Finding]] = {path: [] for path in checked.sources}
+    for finding in found:
+        by_path.setdefault(finding.path, []).append(finding)
+    broken = {problem.path for problem in checked.problems}
+    fallback = next(iter(of_file.values()), None)
+    for path, findings in by_path.items():
+        settings = of_file.get(path, fallback)
+        if settings is None:
+            continue
+        marks = suppress.comments(checked.sources.get(path, ""))
+        kept, silenced = suppress.split(findings, marks)
+        if path in of_file and path not in broken:
+            kept += suppress.unused(path, marks, _looked_for(settings, path, checked.pages, verified))
+        checked.findings += [finding for finding in kept if _shown(finding, settings)]
+        checked.suppressed += [finding for finding in silenced if _shown(finding, settings)]
+    checked.findings.sort(key=lambda finding: finding.sort_key)
+    checked.suppressed.sort(key=lambda finding: finding.sort_key)
+
+
+def _shown(finding: Finding, settings: Settings) -> bool:
+    """Unsure findings show on request, or once Dynamo has confirmed them."""
+    sure = finding.confidence == "high" or settings.pedantic or finding.verdict == "confirmed"
+    return sure and settings.wants(finding.code, finding.path)
+
+
+def _looked_for(
+    settings: Settings, path: str, pages: Mapping[str, RulePage], verified: bool
+) -> Callable[[str], bool]:
+    def looked_for(prefix: str) -> bool:
+        codes = [code for code in pages if code.startswith(prefix)]
+        # What only running finds cannot be said to be missing by a run that only read; a code that no rule
+        # has is idle wherever its family is looked for.
+        from_verify = {page.code for page in VERIFY_PAGES}
+        if not verified and (from_verify & set(codes)):
+            return False
+        return all(settings.wants(code, path) for code in codes or [prefix])
+
+    return looked_for
