@@ -69,9 +69,8 @@ def guess(function: FunctionCode) -> Kind:
         kinds = []
         for param in parameters(owner):
             if param.name.value == node.value:
-                annotated = param.annotation is not None and "Tensor" in function.module.code_for_node(
-                    param.annotation
-                )
+                note = param.annotation
+                annotated = note is not None and _names_tensor(function.module.code_for_node(note.annotation))
                 kinds.append("tensor" if annotated else "unknown")
         for use in uses(owner.body):
             if use.name == node.value and use.binds:
@@ -145,6 +144,12 @@ def guess(function: FunctionCode) -> Kind:
         return "unknown"
 
     return kind
+
+
+def _names_tensor(annotation: str) -> bool:
+    """`torch.Tensor`, also with None; not a container of tensors."""
+    names = annotation.strip("\"'").replace("Optional[", "").replace("]", "").replace(" ", "").split("|")
+    return {name.rpartition(".")[2] for name in names} <= {"Tensor", "None"} and names != ["None"]
 
 
 def _returns(name: str, first: str, function: bool) -> str:

@@ -35,9 +35,9 @@ SINGULAR = words(
 )
 # What changes an object in place, by the name of the method.
 _MUTATING = words(
-    "append extend insert pop update add remove clear setdefault popitem sort reverse write "
-    "writelines discard register_buffer register_parameter register_forward_hook requires_grad_ "
-    "backward step zero_grad seed setattr put push"
+    "append extend insert pop update remove clear setdefault popitem sort reverse write writelines "
+    "discard register_buffer register_parameter register_forward_hook requires_grad_ backward step "
+    "zero_grad seed setattr put push"
 )
 _EFFECTS = words("print open input exec eval setattr delattr next breakpoint")
 RANDOM = words(
@@ -72,6 +72,10 @@ class _Effects(cst.CSTVisitor):
     def visit_Lambda(self, node: cst.Lambda) -> bool:
         return False
 
+    def visit_Expr(self, node: cst.Expr) -> None:
+        if isinstance(node.value, cst.Call) and callee(node.value) == "add":
+            self.found.append("`add` changes an object in place")  # a set's; a tensor's would be for nothing
+
     def visit_AugAssign(self, node: cst.AugAssign) -> None:
         self.found.append("an augmented assignment changes its target in place")
 
@@ -92,8 +96,8 @@ class _Effects(cst.CSTVisitor):
 
     def visit_Call(self, node: cst.Call) -> None:
         name = callee(node)
-        in_place = name.endswith("_") and not name.endswith("__") and isinstance(node.func, cst.Attribute)
-        if in_place or (name in _MUTATING and isinstance(node.func, cst.Attribute)):
+        in_place = name.endswith("_") and not name.endswith("__")
+        if isinstance(node.func, cst.Attribute) and (in_place or name in _MUTATING):
             self.found.append(f"`{name}` changes an object in place")
         elif name in _EFFECTS:
             self.found.append(f"`{name}` has an effect")
@@ -191,7 +195,8 @@ def number(node: cst.BaseExpression) -> float | None:
         inner = number(node.expression)
         return None if inner is None else -inner
     if isinstance(node, cst.Integer | cst.Float):
-        return float(node.evaluated_value)
+        value = float(node.evaluated_value)
+        return value if abs(value) < 2.0**31 else None
     return None
 
 

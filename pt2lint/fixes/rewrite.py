@@ -312,7 +312,7 @@ def bound_before(function: FunctionCode, name: str, statement: cst.CSTNode) -> b
             for sibling in parent.body:
                 if sibling is here:
                     break
-                if name in _surely_binds(sibling):
+                if name in surely_binds(sibling):
                     return True
         if isinstance(parent, cst.For) and name in {use.name for use in _target_uses(parent.target)}:
             return True
@@ -328,17 +328,17 @@ def _target_uses(target: cst.CSTNode) -> list[Use]:
     return [use for use in visitor.found if use.binds]
 
 
-def _surely_binds(statement: cst.CSTNode) -> set[str]:
+def surely_binds(statement: cst.CSTNode) -> set[str]:
     if isinstance(statement, cst.SimpleStatementLine | cst.FunctionDef | cst.ClassDef):
         return set(binds(statement)) if not isinstance(statement, cst.FunctionDef) else {statement.name.value}
     if isinstance(statement, cst.With):
-        return set().union(*(_surely_binds(inner) for inner in statement.body.body))
+        return set().union(*(surely_binds(inner) for inner in statement.body.body))
     if isinstance(statement, cst.If) and statement.orelse is not None:
-        first = set().union(*(_surely_binds(inner) for inner in statement.body.body), set())
+        first = set().union(*(surely_binds(inner) for inner in statement.body.body), set())
         other = statement.orelse
         if isinstance(other, cst.If):
-            return first & _surely_binds(other)
-        return first & set().union(*(_surely_binds(inner) for inner in other.body.body), set())
+            return first & surely_binds(other)
+        return first & set().union(*(surely_binds(inner) for inner in other.body.body), set())
     return set()
 
 
@@ -389,4 +389,4 @@ def in_parentheses(text: str) -> str:
     """The expression in parentheses unless it binds tighter than any operator."""
     node = cst.parse_expression(text)
     plain = cst.Name | cst.Call | cst.Attribute | cst.Subscript | cst.Integer | cst.Float | cst.SimpleString
-    return text if isinstance(node, plain) or getattr(node, "lpar", ()) else f"({text})"
+    return text if isinstance(node, plain) or getattr(node, "lpar", None) else f"({text})"

@@ -1,0 +1,153 @@
+"""The two sides of a branch.
+
+An early `return` and a `continue` are read as an `else` that holds what follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import libcst as cst
+
+from pt2lint.fixes.condition import Condition
+from pt2lint.fixes.rewrite import (
+    New,
+    Refusal,
+    block_of,
+)
+from pt2lint.rule import FunctionCode
+
+
+@dataclass
+class Arms:
+    """The two sides as statements. `taken` are the statements of the block that the rewrite replaces;
+    `returns` says that both sides end in a value that is returned, `values`."""
+
+    then: list[Any]
+    orelse: list[Any]
+    taken: list[cst.CSTNode]
+    values: tuple[cst.BaseExpression, cst.BaseExpression] | None = None
+
+
+def read_arms(function: FunctionCode, node: cst.If) -> Arms | Refusal:
+    then = _statements(node.body)
+    orelse = _else(node)
+    if then is None or orelse is None:
+        return Refusal("statements that share a line with their `if`")
+    place = block_of(function, node)
+    last = _last(then)
+    if isinstance(last, cst.Return | cst.Continue):
+        if place is None:
+            return Refusal("an early end in an `elif`")
+        block, index = place
+        rest: list[Any] = list(block[index + 1 :])
+        if orelse and rest and not isinstance(_last(orelse), cst.Return):
+            return Refusal("an early end with an `else` and statements after it")
+        other: list[Any] = orelse or rest
+        parent = function.parent(function.parent(node) or node)
+        if isinstance(last, cst.Return):
+            if orelse and not isinstance(_last(orelse), cst.Return):
+                return Refusal("one side returns, the other goes on")
+            end = _last(other)
+            if not isinstance(end, cst.Return):
+                at_end = isinstance(parent, cst.FunctionDef)
+                return Refusal(
+                    "one side returns a value, the other none" if at_end else "a nested early return"
+                )
+            if last.value is None or end.value is None:
+                return Refusal("one side returns nothing")
+            inner = [*then[:-1], *other[:-1]]
+            if any(_leaves(one) for one in inner):
+                return Refusal("a side leaves in more than one place")
+            taken = [node, *([] if orelse else rest)]
+            return Arms(then[:-1], other[:-1], taken, (last.value, end.value))
+        if orelse or not isinstance(parent, cst.For | cst.While):
+            return Refusal("a `continue` that does not stand in the loop's own block")
+        then, orelse = then[:-1], rest
+        if any(_leaves(one) for one in [*then, *orelse]):
+            return Refusal("a side leaves in more than one place")
+        return Arms(then, orelse, [node, *rest])
+    if any(_leaves(one) for one in [*then, *orelse]):
+        return Refusal("a side leaves the function or the loop from its middle")
+    return Arms(then, orelse, [node])
+
+
+def _statements(body: cst.BaseSuite) -> list[Any] | None:
+    return list(body.body) if isinstance(body, cst.IndentedBlock) else None
+
+
+def _else(node: cst.If) -> list[Any] | None:
+    if node.orelse is None:
+        return []
+    return [node.orelse] if isinstance(node.orelse, cst.If) else _statements(node.orelse.body)
+
+
+def _last(statements: Sequence[cst.CSTNode]) -> cst.CSTNode | None:
+    if not statements or not isinstance(statements[-1], cst.SimpleStatementLine):
+        return None
+    return statements[-1].body[-1] if len(statements[-1].body) == 1 else None
+
+
+class _Leaves(cst.CSTVisitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found = False
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
+        return False
+
+    def visit_Return(self, node: cst.Return) -> None:
+        self.found = True
+
+    def visit_Raise(self, node: cst.Raise) -> None:
+        self.found = True
+
+    def visit_Continue(self, node: cst.Continue) -> None:
+        self.found = True
+
+    def visit_Break(self, node: cst.Break) -> None:
+        self.found = True
+
+
+def _leaves(node: cst.CSTNode) -> bool:
+    visitor = _Leaves()
+    node.visit(visitor)
+    return visitor.found
+
+
+def replacement(
+    function: FunctionCode,
+    node: cst.If,
+    taken: Sequence[cst.CSTNode],
+    lines: Sequence[str],
+    static: tuple[str, ...],
+) -> dict[cst.CSTNode, New]:
+    """`lines` (statements in source, blocks indented by the module's own indent) in place of the branch,
+    under an `if` of what stays in Python."""
+    indent = function.module.default_indent
+    if static:
+        lines = [f"if {' and '.join(static)}:", *(indent + one for text in lines for one in text.split("\n"))]
+    made = list(
+        cst.parse_module("\n".join(lines) + "\n", cst.PartialParserConfig(default_indent=indent)).body
+    )
+    made[0] = made[0].with_changes(leading_lines=node.leading_lines)
+    new: dict[cst.CSTNode, New] = dict.fromkeys(taken)
+    if isinstance(function.parent(node), cst.If):  # an `elif`
+        new[node] = cst.Else(cst.IndentedBlock(made))
+    else:
+        new[node] = made
+    return new
+
+
+def elements(value: cst.BaseExpression) -> list[cst.BaseExpression]:
+    return [one.value for one in value.elements] if isinstance(value, cst.Tuple) else [value]
+
+
+class Refuse(Exception):
+    pass
+
+
+def ordered(condition: Condition, then: str, orelse: str) -> tuple[str, str]:
+    return (orelse, then) if condition.negated else (then, orelse)

@@ -1,0 +1,72 @@
+"""A branch on a random number and a rate."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.fixes.condition import definition
+from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.rewrite import (
+    Refusal,
+    Repaired,
+    fix,
+    qualified,
+    rewrite,
+    source,
+)
+from pt2lint.rule import FunctionCode
+
+
+def ask_rate_first(function: FunctionCode, test: cst.BaseExpression, kind: Kind | None = None) -> Repaired:
+    """`p < rate`, where `p` comes from `torch.rand`: ask first whether the rate is above zero.
+
+    `torch.rand` draws from [0, 1), so the answer is the same for every rate, and the random numbers drawn
+    are the same too. With a rate of zero Dynamo no longer sees a tensor. Where the rate is above zero the
+    break stays.
+    """
+    comparison = _rate_comparison(function, test)
+    if comparison is None:
+        return Refusal("the test does not compare a number of torch.rand with a rate")
+    rate = comparison.comparisons[0].comparator
+    kind = kind or guess(function)
+    if not isinstance(rate, cst.Name | cst.Attribute) or kind(rate).startswith("tensor"):
+        return Refusal("the rate is not a plain number of Python")
+    text = f"{source(function, rate)} > 0"
+    if text in source(function, test):
+        return Refusal("the rate is asked for already")
+    joined = cst.parse_expression(f"{text} and {source(function, comparison)}")
+    assert isinstance(joined, cst.BooleanOperation)
+    alone = comparison is test or isinstance(function.parent(comparison), cst.BooleanOperation)
+    parent = function.parent(comparison)
+    if isinstance(parent, cst.BooleanOperation) and not isinstance(parent.operator, cst.And):
+        alone = False
+    if comparison.lpar and alone:
+        joined = joined.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+        inner = source(function, comparison.with_changes(lpar=(), rpar=()))
+        joined = cst.ensure_type(cst.parse_expression(f"({text} and {inner})"), cst.BooleanOperation)
+    elif not alone:
+        joined = joined.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    edits = rewrite(function, {comparison: joined})
+    return fix(
+        f"Ask `{text}` first: with a rate of zero there is nothing to draw for, and Dynamo sees no tensor. "
+        "With a rate above zero the graph break stays.",
+        edits,
+        safe=True,
+    )
+
+
+def _rate_comparison(function: FunctionCode, test: cst.BaseExpression) -> cst.Comparison | None:
+    if isinstance(test, cst.BooleanOperation):
+        return _rate_comparison(function, test.left) or _rate_comparison(function, test.right)
+    if isinstance(test, cst.UnaryOperation):
+        return _rate_comparison(function, test.expression)
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return None
+    if not isinstance(test.comparisons[0].operator, cst.LessThan):
+        return None
+    drawn: cst.BaseExpression | None = test.left
+    if isinstance(drawn, cst.Name):
+        drawn = definition(function, drawn)
+    if isinstance(drawn, cst.Call) and qualified(function, drawn.func) == "torch.rand":
+        return test
+    return None

@@ -1,0 +1,425 @@
+"""Branches on tensors: what becomes torch.where or torch.cond, and what is refused."""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+import pytest
+import torch
+
+from pt2lint.finding import Fix
+from pt2lint.fixes.branch import fixes
+from pt2lint.fixes.cond import to_cond
+from pt2lint.fixes.rate import ask_rate_first
+from pt2lint.fixes.rewrite import Refusal
+from pt2lint.fixes.where import to_where
+from tests.fixes.lab import function_code, nodes, prove
+
+X = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+SIDES = [[X], [(-X).detach().requires_grad_()], [torch.zeros(3, requires_grad=True)]]
+HEAD = "import torch\n\n\n"
+
+
+def branch(source, repair, name="f"):
+    code = function_code(source, name)
+    found = nodes(code, cst.If) + nodes(code, cst.IfExp)
+    return repair(code, found[0])
+
+
+WHERE = {
+    "one side": """
+def f(x: torch.Tensor):
+    y = x * 2
+    if y.sum() > 1:
+        y = y.clamp(min=0)  # keep this
+    return y + 1
+""",
+    "both sides, several names": """
+def f(x: torch.Tensor):
+    # on top
+    if x.sum() > 0:
+        s = x.abs()
+        y = s + 1
+        z = x - 1
+    else:
+        y = x - 1
+        z = x * 2
+    return y, z
+""",
+    "elif": """
+def f(x: torch.Tensor):
+    if x.sum() > 0:
+        y = x + 1
+    elif (x.sum() < 0).item():
+        y = x - 1
+    else:
+        y = x * 3
+    return y
+""",
+    "not": """
+def f(x: torch.Tensor):
+    y = x + 1
+    if not (x > 0).any():
+        y = -y
+    return y
+""",
+    "and": """
+def f(x: torch.Tensor):
+    y = x + 1
+    if x.dim() == 1 and (x > 0).any() and x.sum() > 0:
+        y = y * 2
+    return y
+""",
+    "early return": """
+def f(x: torch.Tensor):
+    if x.sum() > 0:
+        return x + 1
+    y = x * 2
+    return y - 1
+""",
+    "returns of tuples": """
+def f(x: torch.Tensor):
+    if x.sum() > 0:
+        return x + 1, x
+    else:
+        return x - 1, x
+""",
+    "ternary": """
+def f(x: torch.Tensor):
+    return (x * 2 if x.sum() > 0 else x - 1) + 1
+""",
+    "ternary with item": """
+def f(x: torch.Tensor):
+    y = x * 2 if x.sum().item() > 0 else x - 1
+    return y
+""",
+    "truth of a number": """
+def f(x: torch.Tensor):
+    y = x + 1
+    if x.sum():
+        y = y * 2
+    return y
+""",
+}
+
+
+@pytest.mark.parametrize("name", WHERE)
+def test_where(name):
+    source = HEAD + WHERE[name].lstrip()
+    fix = branch(source, to_where)
+    if name == "elif":  # the inner branch first: the outer one then has two plain sides
+        code = function_code(source)
+        fix = to_where(code, nodes(code, cst.If)[1])
+        source = source_after(source, fix)
+        fix = branch(source, to_where)
+    after = prove(source, fix, SIDES)
+    assert "# on top" in after or "# on top" not in source
+
+
+def source_after(source, fix):
+    from tests.fixes.lab import applied
+
+    return applied(source, fix)
+
+
+COND = {
+    "one side": WHERE["one side"],
+    "both sides, several names": WHERE["both sides, several names"],
+    "early return": WHERE["early return"],
+    "returns of tuples": WHERE["returns of tuples"],
+    "ternary": WHERE["ternary"],
+    "not": WHERE["not"],
+    "and": WHERE["and"],
+    "loop in a side": """
+def f(x: torch.Tensor):
+    y = x + 0
+    if x.sum() > 0:
+        for n in range(3):
+            y = y * 2 + n
+    else:
+        y = torch.matmul(y, torch.eye(3))
+    return y
+""",
+    "continue": """
+def f(x: torch.Tensor):
+    for n in range(3):
+        if x.sum() > n:
+            continue
+        y = x.abs() + n
+        x = y * 2
+    return x
+""",
+    "comments": """
+def f(x: torch.Tensor):
+    # why
+    if x.sum() > 0:
+        # because
+        x = x * 2  # twice
+    else:
+        x = x - 1
+
+    return x
+""",
+    "alias": """
+def f(x: torch.Tensor):
+    y = x + 1
+    if x.sum() > 0:
+        y = x
+    return y
+""",
+}
+
+
+@pytest.mark.parametrize("name", COND)
+def test_cond(name):
+    source = HEAD + COND[name].lstrip()
+    after = prove(source, branch(source, to_cond), SIDES)
+    for comment in ("# why", "# because", "# twice"):
+        assert (comment in after) == (comment in source)
+
+
+def test_cond_with_modules():
+    source = (
+        HEAD
+        + """class M(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Linear(3, 3)
+        self.second = torch.nn.Linear(3, 3)
+
+    def forward(self, x):
+        x = x * 2
+        if x.sum() > 0:
+            x = self.first(x)
+        else:
+            x = self.second(x).relu()
+        return x
+"""
+    )
+    assert isinstance(branch(source, to_where, "forward"), Refusal)
+    prove(source, branch(source, to_cond, "forward"), SIDES, name="M")
+
+
+def test_where_comes_after_cond_where_gradients_may_be_nan():
+    source = (
+        HEAD
+        + """def f(x: torch.Tensor):
+    y = x + 0
+    if (x > 0).all():
+        y = x.sqrt()
+    return y
+"""
+    )
+    code = function_code(source)
+    found = fixes(code, nodes(code, cst.If)[0])
+    assert ["torch.cond" in fix.description for fix in found] == [True, False]
+    assert "NaN" in found[1].description
+    assert all(fix.applicability == "unsafe" for fix in found)
+    prove(source, found[0], SIDES)
+    with pytest.raises(AssertionError, match="gradients"):
+        prove(source, found[1], [[torch.zeros(3, requires_grad=True)]])
+
+
+SAFE = """def f(x: torch.Tensor):
+    h = torch.sigmoid(x)
+    if torch.isfinite(h).all():
+        h = torch.clamp(h, min=0.6) * 2
+    return h + 1
+"""
+
+
+def test_safe_where():
+    fix = branch(HEAD + SAFE, to_where)
+    assert fix.applicability == "safe"
+    extremes = [[torch.tensor([1.0, v, 0.0], requires_grad=True)] for v in (float("nan"), float("inf"), 3e38)]
+    prove(HEAD + SAFE, fix, [*SIDES, *extremes], exact=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("h = torch.sigmoid(x)", "h = x"),  # the caller's own tensor may come back
+        ("h = torch.sigmoid(x)", "h = x * 2"),  # may be an integer tensor, which clamp(0.6) makes float
+        ("torch.isfinite(h).all()", "torch.isfinite(h)"),  # perhaps not 0-dim
+        ("torch.isfinite(h).all()", "h.sum().item() > 0.1"),  # compared in double precision before
+        ("min=0.6) * 2", "min=0.6) * x"),  # perhaps another shape
+        ("min=0.6) * 2", "min=0.6).sum()"),
+        ("min=0.6) * 2", "min=0.6).sqrt()"),  # infinite gradient at zero
+        ("return h + 1", "h.add_(1)\n    return h"),
+        ("return h + 1", "g = h.view(-1)\n    return g"),
+        ("return h + 1", "return [h]"),
+    ],
+)
+def test_what_is_not_surely_equal_is_not_safe(old, new):
+    assert old in SAFE
+    fix = branch(HEAD + SAFE.replace(old, new), to_where)
+    assert isinstance(fix, Fix), fix
+    assert fix.applicability == "unsafe"
+
+
+REFUSED_BY_WHERE = {
+    "y = print(x)": "effect",
+    "y = self.layer(x)": "cheap",
+    "y = x @ x": "matrix product",
+    "y = xs[3]": "may raise",
+    "y[0] = 1": "element",
+    "x.y = x": "attribute",
+    "y += 1": "augmented",
+    "y.add_(1)": "in place",
+    "y = x.add_(1)": "in place",
+    "y = torch.add(x, 1, out=x)": "out=",
+    "y = None": "None",
+    "y = [x]": "container",
+    "y = torch.randn(3)": "cheap",
+    "raise ValueError": "leaves",
+    "del y": "something else than assign|removes",
+    "new = x + 1": "unbound",
+    "unused = 1": "unbound|used",
+    "for i in range(3):\n            y = x": "loop",
+    "if flag:\n            y = x": "branches again",
+    "return x": "more than one place",
+    "y, z = x, x": "name",
+    "y = (w := x)": "walrus",
+    "y = 1 / n": "division",
+}
+
+
+@pytest.mark.parametrize("body", REFUSED_BY_WHERE)
+def test_where_is_refused(body):
+    end = "return y + new" if body.startswith("new") else "return y"
+    source = (
+        HEAD
+        + f"""def f(self, x: torch.Tensor, xs, flag, n):
+    y = x + 1
+    if x.sum() > 0:
+        {body}
+    y = y * 1
+    if flag:
+        return None
+    {end}
+"""
+    )
+    refusal = branch(source, to_where)
+    assert isinstance(refusal, Refusal), refusal
+    assert re.search(REFUSED_BY_WHERE[body], refusal.reason), refusal
+
+
+REFUSED_BY_COND = {
+    "y[0] = 1": "element",
+    "self.y = x": "attribute",
+    "y += 1": "augmented",
+    "y.add_(1)": "in place",
+    "xs.append(x)": "in place",
+    "print(x)": "effect",
+    "n = 3": "not a tensor|None|plain",
+    "new = x + 1": "unbound",
+    "raise ValueError": "leaves",
+    "with torch.no_grad():\n            y = x": "with",
+    "import math": "import",
+    "global y": "global",
+}
+
+
+@pytest.mark.parametrize("body", REFUSED_BY_COND)
+def test_cond_is_refused(body):
+    source = (
+        HEAD
+        + f"""def f(self, x: torch.Tensor, xs):
+    y = x + 1
+    n = 1
+    if x.sum() > 0:
+        {body}
+    return y * n{" + new" if body.startswith("new") else ""}
+"""
+    )
+    refusal = branch(source, to_cond)
+    assert isinstance(refusal, Refusal), refusal
+    assert re.search(REFUSED_BY_COND[body], refusal.reason), refusal
+
+
+@pytest.mark.parametrize(
+    "test",
+    ["(x > 0).any() or flag", "not (flag and (x > 0).any())", "x is None", "x.sum() in xs", "xs.pop().any()"],
+)
+def test_tests_that_are_no_tensor_are_refused(test):
+    source = (
+        HEAD
+        + f"def f(x: torch.Tensor, flag, xs):\n    y = x + 1\n    if {test}:\n        y = -y\n    return y\n"
+    )
+    assert isinstance(branch(source, to_where), Refusal)
+    assert isinstance(branch(source, to_cond), Refusal)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "if x.sum() > 0:\n        return x\n    if flag:\n        return x + 1\n    return x",
+        "if x.sum() > 0:\n        return x\n    x = x + 1",
+        "if x.sum() > 0:\n        return x, x\n    return x",
+        "if x.sum() > 0:\n        return\n    return x",
+        "if flag:\n        if x.sum() > 0:\n            return x\n    return x + 1",
+        "for i in xs:\n        if flag:\n            if x.sum() > 0:\n                continue\n        x = x + i",
+        "while x.sum() > 0:\n        if x.sum() > 9:\n            break\n        x = x - 1\n    return x",
+    ],
+)
+def test_ways_out_of_the_middle_are_refused(rest):
+    source = HEAD + f"def f(x: torch.Tensor, flag):\n    {rest}\n"
+    code = function_code(source)
+    node = next(one for one in nodes(code, cst.If) if "x.sum()" in code.module.code_for_node(one.test))
+    for repair in (to_where, to_cond):
+        refusal = repair(code, node)
+        assert isinstance(refusal, Refusal), refusal
+
+
+RATE = """class M(torch.nn.Module):
+    def __init__(self, rate=0.0):
+        super().__init__()
+        self.rate = rate
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(3, 3) for _ in range(3)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            p = torch.rand([])
+            if TEST:
+                continue
+            x = layer(x)
+        return x * 2
+"""
+
+
+@pytest.mark.parametrize(
+    "test", ["p < self.rate", "self.training and (p < self.rate)", "self.training and p < self.rate"]
+)
+def test_rate_first(test):
+    source = HEAD + RATE.replace("TEST", test)
+    fix = branch(source, lambda code, node: ask_rate_first(code, node.test), "forward")
+    assert fix.applicability == "safe"
+    prove(source, fix, SIDES, name="M", exact=True)
+    # A second look finds nothing to do.
+    after = source_after(source, fix)
+    again = branch(after, lambda code, node: ask_rate_first(code, node.test), "forward")
+    assert isinstance(again, Refusal)
+    # With a rate the draw decides as before.
+    source = source.replace("rate=0.0", "rate=0.5").replace("x * 2", "x * torch.rand([])")
+    from tests.fixes.lab import load, run, same
+
+    for seed in range(10):
+        outcomes = []
+        for text in (source, source_after(source, fix)):
+            module = load(text)
+
+            def make(module=module, seed=seed):
+                torch.manual_seed(7)
+                made = module.M()
+                torch.manual_seed(seed)
+                return made
+
+            outcomes.append(run(make, [X]))
+        assert same(*outcomes, exact=True) is None
+
+
+@pytest.mark.parametrize("test", ["p > self.rate", "q < self.rate", "p < 0.5"])
+def test_rate_first_is_refused(test):
+    source = HEAD + RATE.replace("TEST", test).replace("p = ", "q = x.sum()\n            p = ")
+    assert isinstance(branch(source, lambda code, node: ask_rate_first(code, node.test), "forward"), Refusal)
