@@ -31,6 +31,7 @@ from pt2lint.static.values import (
     is_none,
     join,
     join_all,
+    options,
     signature,
 )
 
@@ -204,6 +205,9 @@ class Calls(Externals, Core):
         if isinstance(value, Tensor) and value.dtype is None and args and isinstance(args[0], Tensor):
             if last in ("Identity", "Flatten", "Unflatten", "Dropout"):
                 return args[0]
+        if isinstance(value, Tensor) and args and isinstance(args[0], Tensor) and "Pool" not in last:
+            if last not in ("Embedding", "EmbeddingBag", "Flatten", "Unflatten") and not last.endswith("Loss"):
+                value.ndim = args[0].ndim
         return value
 
     def construct(
@@ -383,8 +387,13 @@ class Calls(Externals, Core):
         if default is not None:
             if isinstance(default, ast.Constant) and default.value is None:
                 return join(NONE, value)
-            if value is UNKNOWN and isinstance(default, ast.Constant):
-                return Py(type(default.value).__name__)
+            if isinstance(default, ast.Constant) and default.value is not ...:
+                plain = Py(type(default.value).__name__)
+                if value is UNKNOWN:
+                    return plain
+                if any(isinstance(o, Tensor) for o in options(value)):
+                    # Annotated as a tensor, and a plain value by default: the annotation is not to be trusted.
+                    return Union((*options(value), plain), True) if not isinstance(value, Py) else value
         return value
 
     def seeds(self, func: Func, frame: Frame) -> list[Value]:
@@ -409,7 +418,7 @@ class Calls(Externals, Core):
         if reason is None:
             return UNKNOWN
         line, phrase = reason
-        return Tensor(None, (func.module.path, line, f"`{parameter.arg}` {phrase}"))
+        return Tensor(None, (func.module.path, line, f"`{parameter.arg}` {phrase}"), leaf=True)
 
     def _uses_of(self, func: Func) -> dict[str, tuple[int, str]]:
         node = func.node

@@ -293,7 +293,7 @@ class Classes(Calls):
         if name in ("weight", "bias", "running_mean", "running_var", "in_proj_weight", "in_proj_bias"):
             assert instance.external is not None
             last = instance.external.rsplit(".", 1)[-1]
-            return Tensor("float", ("", 0, f"`{last}.{name}` is a parameter"))
+            return Tensor("float", ("", 0, f"`{last}.{name}` is a parameter"), leaf=True)
         if name in ("in_features", "out_features", "num_embeddings", "embedding_dim", "num_heads", "padding_idx"):
             return INT
         return self.module_attribute(instance, name)
@@ -361,6 +361,8 @@ class Classes(Calls):
         old = instance.attrs.get(name)
         if isinstance(value, Py) and value.type in ("bool", "int", "float"):
             value = Py(value.type, read=value.read)  # another call may leave another number
+        if isinstance(value, Tensor) and not frame.region:
+            value = value.but(leaf=True)
         instance.attrs[name] = value if old is None or old is value else join(old, value)
 
     def late_attribute(self, instance: Instance, name: str) -> Value | None:
@@ -483,7 +485,7 @@ class Classes(Calls):
             if name.startswith("jaxtyping."):
                 value = self.annotation(parts[0], frame, line, text)
                 dtype = {"Bool": "bool", "Int": "int", "Float": "float"}.get(short)
-                return Tensor(dtype, value.origin) if isinstance(value, Tensor) else value
+                return value.but(dtype=dtype) if isinstance(value, Tensor) else value
             if short in ("List", "list", "Sequence", "Iterable", "Set", "set", "Iterator"):
                 return Seq(None, self.annotation(parts[0], frame, line, text), "list" if short != "set" else "set")
             if short in ("Tuple", "tuple"):
@@ -500,13 +502,13 @@ class Classes(Calls):
         value = self.quietly(node, {}, frame)
         if isinstance(value, Ext):
             if value.name in TYPED_TENSORS:
-                return Tensor(TYPED_TENSORS[value.name], origin)
+                return Tensor(TYPED_TENSORS[value.name], origin, leaf=True)
             return self.instance_of(value.name) or UNKNOWN
         if isinstance(value, Class):
             info = value.info
             externals = self.bases(info)[1]
             if any(e in TYPED_TENSORS for e in externals):
-                return Tensor(None, origin)
+                return Tensor(None, origin, leaf=True)
             if any(e.startswith("typing.") for e in externals):
                 return UNKNOWN
             return self.instance(info)

@@ -58,6 +58,25 @@ def dotted(node: ast.expr) -> str | None:
     return None
 
 
+def broadcast(a: Tensor | None, b: Tensor | None) -> int | None:
+    """The number of dimensions of an elementwise result; a Python number (None) has none."""
+    if a is None or b is None:
+        one = a if a is not None else b
+        return one.ndim if one is not None else None
+    return None if a.ndim is None or b.ndim is None else max(a.ndim, b.ndim)
+
+
+def mixed(value: Value) -> Value:
+    """An element of a sequence at a place that is not known: where some are tensors and some are not, it may be
+    one, and that is all that can be said."""
+    if isinstance(value, Union) and not any(o is UNKNOWN for o in value.options):
+        if any(isinstance(o, Tensor) for o in value.options) and any(
+            not isinstance(o, Tensor) and is_none(o) is not True for o in value.options
+        ):
+            return join(value, UNKNOWN)
+    return value
+
+
 class Expressions(Classes):
     def eval(self, node: ast.expr, env: Env, frame: Frame) -> Value:
         handler = self._expressions.get(node.__class__)
@@ -246,12 +265,17 @@ class Expressions(Classes):
         if isinstance(left, Seq) and isinstance(op, ast.Add) and isinstance(right, Seq):
             if left.elts is not None and right.elts is not None:
                 return Seq(left.elts + right.elts, None, left.type)
-            return Seq(None, join(left.elem, right.elem), left.type)
+            return Seq(None, join(left.elem, right.elem), left.type, left.elts or left.prefix)
         if isinstance(left, Seq) and isinstance(op, ast.Mult):
             return Seq(None, left.elem, left.type)
         if isinstance(right, Seq) and isinstance(op, ast.Mult):
             return Seq(None, right.elem, right.type)
         if isinstance(left, Py) and isinstance(right, Py):
+            if left.type == right.type == "bool" and isinstance(op, ast.BitOr | ast.BitAnd):
+                decisive = isinstance(op, ast.BitOr)
+                if truth(left) is decisive or truth(right) is decisive:
+                    return Py("bool", decisive)
+                return left if truth(left) is truth(right) is not None else BOOL
             if "str" in (left.type, right.type):
                 if isinstance(op, ast.Mod) and self.listens("format tensor", frame):
                     pass
@@ -281,11 +305,11 @@ class Expressions(Classes):
                 dtype = None if None in (a.dtype, b.dtype) else "int"
         elif a is not None and b is not None:
             dtype = "float" if "float" in (a.dtype, b.dtype) else (a.dtype if a.dtype == b.dtype else None)
-            if dtype == "bool":
-                dtype = "bool"
         elif dtype == "bool":
             dtype = None
-        return Tensor(dtype, first.origin, sure, first.array)
+        # NumPy on Python numbers stays a constant; what is computed from a tensor does not.
+        leaf = first.array and first.leaf and (a is None or a.leaf) and (b is None or b.leaf)
+        return Tensor(dtype, first.origin, sure, first.array, broadcast(a, b), leaf)
 
     def e_unaryop(self, node: ast.UnaryOp, env: Env, frame: Frame) -> Value:
         if isinstance(node.op, ast.Not):
@@ -294,7 +318,7 @@ class Expressions(Classes):
         value = self.eval(node.operand, env, frame)
         tensor = tensor_of(value)
         if tensor is not None:
-            return tensor
+            return tensor.but(leaf=tensor.leaf and tensor.array)
         if isinstance(value, Py) and value.type in ("int", "float", "bool"):
             if isinstance(node.op, ast.USub) and isinstance(value.const, int | float):
                 return Py(value.type, -value.const)
@@ -328,6 +352,10 @@ class Expressions(Classes):
                     return Py("bool", (left.const is right.const) is isinstance(op, ast.Is))
             return BOOL
         if isinstance(op, ast.In | ast.NotIn):
+            item = tensor_of(left)
+            if item is not None and isinstance(right, Seq) and isinstance(right.elem, Py):
+                if right.elem.type in ("int", "float", "bool"):
+                    return Tensor("bool", item.origin, item.sure, item.array, 0)
             if isinstance(left, Py) and left.const is not NO_CONST and isinstance(right, Seq) and right.elts:
                 consts = [e.const if isinstance(e, Py) else NO_CONST for e in right.elts]
                 if not any(c is NO_CONST for c in consts):
@@ -349,7 +377,7 @@ class Expressions(Classes):
             if isinstance(other, Seq) and not first.array:
                 return BOOL
             sure = (a is None or a.sure) and (b is None or b.sure)
-            result: Value = Tensor("bool", first.origin, sure, first.array)
+            result: Value = Tensor("bool", first.origin, sure, first.array, broadcast(a, b))
             value = left if a is not None else right
             if isinstance(value, Union) and (a is None or b is None):
                 if any(isinstance(o, Py) and o.type != "none" for o in value.options):
@@ -432,10 +460,20 @@ class Expressions(Classes):
         value = self.eval(node, env, frame)
         tensor = tensor_of(value)
         if tensor is not None:
-            if self.listens("test tensor", frame):
+            if self.listens("test tensor", frame) and not self.tested_before(value, frame):
                 self.note(node, "test tensor", frame, about=tensor)
             return value, None
         return value, truth(value)
+
+    def tested_before(self, value: Value, frame: Frame) -> bool:
+        """Whether the same value was tested before in the same loop body: Dynamo has given up the function by
+        then, and what mends the first test mends this one."""
+        if frame.inside != "loop":
+            return False
+        tensors = [o for o in options(value) if isinstance(o, Tensor)]
+        before = any(t is seen for t in tensors for seen in frame.tested)
+        frame.tested += tensors
+        return before
 
     # Subscripts
 
@@ -477,10 +515,12 @@ class Expressions(Classes):
                         return owner.elts[index.const]
                     except IndexError:
                         return UNKNOWN
+                if isinstance(index.const, int) and owner.prefix and 0 <= index.const < len(owner.prefix):
+                    return owner.prefix[index.const]
             tensor = tensor_of(index)
             if tensor is not None and self.listens("size tensor", frame):
                 self.note(node.slice, "size tensor", frame, about=tensor)
-            return owner.elem
+            return mixed(owner.elem)
         if isinstance(owner, Dict):
             if isinstance(index, Py) and isinstance(index.const, str) and index.const in owner.items:
                 return owner.items[index.const]
@@ -510,14 +550,25 @@ class Expressions(Classes):
     def index_tensor(self, owner: Tensor, index: Value, node: ast.Subscript, env: Env, frame: Frame) -> Value:
         if isinstance(index, Py) and index.type == "str":
             return UNKNOWN
-        parts = index.elts if isinstance(index, Seq) and index.elts is not None else [index]
+        parts = index.elts if isinstance(index, Seq) and index.elts is not None and index.type == "tuple" else [index]
         self.check_sizes(node.slice, env, frame)
+        ndim = owner.ndim
         for part in parts:
             mask = tensor_of(part)
+            if ndim is not None:
+                if isinstance(part, Py):
+                    ndim += {"int": -1, "none": 1, "slice": 0, "ellipsis": 0, "bool": 1}.get(part.type, -99)
+                else:
+                    ndim = ndim - 1 if mask is not None and mask.ndim == 0 else -99
+            if mask is not None and mask.ndim == 0 and mask.dtype != "bool" and not mask.leaf and not mask.array:
+                if self.listens("size tensor", frame):
+                    self.note(node, "size tensor", frame, about=mask)
             if mask is not None and mask.dtype == "bool" and isinstance(node.ctx, ast.Load | ast.Store):
                 if self.listens("index mask", frame):
                     self.note(node, "index mask", frame, about=mask)
-        return Tensor(owner.dtype, owner.origin, owner.sure, owner.array)
+        return Tensor(
+            owner.dtype, owner.origin, owner.sure, owner.array, ndim if ndim is not None and ndim >= 0 else None
+        )
 
     # The rest
 

@@ -92,10 +92,7 @@ RESULTS: dict[str, Value] = {
     "time.time": FLOAT,
     "time.perf_counter": FLOAT,
     "random.random": FLOAT,
-    "random.uniform": FLOAT,
     "random.gauss": FLOAT,
-    "random.randint": INT,
-    "random.randrange": INT,
     "os.getenv": STR,
     "torch.device": Py("device"),
     "torch.Size": Seq(None, INT, "tuple"),
@@ -249,7 +246,18 @@ class Externals(Lifecycle):
         if isinstance(value, Tensor) and receiver is not None and isinstance(receiver, Tensor):
             if not receiver.sure and value.sure:
                 value = Tensor(value.dtype, value.origin, False)
-        return self.literal_dtype(name, args, kwargs, value)
+        value = self.literal_dtype(name, args, kwargs, value)
+        if isinstance(value, Tensor):
+            value.ndim = result_ndim(name, args, kwargs, receiver)
+            if name in ("torch.tensor", "torch.as_tensor") and args and tensor_of(args[0]) is None:
+                value.leaf = not isinstance(args[0], Seq)
+        elif isinstance(value, Seq) and name.rsplit(".", 1)[-1] in ("topk", "sort", "max", "min"):
+            first = receiver if isinstance(receiver, Tensor) else (args[0] if args else None)
+            if isinstance(first, Tensor) and value.elts:
+                less = 0 if name.endswith(("topk", "sort")) else 1
+                ndim = first.ndim - less if first.ndim else None
+                value.elts = [v.but(ndim=ndim) if isinstance(v, Tensor) else v for v in value.elts]
+        return value
 
     def literal_dtype(self, name: str, args: list[Value], kwargs: dict[str, Value], value: Value) -> Value:
         """The dtype class of a factory's result, where its arguments tell."""
@@ -305,7 +313,8 @@ class Externals(Lifecycle):
                 phrase = f"`{name.const}` is a {'buffer' if method == 'register_buffer' else 'parameter'}"
                 origin = (frame.module.path, getattr(node, "lineno", 0), phrase)
                 if is_none(value) is not True:
-                    self.store(me, name.const, Tensor(tensor.dtype if tensor else None, origin), frame)
+                    dtype, ndim = (tensor.dtype, tensor.ndim) if tensor is not None else (None, None)
+                    self.store(me, name.const, Tensor(dtype, origin, ndim=ndim, leaf=True), frame)
                 else:
                     self.store(me, name.const, NONE, frame)
             return NONE
@@ -333,13 +342,17 @@ class Externals(Lifecycle):
             if last in ("item", "tolist"):
                 return Py("float", read=True) if last == "item" else Seq(None, Py("float", read=True))
             dtype = receiver.dtype if isinstance(receiver, Tensor) else None
-            return Tensor(dtype if last not in ("astype", "any", "all") else None, origin, True, True)
+            leaf = isinstance(receiver, Tensor) and receiver.leaf
+            return Tensor(dtype if last not in ("astype", "any", "all") else None, origin, True, True, None, leaf)
         last = name.rsplit(".", 1)[-1]
         if last in ("float32", "float64", "float16", "int64", "int32", "int8", "uint8", "bool_", "int16") and not args:
             return OBJECT
         if last[:1].isupper() or name.startswith(("numpy.testing", "numpy.random.default_rng", "numpy.random.seed")):
             return UNKNOWN
-        return Tensor(None, origin, True, True)
+        # NumPy on Python numbers gives a constant that Dynamo nevertheless treats as a tensor.
+        constant = not any(tensor_of(a) is not None and not tensor_of(a).leaf for a in args)  # type: ignore[union-attr]
+        random = name.startswith("numpy.random.")
+        return Tensor(None, origin, True, True, None, constant and not random and last != "prod")
 
     # Sizes
 
@@ -356,7 +369,7 @@ class Externals(Lifecycle):
                 parts = value.elts if value.elts is not None else [value.elem]
             for part in parts:
                 tensor = part if isinstance(part, Tensor) else None
-                if tensor is not None:
+                if tensor is not None and (not tensor.leaf or name == "builtins.range"):
                     self.note(node, "size tensor", frame, about=tensor)
                     return
 
@@ -367,7 +380,7 @@ class Externals(Lifecycle):
         if isinstance(value, Seq):
             return value.elem
         if isinstance(value, Tensor):
-            return value
+            return value.but(ndim=value.ndim - 1 if value.ndim else None, leaf=False)
         if isinstance(value, Dict):
             return STR if value.items and value.elem is UNKNOWN else UNKNOWN
         if isinstance(value, Union):
@@ -446,7 +459,7 @@ class Externals(Lifecycle):
             values = args if len(args) > 1 else [self.element(first)]
             found = next((t for t in map(tensor_of, values) if t is not None), None)
             if found is not None:
-                return found
+                return found.but(leaf=False)
             return join_all(Py(v.type) if isinstance(v, Py) else v for v in values)
         if last == "sum":
             inner_value = self.element(first)
@@ -600,8 +613,16 @@ class Externals(Lifecycle):
     def h_deepcopy(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
         return args[0] if args else UNKNOWN
 
-    def h_apply_function(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
-        return UNKNOWN
+    def h_random(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+        # Dynamo draws the number at run time and traces it as a tensor of no dimensions.
+        return Tensor(None, (frame.module.path, getattr(node, "lineno", 0), "a random number is traced as a tensor"), True, True, 0)
+
+    def h_hasattr(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+        if len(args) == 2 and isinstance(args[0], Ext) and isinstance(args[1], Py) and args[0].name.startswith("torch"):
+            prefix = f"{args[0].name}.{args[1].const}"
+            if any(n == prefix or n.startswith(prefix + ".") for n in self.types.returns):
+                return Py("bool", True)
+        return BOOL
 
     _handlers: dict[str, Any] = {
         "functools.partial": h_partial,
@@ -623,10 +644,83 @@ class Externals(Lifecycle):
         "torch.Tensor.item": h_item,
         "torch.Tensor.numpy": h_numpy,
         "torch.from_numpy": h_from_numpy,
+        "builtins.hasattr": h_hasattr,
+        "random.randint": h_random,
+        "random.randrange": h_random,
+        "random.uniform": h_random,
+        "random.Random.randint": h_random,
+        "random.Random.randrange": h_random,
+        "random.Random.random": h_random,
+        "random.Random.uniform": h_random,
         "copy.deepcopy": h_deepcopy,
         "copy.copy": h_deepcopy,
         "typing.cast": lambda self, args, kwargs, node, frame, receiver: args[1] if len(args) > 1 else UNKNOWN,
     }
+
+
+_REDUCE = frozenset(
+    "sum mean prod max min argmax argmin any all std var norm median amax amin logsumexp nansum nanmean "
+    "count_nonzero".split()
+)
+_SAME = frozenset(
+    "abs neg relu gelu silu sigmoid tanh exp log sqrt rsqrt sin cos clamp clone detach to float double half bfloat16 "
+    "long int bool contiguous softmax log_softmax cumsum cumprod sort argsort transpose permute masked_fill type_as "
+    "type floor ceil round isnan isinf isfinite logical_not dropout layer_norm normalize flip roll zeros_like ones_like "
+    "rand_like randn_like full_like empty_like eq ne lt le gt ge add sub mul div pow fmod remainder square repeat "
+    "expand_as view_as cpu cuda t tril triu".split()
+)
+_SIZED = frozenset("zeros ones empty rand randn".split())
+
+
+def result_ndim(name: str, args: list[Value], kwargs: dict[str, Value], receiver: Value | None) -> int | None:
+    """The number of dimensions of what a torch function returns, where the call shows it."""
+    last = name.rsplit(".", 1)[-1]
+    if receiver is None and last in _SIZED:
+        return _count(args, kwargs.get("size"))
+    if receiver is None and last in ("arange", "linspace", "randperm", "logspace"):
+        return 1
+    if last in ("view", "reshape", "expand", "new_zeros", "new_ones", "new_empty"):
+        return _count(args if receiver is not None else args[1:], kwargs.get("shape") or kwargs.get("size"))
+    if last in ("tensor", "as_tensor") and args:
+        depth, value = 0, args[0]
+        while isinstance(value, Seq):
+            depth, value = depth + 1, value.elem
+        return depth if isinstance(value, Py) else None
+    if last in ("randint", "full") and args:
+        sizes = [a for a in args if isinstance(a, Seq)]
+        return _count(sizes[:1], kwargs.get("size"))
+    base = receiver if receiver is not None else (args[0] if args else None)
+    rest = args if receiver is not None else args[1:]
+    if not isinstance(base, Tensor):
+        return None
+    if last in _REDUCE:
+        dim = kwargs.get("dim", kwargs.get("axis", rest[0] if rest else None))
+        if dim is None or is_none(dim) is True:
+            return 0 if not rest else None
+        keep = kwargs.get("keepdim", rest[1] if len(rest) > 1 else None)
+        if base.ndim is None or isinstance(dim, Tensor):
+            return None
+        if keep is not None:
+            return base.ndim if truth(keep) is True else None
+        if isinstance(dim, Seq):
+            return base.ndim - len(dim.elts) if dim.elts is not None else None
+        return base.ndim - 1
+    if last == "flatten" and not rest and not kwargs:
+        return 1
+    if base.ndim is None:
+        return None
+    if last == "unsqueeze":
+        return base.ndim + 1
+    return base.ndim if last in _SAME else None
+
+
+def _count(sizes: list[Value], size: Value | None) -> int | None:
+    """How many sizes are given, as several numbers or as one sequence."""
+    if size is not None:
+        sizes = [size]
+    if len(sizes) == 1 and isinstance(sizes[0], Seq):
+        return len(sizes[0].elts) if sizes[0].elts is not None else None
+    return len(sizes) if sizes and all(isinstance(s, Py | Tensor) for s in sizes) else None
 
 
 def short(name: str) -> str:

@@ -37,6 +37,7 @@ class Frame:
         "parent",
         "region",
         "returns",
+        "tested",
         "title",
         "unit",
         "yields",
@@ -63,6 +64,7 @@ class Frame:
         self.continues: list[list[Env]] = []
         self.globals: set[str] = set()
         self.depth: int = parent.depth + 1 if parent is not None else 0
+        self.tested: list[Value] = []
         self.entry = False  # stands for the compiler, which calls the root
 
     def flow(self) -> tuple[Step, ...]:

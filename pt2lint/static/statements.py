@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from pt2lint.static.expressions import Expressions, dotted
+from pt2lint.static.expressions import Expressions, dotted, mixed
 from pt2lint.static.frame import Env, Frame, unit_of
 from pt2lint.static.modules import ClassInfo
 from pt2lint.static.values import (
@@ -100,7 +100,7 @@ class Statements(Expressions):
         # The target is read first: `x[mask] -= 1` reads through the mask.
         current = self.eval(node.target, env, frame)
         value = self.eval(node.value, env, frame)
-        if isinstance(current, Seq) and isinstance(node.op, ast.Add):
+        if isinstance(current, Seq) and isinstance(node.op, ast.Add) and current.type != "tuple":
             self.extend(current, value)
             return
         self.assign(node.target, self.binary(current, value, node.op, node, frame), env, frame)
@@ -129,7 +129,9 @@ class Statements(Expressions):
         jumps = isinstance(node.test, ast.BoolOp | ast.IfExp) or (
             isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
         )
-        if jumps or (isinstance(node.test, ast.Compare) and len(node.test.ops) > 1):
+        # The same goes for a message that has to be built.
+        built = node.msg is not None and not isinstance(node.msg, ast.Constant)
+        if jumps or built or (isinstance(node.test, ast.Compare) and len(node.test.ops) > 1):
             self.test(node.test, env, frame)
         else:
             self.eval(node.test, env, frame)
@@ -181,12 +183,14 @@ class Statements(Expressions):
             isinstance(t, ast.Starred) for t in targets
         ):
             elts = value.elts if len(value.elts) == len(targets) else None
+        elif isinstance(value, Seq) and value.prefix and not any(isinstance(t, ast.Starred) for t in targets):
+            elts = [*value.prefix, *[mixed(value.elem)] * len(targets)][: len(targets)]
         elif isinstance(value, Union):
             sequences = [o for o in value.options if isinstance(o, Seq) and o.elts and len(o.elts) == len(targets)]
             if sequences:
                 elts = [join_all(s.elts[i] for s in sequences) for i in range(len(targets))]  # type: ignore[index]
         for i, target in enumerate(targets):
-            self.assign(target, elts[i] if elts is not None else self.element(value), env, frame)
+            self.assign(target, elts[i] if elts is not None else mixed(self.element(value)), env, frame)
 
     def assign_attribute(self, target: ast.Attribute, value: Value, env: Env, frame: Frame) -> None:
         owner = self.eval(target.value, env, frame)
@@ -448,5 +452,10 @@ class Statements(Expressions):
 
 
 def _only_imports(body: list[ast.stmt]) -> bool:
-    return all(isinstance(s, ast.Import | ast.ImportFrom | ast.Return) for s in body)
+    """Whether a `try` body holds nothing but imports and returns, which may stand under an `if`."""
+    return all(
+        isinstance(s, ast.Import | ast.ImportFrom | ast.Return)
+        or (isinstance(s, ast.If) and _only_imports(s.body) and _only_imports(s.orelse))
+        for s in body
+    )
 

@@ -34,10 +34,12 @@ class Tensor(Value):
     """A tensor (or, where `array`, a NumPy array, which Dynamo treats as one).
 
     `dtype` is "bool", "int", "float" or None. `origin` is (path, line, phrase): where it came from. `sure` is
-    False where something had to be assumed on the way. `creator` marks a parameter, a buffer or the like.
+    False where something had to be assumed on the way. `ndim` is its number of dimensions where known. `leaf`
+    says that no traced operation computed it (an argument, a buffer, a constant): Dynamo knows the value of a
+    zero-dimensional leaf when a size is asked of it.
     """
 
-    __slots__ = ("array", "dtype", "origin", "sure")
+    __slots__ = ("array", "dtype", "leaf", "ndim", "origin", "sure")
     kind = "tensor"
 
     def __init__(
@@ -46,8 +48,18 @@ class Tensor(Value):
         origin: tuple[str, int, str] | None = None,
         sure: bool = True,
         array: bool = False,
+        ndim: int | None = None,
+        leaf: bool = False,
     ) -> None:
         self.dtype, self.origin, self.sure, self.array = dtype, origin, sure, array
+        self.ndim, self.leaf = ndim, leaf
+
+    def but(self, **changes: Any) -> Tensor:
+        """The same tensor in all but what is given."""
+        new = Tensor(self.dtype, self.origin, self.sure, self.array, self.ndim, self.leaf)
+        for name, value in changes.items():
+            setattr(new, name, value)
+        return new
 
 
 class Py(Value):
@@ -74,13 +86,22 @@ FALSE = Py("bool", False)
 
 
 class Seq(Value):
-    """A list, tuple or set: `elts` where every element is known, and `elem`, the join of all of them."""
+    """A list, tuple or set: `elts` where every element is known, and `elem`, the join of all of them.
 
-    __slots__ = ("elem", "elts", "type")
+    `prefix` holds the first elements where those are known but the length is not.
+    """
+
+    __slots__ = ("elem", "elts", "prefix", "type")
     kind = "seq"
 
-    def __init__(self, elts: list[Value] | None, elem: Value | None = None, type: str = "list") -> None:
-        self.elts = elts
+    def __init__(
+        self,
+        elts: list[Value] | None,
+        elem: Value | None = None,
+        type: str = "list",
+        prefix: list[Value] | None = None,
+    ) -> None:
+        self.elts, self.prefix = elts, prefix
         self.elem = elem if elem is not None else (join_all(elts) if elts else UNKNOWN)
         self.type = type
 
@@ -197,7 +218,13 @@ def same(a: Value, b: Value) -> bool:
     if a.kind != b.kind:
         return False
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return a.dtype == b.dtype and a.sure == b.sure and a.array == b.array
+        return (
+            a.dtype == b.dtype
+            and a.sure == b.sure
+            and a.array == b.array
+            and a.ndim == b.ndim
+            and a.leaf == b.leaf
+        )
     if isinstance(a, Py) and isinstance(b, Py):
         return a.type == b.type and (a.const is b.const or (a.const == b.const and a.type != "object"))
     if isinstance(a, Instance) and isinstance(b, Instance):
@@ -218,7 +245,14 @@ def _merge(a: Value, b: Value) -> Value | None:
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         if a.array != b.array:
             return None
-        return Tensor(a.dtype if a.dtype == b.dtype else None, a.origin, a.sure or b.sure, a.array)
+        return Tensor(
+            a.dtype if a.dtype == b.dtype else None,
+            a.origin if a.sure or not b.sure else b.origin,
+            a.sure or b.sure,
+            a.array,
+            a.ndim if a.ndim == b.ndim else None,
+            a.leaf and b.leaf,
+        )
     if isinstance(a, Py) and isinstance(b, Py) and a.type == b.type:
         return Py(a.type, read=a.read or b.read)
     if isinstance(a, Seq) and isinstance(b, Seq):
@@ -228,7 +262,8 @@ def _merge(a: Value, b: Value) -> Value | None:
             return Seq(None, b.elem, b.type)
         if b.elts == []:
             return Seq(None, a.elem, a.type)
-        return Seq(None, join(a.elem, b.elem), a.type)
+        known = list(zip(a.elts or a.prefix or (), b.elts or b.prefix or (), strict=False))
+        return Seq(None, join(a.elem, b.elem), a.type, [join(x, y) for x, y in known] or None)
     if isinstance(a, Dict) and isinstance(b, Dict):
         items = {k: join(v, b.items[k]) if k in b.items else v for k, v in a.items.items()}
         return Dict({**b.items, **items}, join(a.elem, b.elem))
@@ -286,7 +321,7 @@ def tensor_of(value: Value) -> Tensor | None:
         if found is not None:
             hazy = value.declared and any(isinstance(o, Py) and o.type != "none" for o in value.options)
             if (hazy or any(isinstance(o, Unknown) for o in value.options)) and found.sure:
-                return Tensor(found.dtype, found.origin, False, found.array)
+                return found.but(sure=False)
             return found
     return None
 
@@ -318,7 +353,7 @@ def truth(value: Value) -> bool | None:
 def signature(value: Value, depth: int = 0) -> Any:
     """A short hashable description: calls with equal descriptions are interpreted once."""
     if isinstance(value, Tensor):
-        return ("t", value.dtype, value.sure, value.array)
+        return ("t", value.dtype, value.sure, value.array, value.ndim, value.leaf)
     if isinstance(value, Py):
         const = value.const
         if const is None or const is True or const is False or type(const) is str:
