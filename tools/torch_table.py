@@ -21,7 +21,7 @@ CPU tensors. Never edit the table by hand.
     any                         something else
 
 or, where a parameter decides, to {"": VALUE, "PARAMETER": [POSITION, VALUE], ...}: the VALUE under a
-parameter's name is returned if that argument is given (and is neither False nor None; nor a tensor, for "dim").
+parameter's name is returned if that argument is given (and not False or None; nor, for "dim", a tensor).
 POSITION counts from 0, without self for methods; null if keyword-only. Flags that are both set add up:
 torch.unique then returns three tensors.
 
@@ -350,7 +350,8 @@ def argument(p: Parameter, shape: tuple[int, ...], number: int, dtype: torch.dty
 
 def calls(o: Overload, method: bool, modes: tuple[torch.dtype, torch.dtype]) -> Iterator[tuple[list, dict]]:
     """Arguments to try: every shape and a few numbers for what the overload requires."""
-    for shape, number in itertools.product(SHAPES, (1, 0, 2)):
+    counts = any("int" in p.annotation or "size" in p.annotation or not p.annotation for p in o.required)
+    for shape, number in itertools.product(SHAPES, (1, 0, 2) if counts else (1,)):
         first, rest = modes
         args: list[Any] = [torch.ones(shape).to(first)] if method else []
         kwargs: dict[str, Any] = {}
@@ -374,10 +375,11 @@ def attempt(function: Any, o: Overload, method: bool, modes: Any = MODES[0], **m
     """The first call that works: (result, args, kwargs)."""
     for args, kwargs in calls(o, method, modes):
         try:
-            torch.manual_seed(0)
-            return function(*args, **kwargs, **more), args, kwargs
+            result = function(*args, **kwargs, **more)
         except Exception:
             continue
+        if result is not NotImplemented:
+            return result, args, kwargs
     return None
 
 
@@ -420,7 +422,9 @@ def measured_class(function: Any, overloads: list[Overload], method: bool) -> st
             done = attempt(function, o, method, modes)
             if done and isinstance(done[0], torch.Tensor):
                 classes.add(dtype_class(done[0]))
-    return ":" + classes.pop() if len(classes) == 1 else ""
+            if len(classes) > 1:
+                return ""
+    return ":" + classes.pop() if classes else ""
 
 
 def flags(function: Any, o: Overload, method: bool, base: str) -> dict[str, list]:
@@ -479,7 +483,7 @@ def entry(name: str, function: Any, overloads: list[Overload], method: bool, cal
             raise SystemExit(f"{name} is named as an in-place operation and returns another tensor")
         return "self"
     if not kinds:
-        same = definitions(TORCH / "_C" / "_VariableFunctions.pyi").get(own, []) if method else []
+        same = definitions(TORCH / "functional.py").get(own, []) if method else []
         kinds = [observed(done[0])] if done else [overload(n, False).returns for n in same[:1]] or ["any"]
     least = min(overloads, key=lambda o: len(o.required), default=None)
     base = least.returns if least and least.returns != "any" else kinds[0]
