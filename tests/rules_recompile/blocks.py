@@ -1,0 +1,122 @@
+"""Runs the code blocks of the pages of recompilation and silent-misuse rules under the installed torch.
+
+A block is a script that defines `run()`. Running it is what a user's program does: the script once, then
+`run()`. What the torch of the test did meanwhile is in `Outcome`. Blocks say `torch.compile(f)` as a user would;
+only the default of its `backend` parameter is "eager" here, so that nothing but Dynamo is waited for.
+"""
+
+from __future__ import annotations
+
+import linecache
+import logging
+import re
+import tempfile
+import textwrap
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pt2lint.rule import Rule
+from pt2lint.static.engine import lint
+
+LOGGERS = ("torch._dynamo.guards.__recompiles", "torch._dynamo.convert_frame.__recompiles")
+
+
+@dataclass
+class Outcome:
+    """`recompiled` are Dynamo's own messages, `frames` how many frames it compiled, `value` what run() returned
+    or the exception it raised."""
+
+    value: Any = None
+    frames: int = 0
+    recompiled: list[str] = field(default_factory=list)
+    warned: list[str] = field(default_factory=list)
+
+
+def block(rule: type[Rule], section: str) -> str:
+    """The python block of a section of the rule's page."""
+    text = rule.page().help
+    match = re.search(rf"^## {re.escape(section)}\n+```python\n(.*?)^```", text, re.M | re.S)
+    assert match, f"{rule.code} has no block under {section!r}"
+    return textwrap.dedent(match[1])
+
+
+@contextmanager
+def _defaults(**values: Any) -> Iterator[None]:
+    import torch
+
+    settings = torch.compile.__kwdefaults__
+    old = dict(settings)
+    settings.update(values)
+    try:
+        yield
+    finally:
+        settings.update(old)
+
+
+def outcome(source: str, *, compiling: bool = True) -> Outcome:
+    """Run the block; `compiling` False makes every torch.compile in it do nothing."""
+    import torch
+    import torch._dynamo
+    from torch._dynamo.utils import counters
+
+    result = Outcome()
+
+    class Ear(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if "Recompiling function" in record.getMessage():
+                result.recompiled.append(record.getMessage())
+
+    ear = Ear()
+    torch._dynamo.reset()
+    counters.clear()
+    torch.manual_seed(0)
+    torch._logging.set_logs(recompiles=True)
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    for logger in loggers:
+        logger.addHandler(ear)
+        logger.propagate = False
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        path = str(Path(folder, "block.py"))
+        Path(path).write_text(source, encoding="utf-8")
+        linecache.checkcache(path)
+        names: dict[str, Any] = {"__name__": "block", "__file__": path}
+        with torch._dynamo.config.patch({}), _defaults(backend="eager", disable=not compiling):
+            try:
+                exec(compile(source, path, "exec"), names)
+                result.value = names["run"]()
+            except Exception as e:
+                result.value = e
+            result.frames = counters["frames"]["ok"]
+        result.warned = [str(w.message) for w in caught]
+    for logger in loggers:
+        logger.removeHandler(ear)
+    torch._logging.set_logs()
+    torch._dynamo.reset()
+    return result
+
+
+def codes(source: str, tmp_path: Path, prefix: str = "PT") -> list[str]:
+    """The codes that linting this text reports, by line: "PTR201:5"."""
+    path = tmp_path / "m.py"
+    path.write_text(source, encoding="utf-8")
+    found = lint([str(path)])
+    assert not found.problems, found.problems
+    return [f"{f.code}:{f.line}" for f in found.findings if f.code.startswith(prefix)]
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two results of run() are equal: tensors by value, exceptions by type."""
+    import torch
+
+    if isinstance(a, BaseException) or isinstance(b, BaseException):
+        return type(a) is type(b)
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        return a.shape == b.shape and torch.equal(a, b)
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    return bool(a == b)

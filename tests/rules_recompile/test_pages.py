@@ -1,0 +1,38 @@
+"""Every recompilation rule's page, run: its example recompiles, what it offers instead does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pt2lint.rule import Rule
+from pt2lint.static.engine import load_rules
+from tests.rules_recompile.blocks import block, codes, outcome
+
+RULES = [r for r in load_rules() if r.code.startswith("PTR")]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.code)
+def test_example_recompiles_and_instead_does_not(rule: type[Rule]) -> None:
+    example = outcome(block(rule, "Example"))
+    assert not isinstance(example.value, BaseException), example.value
+    assert example.recompiled
+    instead = outcome(block(rule, "Use instead"))
+    assert not isinstance(instead.value, BaseException), instead.value
+    assert instead.frames
+    assert not instead.recompiled
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.code)
+def test_rule_fires_on_example_and_not_on_instead(rule: type[Rule], tmp_path: Path) -> None:
+    assert [c for c in codes(block(rule, "Example"), tmp_path) if c.startswith(rule.code)]
+    assert not codes(block(rule, "Use instead"), tmp_path, "PTR")
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.code)
+def test_page_has_its_sections(rule: type[Rule]) -> None:
+    text = rule.page().help
+    places = [text.find(f"\n## {s}\n") for s in ("What happens", "Example", "Use instead", "Versions")]
+    assert -1 not in places
+    assert places == sorted(places)
