@@ -10,7 +10,6 @@ from pt2lint.finding import Finding, Problem, RulePage
 from pt2lint.report.place import Place
 
 FORMATS = {"text": "text", "json": "json_", "sarif": "sarif", "github": "github"}
-URL = "https://github.com/pt2lint/pt2lint"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import attr
 import sarif_om as om
 
 from pt2lint.finding import Edit, Finding, Fix, RulePage, Step
-from pt2lint.report import URL, Report
+from pt2lint.report import Report
 from pt2lint.report.line_hash import line_hashes
 from pt2lint.report.page import markdown, registry_link
 
@@ -71,7 +71,6 @@ def _log(report: Report, findings: Sequence[Finding], suppressed: Sequence[Findi
         name="pt2lint",
         version=report.version,
         semantic_version=report.version,
-        information_uri=URL,
         rules=[_rule(page) for page in pages],
     )
     hashes = {
@@ -119,7 +118,8 @@ def _plain(value: Any) -> Any:
     plain = {}
     for field in attr.fields(type(value)):
         item = getattr(value, field.name)
-        if item is not None and (field.name == "level" or item != field.default):
+        default = field.default.factory() if hasattr(field.default, "factory") else field.default
+        if item is not None and (field.name in ("level", "version") or item != default):
             plain[field.metadata["schema_property_name"]] = _plain(item)
     return plain
 
@@ -132,7 +132,7 @@ def _rule(page: RulePage) -> om.ReportingDescriptor:
         short_description=om.MultiformatMessageString(text=_sentence(_unmarked(page.summary), MAX_TEXT)),
         full_description=om.MultiformatMessageString(text=_sentence(_first_section(page), MAX_TEXT)),
         help=om.MultiformatMessageString(text=markdown(page), markdown=markdown(page)),
-        help_uri=f"{URL}/blob/main/docs/rules/{page.code}.md",
+        help_uri=registry_link(page.graph_breaks[0]) if page.graph_breaks else None,
         default_configuration=om.ReportingConfiguration(level=page.severity),
         properties={
             "tags": tags,
@@ -225,9 +225,13 @@ _NO_BRACKETS = str.maketrans({"[": "\\[", "]": "\\]"})
 
 
 def _location(report: Report, finding: Finding) -> om.Location:
+    region = _region(report, finding)
+    code = report.lines(finding.path)[finding.line - 1 : finding.end_line]
+    if any(code):
+        region.snippet = om.ArtifactContent(text="\n".join(code))
     return om.Location(
         physical_location=om.PhysicalLocation(
-            artifact_location=_artifact(report, finding.path), region=_region(report, finding)
+            artifact_location=_artifact(report, finding.path), region=region
         )
     )
 

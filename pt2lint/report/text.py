@@ -14,7 +14,12 @@ from pt2lint.report import Report
 Style = Callable[[str, str], str]
 
 MAX_STEPS = 4
-VERDICTS: dict[Verdict, str] = {"confirmed": "red", "refuted": "green", "unreached": "yellow", "failed": "magenta"}
+VERDICTS: dict[Verdict, str] = {
+    "confirmed": "red",
+    "refuted": "green",
+    "unreached": "yellow",
+    "failed": "magenta",
+}
 MEANING: dict[Verdict, str] = {
     "confirmed": "Dynamo breaks or recompiles here",
     "refuted": "Dynamo ran this and saw nothing; does not count",
@@ -135,8 +140,10 @@ def _step(report: Report, step: Step | None, path: str) -> str:
     if step is None:
         return "..."
     place = place_of(report, step.path, step.line)
-    # A place in the finding's own file is told by its line alone.
-    return f"{step.message} ({place if step.path != path else 'line ' + place[len(path) + 1 :]})"
+    if step.path == path:  # in the finding's own file the line says it
+        place = place[len(path) + 1 :]
+        place = place if place.startswith("cell") else f"line {place}"
+    return f"{step.message} ({place})"
 
 
 def _standing(fix: Fix) -> str:

@@ -1,4 +1,4 @@
-"""The line hashes against the values that github/codeql-action's own tests expect (src/fingerprints.test.ts)."""
+"""The line hashes against the values in the tests of github/codeql-action (src/fingerprints.test.ts)."""
 
 import pytest
 
