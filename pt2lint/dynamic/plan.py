@@ -76,12 +76,14 @@ def _quoted(path: str) -> str:
 
 def _has_inputs(tree: ast.Module) -> bool:
     for node in ast.walk(tree):
+        found = False
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            if node.name in _INPUT_ATTRIBUTES or (node.name in _INPUT_FUNCTIONS and node in tree.body):
-                return True
+            found = node.name in _INPUT_ATTRIBUTES or (node.name in _INPUT_FUNCTIONS and node in tree.body)
         elif isinstance(node, (ast.Attribute, ast.Name)) and isinstance(node.ctx, ast.Store):
-            if (node.attr if isinstance(node, ast.Attribute) else node.id) in _INPUT_ATTRIBUTES:
-                return True
+            name = node.attr if isinstance(node, ast.Attribute) else node.id
+            found = name in _INPUT_ATTRIBUTES
+        if found:
+            return True
     return False
 
 

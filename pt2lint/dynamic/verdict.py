@@ -109,11 +109,11 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
     for unit, site in sites.items():
         if unit not in known_sites:
             judged.append(_unforeseen_break(unit, site, events.runs, ran, files))
-    for key, group in recompiles.items():
-        if key not in known_recompiles and _worth_telling(group):
+    unforeseen = [group for key, group in recompiles.items() if key not in known_recompiles]
+    for group in _by_function([group for group in unforeseen if _worth_telling(group)]):
+        if group.first.path in files.sources:
             finding_ = _unforeseen_recompile(group, files)
-            if finding_ is not None:
-                judged.append(finding_)
+            judged.append(finding_)
     return sorted(judged, key=lambda finding: finding.sort_key)
 
 
@@ -336,12 +336,13 @@ class Group:
 
     @property
     def count(self) -> int:
-        """The most recompilations that one run saw."""
-        by_run: dict[int, int] = {}
+        """The most recompilations of one piece of code that one run saw."""
+        counts: dict[tuple[int, int], int] = {}
         for run, recompile in self.events:
             if not recompile.limit:
-                by_run[id(run)] = by_run.get(id(run), 0) + 1
-        return max(by_run.values(), default=0)
+                key = (id(run), recompile.line)
+                counts[key] = counts.get(key, 0) + 1
+        return max(counts.values(), default=0)
 
 
 _SHAPE = re.compile(
@@ -452,10 +453,21 @@ def _recompile_evidence(groups: Sequence[Group], files: Files) -> dict[str, Any]
     }
 
 
-def _unforeseen_recompile(group: Group, files: Files) -> Finding | None:
+def _by_function(groups: Sequence[Group]) -> list[Group]:
+    """One group a function: what graph breaks split off it is recompiled for the same cause."""
+    merged: dict[tuple[str, str], Group] = {}
+    for group in sorted(groups, key=lambda each: (each.subject.startswith("___"), -each.count)):
+        key = (group.first.path, group.first.function)
+        if key in merged:
+            merged[key].events += group.events
+            merged[key].shapes |= group.shapes
+        else:
+            merged[key] = Group(group.subject, list(group.events), group.shapes)
+    return list(merged.values())
+
+
+def _unforeseen_recompile(group: Group, files: Files) -> Finding:
     recompile = group.first
-    if recompile.path not in files.sources:
-        return None
     evidence = _recompile_evidence([group], files)
     times = f"{group.count} times" if group.count > 1 else "once"
     limit = group.limit

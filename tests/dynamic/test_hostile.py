@@ -1,0 +1,175 @@
+"""Code that does its worst: the right verdict, the next target goes on, no process stays behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from collections.abc import Iterator
+
+import pytest
+
+from tests.dynamic.conftest import Project, needs_torch
+
+pytestmark = needs_torch
+
+GOOD = """
+def good(x):
+    if x.sum() > 0:  # HERE
+        return x + 1
+    return x
+"""
+
+# Each ends the child, or must be ended: the body of the target, the words the user reads.
+DEADLY = {
+    "hangs": ("while True: pass", r"did not end within 15 s"),
+    "ignores signals and sleeps": (
+        "[signal.signal(n, signal.SIG_IGN) for n in (2, 15)]; time.sleep(600)",
+        r"did not end within 15 s",
+    ),
+    "segfaults": ("ctypes.string_at(0)", r"ended by SIGSEGV"),
+    "os._exit": ("os._exit(0)", r"ended the process with exit status 0 before it was done"),
+    "os._exit with a status": ("os._exit(3)", r"ended the process with exit status 3 before it was done"),
+    "kills itself": ("os.kill(os.getpid(), 9)", r"ended by SIGKILL"),
+    "kills its group": ("os.killpg(os.getpgid(0), 9)", r"ended by SIGKILL"),
+    "closes every file": ("os.closerange(3, 4096)", r"ended"),
+    "hogs memory in children of its own": (
+        "[subprocess.Popen([sys.executable, '-c', HOG]) for _ in range(2)]; time.sleep(600)",
+        r"used more than 2048 MiB",
+    ),
+    "aborts": ("os.abort()", r"ended by SIGABRT"),
+}
+
+# These are caught where they stand; the process goes on with the next target.
+CAUGHT = {
+    "sys.exit": ("sys.exit(0)", r"called sys.exit\(0\)"),
+    "sys.exit from a handler": ("raise SystemExit('bye')", r"called sys.exit\('bye'\)"),
+    "raises KeyboardInterrupt": ("raise KeyboardInterrupt", r"KeyboardInterrupt"),
+    "hogs memory": ("x = bytearray(8 << 30)", r"MemoryError"),
+    "hogs memory in torch": ("x = torch.zeros(1 << 32)", r"RuntimeError.*memory"),
+    "recurses": ("recursing(x)", r"RecursionError"),
+    "raises": ("raise ValueError('two\\nlines')", r"ValueError: two \(at"),
+}
+
+# These do harm that must not show: the target itself is judged as any other.
+HARMLESS = {
+    "forks": "if os.fork() == 0: time.sleep(600)",
+    "forks and leaves the session": "if os.fork() == 0: os.setsid(); time.sleep(600)",
+    "forks and comes back": "os.fork()",
+    "starts a program": "subprocess.Popen(['sleep', '600'], start_new_session=True)",
+    "prints gigabytes": "[os.write(1, b'x' * (1 << 20)) for _ in range(2000)]",
+    "prints to stderr": "[os.write(2, b'x' * (1 << 20)) for _ in range(300)]",
+    "changes directory": "os.chdir('/')",
+    "removes its directory": "os.makedirs('gone', exist_ok=True); os.chdir('gone'); os.rmdir(os.getcwd())",
+    "replaces sys.stdout": "sys.stdout = sys.stderr = None",
+    "closes stdout": "os.close(1) if os.path.exists('/proc/self/fd/1') else None",
+    "disables logging": "logging.disable(logging.CRITICAL)",
+    "sets its own logging": "logging.config.dictConfig({'version': 1, 'disable_existing_loggers': True})",
+    "silences torch's logs": "torch._logging.set_logs(dynamo=logging.CRITICAL)",
+    "leaves a thread": "threading.Thread(target=time.sleep, args=(600,)).start()",
+    "registers an exit that hangs": "atexit.register(time.sleep, 600)",
+    "sets an alarm": "signal.alarm(600)",
+}
+
+HEAD = """
+import atexit, ctypes, logging, logging.config, os, signal, subprocess, sys, threading, time
+import torch
+
+HOG = "import time; x = b'x' * (1200 << 20); time.sleep(600)"
+
+def recursing(x):
+    return recursing(x)
+"""
+
+
+def hostile_file(bodies: dict[str, str]) -> str:
+    """A file with a function for each body, which tests a tensor after its worst; and a good one last."""
+    text = HEAD
+    for number, body in enumerate(bodies.values()):
+        lines = "\n    ".join(
+            ["    if not torch.compiler.is_compiling():", *(f"        {part}" for part in [body])]
+        )
+        text += f"\ndef hostile_{number}(x):\n{lines}\n    if x.sum() > 0:  # HERE\n        x = x * 2\n    return x\n"
+    calls = [f"(hostile_{number}, (torch.ones(2),))" for number in range(len(bodies))]
+    return text + GOOD + f"\ndef inputs():\n    return [{', '.join([*calls, '(good, (torch.ones(2),))'])}]\n"
+
+
+def marked_processes(mark: str) -> list[int]:
+    """Processes with the mark in their environment: what this test started, at any depth."""
+    left = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/environ", "rb") as file:
+                    if mark.encode() in file.read() and int(entry) != os.getpid():
+                        left.append(int(entry))
+            except OSError:
+                continue
+    return left
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    mark = f"test-{uuid.uuid4().hex}"
+    monkeypatch.setenv("PT2LINT_TEST_MARK", mark)
+    yield
+    assert marked_processes(mark) == []
+
+
+def by_target(problems: list[object]) -> dict[str, str]:
+    """The first problem of each target."""
+    said: dict[str, str] = {}
+    for problem in problems:
+        found = re.search(r"\b(hostile_\d+|good)\b", str(problem))
+        said.setdefault(found[1] if found else "", str(problem))
+    return said
+
+
+@pytest.mark.parametrize("name", DEADLY)
+def test_a_deadly_target_fails_and_the_next_goes_on(name: str, project: Project) -> None:
+    body, words = DEADLY[name]
+    path = project.write("hostile.py", hostile_file({name: body}))
+    result = project.verify(path, inputs=(f"{path}:inputs",), timeout=15, memory=2048, further=False)
+    hostile, good = [each for each in result.findings if each.code == "PTB100"]
+    assert re.search(words, by_target(result.problems)["hostile_0"])
+    assert hostile.verdict == "failed"
+    assert re.search(words, hostile.evidence["reason"])
+    assert good.verdict == "confirmed"
+    assert good.evidence["graph_break"] in ("GB0170", None)
+    assert "good" not in by_target(result.problems)
+
+
+def test_what_is_raised_fails_and_the_rest_goes_on(project: Project) -> None:
+    path = project.write("hostile.py", hostile_file({name: body for name, (body, _) in CAUGHT.items()}))
+    result = project.verify(path, inputs=(f"{path}:inputs",), memory=4096, further=False)
+    said = by_target(result.problems)
+    *hostile, good = [each for each in result.findings if each.code == "PTB100"]
+    for number, (_, words) in enumerate(CAUGHT.values()):
+        assert re.search(words, said[f"hostile_{number}"])
+    assert [each.verdict for each in hostile] == ["failed"] * len(CAUGHT)
+    assert good.verdict == "confirmed"
+
+
+def test_harm_to_the_process_does_not_show(project: Project, capfd: pytest.CaptureFixture[str]) -> None:
+    path = project.write("hostile.py", hostile_file(HARMLESS))
+    here = os.getcwd()
+    result = project.verify(path, inputs=(f"{path}:inputs",), further=False)
+    judged = [each for each in result.findings if each.code == "PTB100"]
+    assert result.problems == []
+    assert {
+        name: each.verdict for name, each in zip([*HARMLESS, "good"], judged, strict=True)
+    } == dict.fromkeys([*HARMLESS, "good"], "confirmed")
+    assert os.getcwd() == here
+    assert capfd.readouterr() == ("", "")
+
+
+def test_targets_in_several_files_go_on_in_parallel(project: Project) -> None:
+    bad = project.write("bad.py", HEAD + "\ndef inputs():\n    time.sleep(600)\n")
+    good = project.write(
+        "good.py", "import torch\n" + GOOD + "\ndef inputs():\n    return good, (torch.ones(2),)\n"
+    )
+    result = project.verify(inputs=(f"{bad}:inputs", f"{good}:inputs"), timeout=10, jobs=2, further=False)
+    assert [str(problem) for problem in result.problems] == [
+        f"inputs {bad}:inputs: it did not end within 10 s"
+    ]
+    assert [each.verdict for each in result.findings] == ["confirmed"]
