@@ -10,6 +10,7 @@ from pt2lint.static.externals import Externals
 from pt2lint.static.frame import Env, Frame, entry, unit_of
 from pt2lint.static.modules import ClassInfo, FunctionNode
 from pt2lint.static.values import (
+    LEAF,
     BOOL,
     INT,
     NONE,
@@ -33,6 +34,7 @@ from pt2lint.static.values import (
     join_all,
     options,
     signature,
+    without,
 )
 
 MAX_DEPTH = 14
@@ -261,6 +263,10 @@ class Calls(Externals, Core):
     ) -> Value:
         """Interpret the function for these arguments, once for all arguments of the same kinds."""
         definition = func.node
+        if frame.skipped:
+            # Called from plain Python: what the caller computed is an argument of a graph of its own.
+            args = [a.but(leaf=LEAF) if isinstance(a, Tensor) else a for a in args]
+            kwargs = {k: v.but(leaf=LEAF) if isinstance(v, Tensor) else v for k, v in kwargs.items()}
         if func.bound is not None:
             args = [func.bound, *args]
         region = frame.region
@@ -269,7 +275,7 @@ class Calls(Externals, Core):
             definition,
             id(func.env) if func.env else 0,
             region,
-            self.quiet > 0,
+            (self.quiet > 0, self.doubt > 0),
             tuple((k, signature(v)) for k, v in env.items()),
         )
         known = self._results.get(key)
@@ -283,6 +289,8 @@ class Calls(Externals, Core):
         if active > 1 or len(self._active) >= MAX_DEPTH or count >= MAX_CONTEXTS * (3 if region else 1):
             return self.annotation(declared, callee, 0, f"{title} is annotated to return a tensor")
         self._contexts[definition] = count + 1
+        if region:
+            self.reached.add(definition)
         if not self.quiet:
             self._entered.add(definition)
         if func.env is not None:
@@ -365,6 +373,11 @@ class Calls(Externals, Core):
                 value = UNKNOWN
             if value is UNKNOWN:
                 value = self.parameter(func, parameter, defaults.get(name), frame)
+            elif isinstance(value, Union) and any(o is UNKNOWN for o in value.options):
+                # What the caller does not know of one alternative, the parameter may tell.
+                promised = self.parameter(func, parameter, None, frame)
+                if promised is not UNKNOWN:
+                    value = join(without(value, lambda o: o is UNKNOWN), promised)
             env[name] = value
         if a.vararg is not None:
             more = args[len(positional) :]
@@ -418,7 +431,7 @@ class Calls(Externals, Core):
         if reason is None:
             return UNKNOWN
         line, phrase = reason
-        return Tensor(None, (func.module.path, line, f"`{parameter.arg}` {phrase}"), leaf=True)
+        return Tensor(None, (func.module.path, line, f"`{parameter.arg}` {phrase}"), leaf=LEAF)
 
     def _uses_of(self, func: Func) -> dict[str, tuple[int, str]]:
         node = func.node
@@ -441,14 +454,52 @@ class Calls(Externals, Core):
             elif isinstance(n, ast.Attribute):
                 if isinstance(n.value, ast.Name) and n.value.id in names and n.attr in self.telling:
                     candidates.append((n.value.id, n.lineno, f"is used as a tensor: `.{n.attr}`"))
-            elif isinstance(n, ast.Call) and n.args and isinstance(n.args[0], ast.Name) and n.args[0].id in names:
-                name = n.args[0].id
-                phrase = self._takes_tensor(n.func, me, func, frame)
-                if phrase:
-                    candidates.append((name, n.lineno, phrase))
+            elif isinstance(n, ast.Call):
+                passed = [(i, a.id) for i, a in enumerate(n.args) if isinstance(a, ast.Name) and a.id in names]
+                if passed and passed[0][0] == 0:
+                    phrase = self._takes_tensor(n.func, me, func, frame)
+                    if phrase:
+                        candidates.append((passed[0][1], n.lineno, phrase))
+                        continue
+                named = [
+                    (k.arg, k.value.id)
+                    for k in n.keywords
+                    if k.arg and isinstance(k.value, ast.Name) and k.value.id in names
+                ]
+                if passed or named:
+                    inner = self._callee(n.func, me, func, frame)
+                    if inner is not None:
+                        candidates += self._passed_on(inner, [*passed, *named], n.lineno)
         for name, line, phrase in sorted(candidates, key=lambda c: c[1]):
             if name not in found and line <= rebound.get(name, line):
                 found[name] = (line, phrase)
+        return found
+
+    def _callee(self, callee: ast.expr, me: str, func: Func, frame: Frame) -> Func | None:
+        """The function of the project that a call in a function's body runs, if that is plain to see."""
+        value: Value = UNKNOWN
+        if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name) and callee.value.id == me:
+            if isinstance(func.bound, Instance) and func.bound.cls is not None:
+                value = self.instance_attribute(func.bound, callee.attr, frame)
+        elif isinstance(callee, ast.Name) and func.env is None:
+            value = self.quietly(callee, {}, frame)
+        if isinstance(value, Instance) and value.cls is not None and self.is_module(value.cls):
+            found = self.find_method(value.cls, "forward")
+            value = self.method_value(*found, value) if found is not None else UNKNOWN
+        return value if isinstance(value, Func) and not isinstance(value.node, ast.Lambda) else None
+
+    def _passed_on(
+        self, inner: Func, passed: list[tuple[int, str] | tuple[str, str]], line: int
+    ) -> list[tuple[str, int, str]]:
+        """Which of the passed names the callee uses as tensors."""
+        uses = self._uses_of(inner)
+        a = inner.node.args
+        positional = [p.arg for p in [*a.posonlyargs, *a.args]][1 if inner.bound is not None else 0 :]
+        found = []
+        for where, name in passed:
+            parameter = where if isinstance(where, str) else (positional[where] if where < len(positional) else "")
+            if parameter in uses:
+                found.append((name, line, f"is given to `{self.title(inner)}`, where it {uses[parameter][1]}"))
         return found
 
     def _takes_tensor(self, callee: ast.expr, me: str, func: Func, frame: Frame) -> str:

@@ -10,6 +10,8 @@ from pt2lint.static.frame import Env, Frame, unit_of
 from pt2lint.static.modules import ClassInfo, FunctionNode, Module
 from pt2lint.static.torch_types import DTYPES, TYPED_TENSORS
 from pt2lint.static.values import (
+    HALF,
+    LEAF,
     BOOL,
     INT,
     NONE,
@@ -191,7 +193,7 @@ class Classes(Calls):
             if name in c.attributes:
                 value = self.quietly(c.attributes[name], c.env or {}, Frame(c.module, unit_of(c.node), c.name))
                 if isinstance(value, Py) and value.type in ("bool", "int", "float"):
-                    return Py(value.type)
+                    return Py(value.type, off=value.const is False and not self.set_elsewhere(cls, name))
                 return value
         for external_base in self.bases(cls)[1]:
             if external_base.startswith("torch.autograd.") and name == "apply":
@@ -293,7 +295,7 @@ class Classes(Calls):
         if name in ("weight", "bias", "running_mean", "running_var", "in_proj_weight", "in_proj_bias"):
             assert instance.external is not None
             last = instance.external.rsplit(".", 1)[-1]
-            return Tensor("float", ("", 0, f"`{last}.{name}` is a parameter"), leaf=True)
+            return Tensor("float", ("", 0, f"`{last}.{name}` is a parameter"), leaf=LEAF)
         if name in ("in_features", "out_features", "num_embeddings", "embedding_dim", "num_heads", "padding_idx"):
             return INT
         return self.module_attribute(instance, name)
@@ -360,10 +362,15 @@ class Classes(Calls):
     def store(self, instance: Instance, name: str, value: Value, frame: Frame) -> None:
         old = instance.attrs.get(name)
         if isinstance(value, Py) and value.type in ("bool", "int", "float"):
-            value = Py(value.type, read=value.read)  # another call may leave another number
+            # Another call may leave another number.
+            value = Py(value.type, read=value.read, off=value.const is False or value.off)
         if isinstance(value, Tensor) and not frame.region:
-            value = value.but(leaf=True)
+            value = value.but(leaf=LEAF)
         instance.attrs[name] = value if old is None or old is value else join(old, value)
+
+    def set_elsewhere(self, cls: ClassInfo, name: str) -> bool:
+        """Whether any method of the class assigns the attribute."""
+        return any(name in c.assigned for c in self.bases(cls)[0])
 
     def late_attribute(self, instance: Instance, name: str) -> Value | None:
         """An attribute that only methods other than `__init__` assign."""
@@ -502,13 +509,13 @@ class Classes(Calls):
         value = self.quietly(node, {}, frame)
         if isinstance(value, Ext):
             if value.name in TYPED_TENSORS:
-                return Tensor(TYPED_TENSORS[value.name], origin, leaf=True)
+                return Tensor(TYPED_TENSORS[value.name], origin, leaf=LEAF)
             return self.instance_of(value.name) or UNKNOWN
         if isinstance(value, Class):
             info = value.info
             externals = self.bases(info)[1]
             if any(e in TYPED_TENSORS for e in externals):
-                return Tensor(None, origin, leaf=True)
+                return Tensor(None, origin, leaf=LEAF)
             if any(e.startswith("typing.") for e in externals):
                 return UNKNOWN
             return self.instance(info)
@@ -534,6 +541,8 @@ def bind(value: Value, me: Value | None) -> Value:
 
 def external(name: str) -> Value:
     """A name from outside the project; dtypes and a few constants are values."""
+    if name in ("torch.float16", "torch.half"):
+        return HALF
     if name in DTYPES:
         return Py("dtype", DTYPES[name])
     if name in ("math.pi", "math.e", "math.inf", "math.nan", "torch.pi", "torch.inf", "torch.nan", "numpy.pi", "numpy.inf"):

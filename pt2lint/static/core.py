@@ -27,6 +27,7 @@ class Core:
         self.uses: dict[int, set[str]] = {}
         self.made_at: dict[tuple[str, int, int, str], Value] = {}
         self.quiet = 0
+        self.doubt = 0
         self.last_external = ""
         self.last_call: ast.AST | None = None
 
@@ -51,7 +52,9 @@ class Core:
         line, start, end_line, end = place or (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
         key = (name, line, start, end_line, end)
         unit = self.notes.setdefault(module.path, {}).setdefault(frame.unit, {})
-        sure = about is None or about.sure
+        sure = (about is None or about.sure) and not self.doubt
+        if frame.inside == "loop" and name in ("test tensor", "size tensor", "index mask") and sure and frame.region:
+            frame.skipped = True
         old = unit.get(key)
         if old is not None and (old.sure or not sure) and (old.region or not frame.region) and not args:
             return

@@ -9,6 +9,8 @@ from typing import Any
 from pt2lint.static.classes import Classes
 from pt2lint.static.frame import Env, Frame
 from pt2lint.static.values import (
+    CONSTANT,
+    HALF,
     BOOL,
     FLOAT,
     INT,
@@ -141,6 +143,8 @@ class Expressions(Classes):
             return OBJECT if owner.type == "dtype" else UNKNOWN
         if isinstance(owner, Func) and name in ("__name__", "__qualname__", "__doc__"):
             return STR
+        if owner is UNKNOWN and name in ("device", "dtype"):
+            return Py(name)  # whatever has one, has it of that kind
         return UNKNOWN
 
     # Literals and containers
@@ -162,7 +166,8 @@ class Expressions(Classes):
                 value = self.eval(part.value, env, frame)
                 tensor = tensor_of(value)
                 if tensor is not None and self.listens("format tensor", frame):
-                    self.note(node, "format tensor", frame, about=tensor)
+                    # Dynamo formats lazily: it breaks only where the text is used.
+                    self.note(node, "format tensor", frame, about=tensor.but(sure=False))
         return STR
 
     def sequence(self, node: ast.List | ast.Tuple | ast.Set, env: Env, frame: Frame, type: str) -> Value:
@@ -307,8 +312,8 @@ class Expressions(Classes):
             dtype = "float" if "float" in (a.dtype, b.dtype) else (a.dtype if a.dtype == b.dtype else None)
         elif dtype == "bool":
             dtype = None
-        # NumPy on Python numbers stays a constant; what is computed from a tensor does not.
-        leaf = first.array and first.leaf and (a is None or a.leaf) and (b is None or b.leaf)
+        constant = all(t is None or t.leaf == CONSTANT for t in (a, b))
+        leaf = CONSTANT if constant else 0
         return Tensor(dtype, first.origin, sure, first.array, broadcast(a, b), leaf)
 
     def e_unaryop(self, node: ast.UnaryOp, env: Env, frame: Frame) -> Value:
@@ -318,7 +323,7 @@ class Expressions(Classes):
         value = self.eval(node.operand, env, frame)
         tensor = tensor_of(value)
         if tensor is not None:
-            return tensor.but(leaf=tensor.leaf and tensor.array)
+            return tensor.but(leaf=CONSTANT if tensor.leaf == CONSTANT else 0)
         if isinstance(value, Py) and value.type in ("int", "float", "bool"):
             if isinstance(node.op, ast.USub) and isinstance(value.const, int | float):
                 return Py(value.type, -value.const)
@@ -444,13 +449,18 @@ class Expressions(Classes):
             inner = dict(env)
             is_and = isinstance(node.op, ast.And)
             outcomes: list[bool | None] = []
+            doubts = 0
             for part in node.values:
                 known = self.test(part, inner, frame)
                 outcomes.append(known)
                 if known is (not is_and):
                     # `a and False`: false, whatever a was.
+                    self.doubt -= doubts
                     return Py("bool", known), known
                 self.narrow(part, inner, is_and, frame)  # type: ignore[attr-defined]
+                if is_and and self.unlikely(part, inner, frame):
+                    doubts, self.doubt = doubts + 1, self.doubt + 1
+            self.doubt -= doubts
             for name, value in inner.items():
                 if name not in env:
                     env[name] = value
@@ -464,6 +474,19 @@ class Expressions(Classes):
                 self.note(node, "test tensor", frame, about=tensor)
             return value, None
         return value, truth(value)
+
+    def unlikely(self, test: ast.expr, env: Env, frame: Frame) -> bool:
+        """Whether a condition holds only in special use: for float16 alone, or with a flag that the project
+        leaves off. What runs under it is reported with low confidence."""
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            return any(self.unlikely(part, env, frame) for part in test.values)
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq) and len(test.ops) == 1:
+            right = test.comparators[0]
+            return isinstance(right, ast.Attribute) and self.quietly(right, env, frame) is HALF
+        if isinstance(test, ast.Name | ast.Attribute):
+            value = self.quietly(test, env, frame)
+            return isinstance(value, Py) and value.off
+        return False
 
     def tested_before(self, value: Value, frame: Frame) -> bool:
         """Whether the same value was tested before in the same loop body: Dynamo has given up the function by

@@ -9,6 +9,8 @@ from pt2lint.static.frame import Frame
 from pt2lint.static.lifecycle import Lifecycle
 from pt2lint.static.torch_types import DTYPES, TYPED_TENSORS
 from pt2lint.static.values import (
+    CONSTANT,
+    LEAF,
     BOOL,
     FLOAT,
     INT,
@@ -250,7 +252,9 @@ class Externals(Lifecycle):
         if isinstance(value, Tensor):
             value.ndim = result_ndim(name, args, kwargs, receiver)
             if name in ("torch.tensor", "torch.as_tensor") and args and tensor_of(args[0]) is None:
-                value.leaf = not isinstance(args[0], Seq)
+                value.leaf = 0 if isinstance(args[0], Seq) else CONSTANT
+            elif receiver is None and args and "rand" not in name and all(isinstance(a, Py) for a in args):
+                value.leaf = CONSTANT
         elif isinstance(value, Seq) and name.rsplit(".", 1)[-1] in ("topk", "sort", "max", "min"):
             first = receiver if isinstance(receiver, Tensor) else (args[0] if args else None)
             if isinstance(first, Tensor) and value.elts:
@@ -314,7 +318,7 @@ class Externals(Lifecycle):
                 origin = (frame.module.path, getattr(node, "lineno", 0), phrase)
                 if is_none(value) is not True:
                     dtype, ndim = (tensor.dtype, tensor.ndim) if tensor is not None else (None, None)
-                    self.store(me, name.const, Tensor(dtype, origin, ndim=ndim, leaf=True), frame)
+                    self.store(me, name.const, Tensor(dtype, origin, ndim=ndim, leaf=LEAF), frame)
                 else:
                     self.store(me, name.const, NONE, frame)
             return NONE
@@ -342,7 +346,7 @@ class Externals(Lifecycle):
             if last in ("item", "tolist"):
                 return Py("float", read=True) if last == "item" else Seq(None, Py("float", read=True))
             dtype = receiver.dtype if isinstance(receiver, Tensor) else None
-            leaf = isinstance(receiver, Tensor) and receiver.leaf
+            leaf = receiver.leaf if isinstance(receiver, Tensor) else 0
             return Tensor(dtype if last not in ("astype", "any", "all") else None, origin, True, True, None, leaf)
         last = name.rsplit(".", 1)[-1]
         if last in ("float32", "float64", "float16", "int64", "int32", "int8", "uint8", "bool_", "int16") and not args:
@@ -350,9 +354,9 @@ class Externals(Lifecycle):
         if last[:1].isupper() or name.startswith(("numpy.testing", "numpy.random.default_rng", "numpy.random.seed")):
             return UNKNOWN
         # NumPy on Python numbers gives a constant that Dynamo nevertheless treats as a tensor.
-        constant = not any(tensor_of(a) is not None and not tensor_of(a).leaf for a in args)  # type: ignore[union-attr]
+        constant = not any(tensor_of(a) is not None and tensor_of(a).leaf != CONSTANT for a in args)  # type: ignore[union-attr]
         random = name.startswith("numpy.random.")
-        return Tensor(None, origin, True, True, None, constant and not random and last != "prod")
+        return Tensor(None, origin, True, True, None, CONSTANT if constant and not random and last != "prod" else 0)
 
     # Sizes
 
@@ -380,7 +384,7 @@ class Externals(Lifecycle):
         if isinstance(value, Seq):
             return value.elem
         if isinstance(value, Tensor):
-            return value.but(ndim=value.ndim - 1 if value.ndim else None, leaf=False)
+            return value.but(ndim=value.ndim - 1 if value.ndim else None, leaf=0)
         if isinstance(value, Dict):
             return STR if value.items and value.elem is UNKNOWN else UNKNOWN
         if isinstance(value, Union):
@@ -459,7 +463,7 @@ class Externals(Lifecycle):
             values = args if len(args) > 1 else [self.element(first)]
             found = next((t for t in map(tensor_of, values) if t is not None), None)
             if found is not None:
-                return found.but(leaf=False)
+                return found.but(leaf=0)
             return join_all(Py(v.type) if isinstance(v, Py) else v for v in values)
         if last == "sum":
             inner_value = self.element(first)

@@ -37,6 +37,7 @@ class Frame:
         "parent",
         "region",
         "returns",
+        "skipped",
         "tested",
         "title",
         "unit",
@@ -65,6 +66,7 @@ class Frame:
         self.globals: set[str] = set()
         self.depth: int = parent.depth + 1 if parent is not None else 0
         self.tested: list[Value] = []
+        self.skipped = False  # a break in a loop: Dynamo runs the function as plain Python
         self.entry = False  # stands for the compiler, which calls the root
 
     def flow(self) -> tuple[Step, ...]:

@@ -44,6 +44,7 @@ class Interpreter(Statements):
         self._active: list[Any] = []
         self._kept: list[Env] = []
         self._used: dict[Any, dict[str, tuple[int, str]]] = {}
+        self.reached: set[Any] = set()  # functions that Dynamo traces on some way from a root
         self.made: dict[tuple[str, int, int, str], Instance] = {}
         plain = {a for t in (str, list, dict, tuple, int, float, set, bytes) for a in dir(t)}
         names = {n[13:] for n in (*self.types.returns, *self.types.attributes) if n.startswith("torch.Tensor.")}
@@ -55,7 +56,9 @@ class Interpreter(Statements):
     def run(self, module: Module, roots: str = "modules") -> None:
         """Interpret one linted file: its top level and functions, then everything in it that is compiled."""
         module.linted = True
-        for cls in self.classes_of(module):
+        # A module that another one calls is judged by how it is called; what only a direct call of it would show
+        # is less certain. The ones that call stand after the ones they call.
+        for cls in reversed(self.classes_of(module)):
             if roots != "explicit" and self.is_module(cls):
                 self.run_module(cls)
             else:
@@ -81,7 +84,10 @@ class Interpreter(Statements):
         if owner is not cls and not any(m not in ("__init__", "forward") for m in cls.methods):
             return
         instance = self.instance(cls)
+        called = owner is cls and node in self.reached
+        self.doubt += called
         self.root(self.method_value(owner, node, instance), "forward")
+        self.doubt -= called
         self.run_compiled_methods(cls)
 
     def run_compiled_methods(self, cls: ClassInfo) -> None:

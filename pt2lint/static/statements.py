@@ -230,7 +230,11 @@ class Statements(Expressions):
         if known is not False:
             then = dict(env)
             self.narrow(node.test, then, True, frame)
-            if self.block(node.body, then, frame):
+            doubt = self.unlikely(node.test, env, frame)
+            self.doubt += doubt
+            alive = self.block(node.body, then, frame)
+            self.doubt -= doubt
+            if alive:
                 paths.append(then)
         if known is not True:
             other = dict(env)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pt2lint.static.modules import ClassInfo, Module
 
 NO_CONST: Any = object()
+LEAF, CONSTANT = 1, 2
 MAX_ALTERNATIVES = 6
 
 
@@ -35,8 +36,8 @@ class Tensor(Value):
 
     `dtype` is "bool", "int", "float" or None. `origin` is (path, line, phrase): where it came from. `sure` is
     False where something had to be assumed on the way. `ndim` is its number of dimensions where known. `leaf`
-    says that no traced operation computed it (an argument, a buffer, a constant): Dynamo knows the value of a
-    zero-dimensional leaf when a size is asked of it.
+    is LEAF where no traced operation computed it (an argument, a buffer) and CONSTANT where it is made of Python
+    numbers alone: Dynamo knows the value of these when a size is asked of a zero-dimensional one.
     """
 
     __slots__ = ("array", "dtype", "leaf", "ndim", "origin", "sure")
@@ -49,7 +50,7 @@ class Tensor(Value):
         sure: bool = True,
         array: bool = False,
         ndim: int | None = None,
-        leaf: bool = False,
+        leaf: int = 0,
     ) -> None:
         self.dtype, self.origin, self.sure, self.array = dtype, origin, sure, array
         self.ndim, self.leaf = ndim, leaf
@@ -65,14 +66,15 @@ class Tensor(Value):
 class Py(Value):
     """A plain Python value of type `type` ("int", "float", "bool", "str", "none", "dtype", "object", ...).
 
-    `const` is its value where known. `read` says that it was read out of a tensor.
+    `const` is its value where known. `read` says that it was read out of a tensor. `off` marks a flag that is
+    False wherever the project sets it: code under it may run, but only if someone switches it on from outside.
     """
 
-    __slots__ = ("const", "read", "type")
+    __slots__ = ("const", "off", "read", "type")
     kind = "py"
 
-    def __init__(self, type: str = "object", const: Any = NO_CONST, read: bool = False) -> None:
-        self.type, self.const, self.read = type, const, read
+    def __init__(self, type: str = "object", const: Any = NO_CONST, read: bool = False, off: bool = False) -> None:
+        self.type, self.const, self.read, self.off = type, const, read, off
 
 
 NONE = Py("none", None)
@@ -80,6 +82,7 @@ BOOL = Py("bool")
 INT = Py("int")
 FLOAT = Py("float")
 STR = Py("str")
+HALF = Py("dtype", "float")  # torch.float16, told from the other floating-point dtypes by identity
 OBJECT = Py("object")
 TRUE = Py("bool", True)
 FALSE = Py("bool", False)
@@ -226,7 +229,11 @@ def same(a: Value, b: Value) -> bool:
             and a.leaf == b.leaf
         )
     if isinstance(a, Py) and isinstance(b, Py):
-        return a.type == b.type and (a.const is b.const or (a.const == b.const and a.type != "object"))
+        return (
+            a.type == b.type
+            and a.off == b.off
+            and (a.const is b.const or (a.const == b.const and a.type != "object"))
+        )
     if isinstance(a, Instance) and isinstance(b, Instance):
         return a.cls is None and b.cls is None and a.external == b.external
     if isinstance(a, Ext) and isinstance(b, Ext):
@@ -251,7 +258,7 @@ def _merge(a: Value, b: Value) -> Value | None:
             a.sure or b.sure,
             a.array,
             a.ndim if a.ndim == b.ndim else None,
-            a.leaf and b.leaf,
+            min(a.leaf, b.leaf),
         )
     if isinstance(a, Py) and isinstance(b, Py) and a.type == b.type:
         return Py(a.type, read=a.read or b.read)
