@@ -20,6 +20,8 @@ from libcst.metadata import CodeRange, MetadataWrapper, ParentNodeProvider, Posi
 from pt2lint.finding import Applicability, Confidence, Edit, Finding, Fix, RulePage, Severity
 from pt2lint.op import Op, Range
 
+QUOTED = 72  # characters of code that a message repeats
+
 
 @dataclass
 class FunctionCode:
@@ -186,3 +188,38 @@ class Rule:
                 fixes=tuple(fixes),
             )
         )
+
+
+class GraphBreak(Rule):
+    """A rule about what ends Dynamo's graph (codes PTB1xx).
+
+    `INVALID` and `VALID` are code that the rule must report and must not: a module that defines `f`, or
+    the body of `f(x, m, i)`, where x are floats, m is a mask and i are whole numbers. The tests lint
+    each, and run it under Dynamo, where it has to break at the places reported, or nowhere. `args = None`
+    says that it cannot run.
+    """
+
+    VALID: ClassVar[tuple[str, ...]] = ()
+    INVALID: ClassVar[tuple[str, ...]] = ()
+
+    def quote(self, node: cst.CSTNode) -> str:
+        """The node's source for a message: one line, in backticks, cut where it is long."""
+        text = " ".join(self.text(node).split())
+        return f"`{text if len(text) <= QUOTED else text[: QUOTED - 3] + '...'}`"
+
+    def breaks(
+        self, node: cst.CSTNode, op: Op, message: str, *, fixes: Iterable[Fix] = (), why: bool = True
+    ) -> None:
+        """Report what breaks the graph: `message`, then where the value came from (unless `why` is False),
+        and what the break costs where it stands.
+
+        Measured: Dynamo resumes after a break, but not into the middle of a `try` or of most `with` blocks,
+        and since 2.13 not into a loop. There it leaves the whole function to Python.
+        """
+        if why and op.why:
+            message += f": {op.why}"
+        skips = op.inside in ("try", "with") or (op.inside == "loop" and self.function.target >= (2, 13))
+        if skips:
+            where = "a loop" if op.inside == "loop" else f"a `{op.inside}`"
+            message += f"; inside {where} Dynamo then gives up the whole function"
+        self.report(node, op, message, fixes=fixes, severity="error" if skips else None)

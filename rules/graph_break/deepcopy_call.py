@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import GraphBreak
+
+
+class DeepcopyCall(GraphBreak):
+    """`copy.deepcopy` in compiled code ends the graph.
+
+    ## What happens
+    Dynamo does not trace the copy of a tensor, of a module, or of what holds one (GB4198): it ends the
+    graph and lets Python copy. The break is logged at a line of `copy.py`; yours is further up the stack.
+
+    ## Example
+    ```python
+    import copy
+    import torch
+
+    def f(x):
+        y = torch.relu(x)
+        kept = copy.deepcopy(y)
+        return y.mul_(2) + kept
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Use instead
+    `.clone()`, which also keeps the gradient (`.detach().clone()` to leave it out). Copy a module in
+    `__init__`.
+    ```python
+    import torch
+
+    def f(x):
+        y = torch.relu(x)
+        kept = y.clone()
+        return y.mul_(2) + kept
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Versions
+    Measured: a tensor, a module or a container of them breaks on torch 2.6 to 2.15. A container of plain
+    Python values breaks on 2.6 and 2.9 (GB0179) and is fine on 2.13 and 2.15.
+    """
+
+    code = "PTB130"
+    name = "deepcopy-call"
+    ops = ("call copy.deepcopy",)
+    graph_breaks = ("GB4198", "GB0179")
+
+    INVALID = (
+        "from copy import deepcopy\nreturn deepcopy({'a': x})['a'] + 1",
+        "import copy\nlin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n    return copy.deepcopy(lin)(x)",
+    )
+    VALID = (
+        "import copy\nreturn x + copy.deepcopy([1, 2])[0]",
+        "import copy\nclass M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.a = copy.deepcopy(torch.nn.Linear(4, 4))\n    def forward(self, x, m, i):\n"
+        "        return self.a(x)\nf = M()",
+    )
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        copied = op.arg(0, "x")
+        if "tensor" in copied or "module" in copied or "torch.nn." in copied:
+            self.breaks(node, op, f"{self.quote(node)} copies a tensor outside the graph")
+        elif self.function.target < (2, 13) and copied.startswith(("list of", "dict of", "tuple of")):
+            self.breaks(node, op, f"{self.quote(node)} is a copy that Dynamo does not trace", why=False)

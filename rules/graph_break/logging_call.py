@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import GraphBreak
+
+METHODS = ("debug", "info", "warning", "warn", "error", "critical", "exception", "log")
+STATE = ("isEnabledFor", "setLevel", "getEffectiveLevel", "hasHandlers", "addHandler")
+ONCE = ("info_once", "warning_once", "warning_advice")  # put on the class by Transformers
+
+
+class LoggingCall(GraphBreak):
+    """A log message or a warning in compiled code ends the graph.
+
+    ## What happens
+    A logger takes locks and writes files; Dynamo does not trace that. It ends the graph at every method of a
+    logger, `isEnabledFor` included (GB0291), at `logging.info` and its like (GB4841), and at
+    `warnings.warn` (GB0007).
+
+    ## Example
+    ```python
+    import logging
+    import torch
+
+    logger = logging.getLogger(__name__)
+
+    def f(x):
+        if x.shape[0] > 1:
+            logger.info("a batch of %d", x.shape[0])
+        return x * 2
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Use instead
+    Log before the compiled call, or only outside of compilation:
+    ```python
+    import logging
+    import torch
+
+    logger = logging.getLogger(__name__)
+
+    def f(x):
+        if x.shape[0] > 1 and not torch.compiler.is_compiling():
+            logger.info("a batch of %d", x.shape[0])
+        return x * 2
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+    `torch._dynamo.config.ignore_logger_methods` and `ignore_logging_functions` make Dynamo leave the named
+    ones out.
+
+    ## Versions
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`.
+    """
+
+    code = "PTB102"
+    name = "logging-call"
+    ops = (
+        *(f"call logging.Logger.{m}" for m in (*METHODS, *STATE, *ONCE)),
+        *(f"call logging.{m}" for m in (*METHODS, "getLogger", "disable", "basicConfig")),
+        "call warnings.warn",
+        "call warnings.warn_explicit",
+        "call warnings.simplefilter",
+        "call warnings.filterwarnings",
+    )
+    graph_breaks = ("GB0291", "GB0007", "GB4841")
+
+    INVALID = (
+        "import warnings\nwarnings.warn('old')\nreturn x + 1",
+        "import warnings\nwarnings.simplefilter('ignore')\nreturn x + 1",
+        "from logging import getLogger\nlog = getLogger('a')\ndef f(x, m, i):\n"
+        "    return x + 1 if log.isEnabledFor(10) else x",
+        "import logging\nlogging.debug('a')\nreturn x + 1",
+    )
+    VALID = (
+        "class Log:\n    def info(self, m):\n        return None\nlogger = Log()\ndef f(x, m, i):\n"
+        "    logger.info('a')\n    return x + 1",
+        "import warnings\ndef f(x, m, i):\n    return x + 1\ndef old():\n    warnings.warn('old')",
+        "import warnings\nif x.dim() > 3:\n    raise ValueError('a')\nreturn x + 1",
+    )
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        does = "warns" if ".warnings." in f".{op.name[5:]}" else "logs"
+        self.breaks(node, op, f"{self.quote(node)} {does} inside compiled code", why=False)

@@ -1,0 +1,119 @@
+"""The code in rule pages and in rules' VALID and INVALID, as files that pt2lint lints and Dynamo runs."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pt2lint.finding import Finding
+from pt2lint.rule import Rule
+from pt2lint.static.engine import lint, load_rules
+
+Kind = Literal["example", "instead", "invalid", "valid"]
+# As a user compiles: what pt2lint takes for the root of a region.
+COMPILED = "\n\ncompiled = torch.compile(f)\n"
+# What a case's function is called with, unless it says otherwise: floats, a mask, whole numbers.
+X = "torch.linspace(-1, 2, 16).view(4, 4)"
+ARGS = f"args = ({X}, {X} > 0, torch.arange(4))\n"
+PARAMETERS = "x: torch.FloatTensor, m: torch.BoolTensor, i: torch.LongTensor"
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Case:
+    """One piece of code of one rule; `runs` says that Dynamo can be given it."""
+
+    rule: type[Rule]
+    kind: Kind
+    number: int
+    text: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.rule.code}_{self.kind}_{self.number}"
+
+    @property
+    def runs(self) -> bool:
+        return "args = None" not in self.text
+
+    @property
+    def module(self) -> str:
+        """The code as a module that defines `f` and `args`."""
+        text = self.text
+        if self.kind in ("example", "instead"):
+            return text
+        if not re.search(r"^(def f\(|f = )", text, re.MULTILINE):
+            imports = "".join(re.findall(r"^(?:import|from) .*\n", text, re.MULTILINE))
+            body = re.sub(r"^(?:import|from) .*\n", "", text, flags=re.MULTILINE)
+            text = f"{imports}def f({PARAMETERS}):\n" + textwrap.indent(body, "    ")
+        return f"import torch\n{text}\n{'' if 'args = ' in text else ARGS}"
+
+    @property
+    def source(self) -> str:
+        """The module with `f` compiled, as pt2lint reads it."""
+        return self.module.rstrip("\n") + COMPILED
+
+    def findings(self) -> list[Finding]:
+        """What pt2lint finds in it, by whatever rule."""
+        result = lint([f"{self.id}.py"], None, {f"{self.id}.py": self.source})
+        assert not result.problems, result.problems
+        return result.findings
+
+
+def blocks(rule: type[Rule], section: str) -> list[str]:
+    """The python blocks under a heading of the rule's page."""
+    parts = re.split(r"^## (.+)$", rule.page().help, flags=re.MULTILINE)
+    text = dict(zip(parts[1::2], parts[2::2], strict=True)).get(section, "")
+    return re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def cases() -> Iterator[Case]:
+    for rule in graph_break_rules():
+        for kind, section in (("example", "Example"), ("instead", "Use instead")):
+            for n, text in enumerate(blocks(rule, section)):
+                yield Case(rule, kind, n, text)  # type: ignore[arg-type]
+        for kind in ("invalid", "valid"):
+            for n, text in enumerate(getattr(rule, kind.upper())):
+                yield Case(rule, kind, n, text)  # type: ignore[arg-type]
+
+
+def graph_break_rules() -> list[type[Rule]]:
+    return [rule for rule in load_rules() if rule.code.startswith("PTB")]
+
+
+def measured(chosen: Iterable[Case], folder: Path, python: str = sys.executable) -> dict[str, dict[str, Any]]:
+    """What Dynamo makes of each case, by its id: one child process for all."""
+    paths = {}
+    for case in chosen:
+        path = folder / f"{case.id}.py"
+        path.write_text(case.module)
+        paths[str(path)] = case.id
+    run = subprocess.run(
+        [python, str(HERE / "dynamo.py")],
+        input=json.dumps(list(paths)),
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert run.returncode == 0, run.stderr[-4000:]
+    rows: dict[str, dict[str, Any]] = json.loads(run.stdout)["rows"]
+    return {paths[path]: row for path, row in rows.items()}
+
+
+def statement_at(source: str, line: int) -> tuple[int, int]:
+    """First and last line of the innermost statement that holds the line; of a compound one, its header."""
+    spans = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None)
+            last = node.end_lineno or node.lineno
+            spans.append((node.lineno, max(node.lineno, body[0].lineno - 1) if body else last))
+    return max((span for span in spans if span[0] <= line <= span[1]), default=(line, line))

@@ -1,0 +1,86 @@
+"""Every rule's documentation and cases, held against the static pass and against the installed Dynamo."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.rules.cases import Case, blocks, cases, graph_break_rules, statement_at
+
+Dynamo = Mapping[str, dict[str, Any]]
+ALL = list(cases())
+
+
+def of(*kinds: str) -> Any:
+    chosen = [case for case in ALL if case.kind in kinds]
+    return pytest.mark.parametrize("case", chosen, ids=[f"{c.id}:{c.rule.name}" for c in chosen])
+
+
+@pytest.mark.parametrize("rule", graph_break_rules(), ids=lambda rule: rule.name)
+def test_page_has_its_sections(rule: Any) -> None:
+    text = rule.page().help
+    assert [line for line in text.splitlines() if line.startswith("## ")] == [
+        "## What happens",
+        "## Example",
+        "## Use instead",
+        "## Versions",
+    ]
+    assert len(blocks(rule, "Example")) == len(blocks(rule, "Use instead")) == 1
+    assert rule.page().summary.endswith(".")
+    assert all(id in text for id in rule.graph_breaks)
+
+
+@of("example", "invalid")
+def test_reported(case: Case) -> None:
+    found = [f for f in case.findings() if f.code == case.rule.code]
+    assert found
+    for finding in found:
+        assert "`" in finding.message
+        assert "\n" not in finding.message
+
+
+@of("instead", "valid")
+def test_not_reported(case: Case) -> None:
+    said = [f for f in case.findings() if case.kind == "instead" or f.code == case.rule.code]
+    assert said == []
+
+
+@of("example", "invalid")
+def test_breaks_where_reported(case: Case, dynamo: Dynamo) -> None:
+    if not case.runs:
+        assert case.kind == "invalid", "an example has to run"
+        return
+    row = dynamo[case.id]
+    assert row["eager"] is None
+    assert row["breaks"], "Dynamo does not break"
+    findings = case.findings()
+    for finding in findings:
+        if finding.code == case.rule.code:
+            span = statement_at(case.source, finding.line)
+            assert any(span[0] <= n <= span[1] for b in row["breaks"] for n in b["lines"]), finding
+    reported = {statement_at(case.source, f.line) for f in findings}
+    for broke in row["breaks"]:
+        assert any(statement_at(case.source, n) in reported for n in broke["lines"]), f"not foreseen: {broke}"
+
+
+@of("instead", "valid")
+def test_does_not_break(case: Case, dynamo: Dynamo) -> None:
+    if not case.runs:
+        assert case.kind == "valid", "what to use instead has to run"
+        return
+    row = dynamo[case.id]
+    assert row["eager"] is None
+    assert row["breaks"] == []
+    assert row["default"] == row["fullgraph"] == "equal"
+    assert row["graphs"] <= 1 if case.kind == "valid" else row["graphs"] == 1
+
+
+@of("instead")
+def test_instead_does_the_same(case: Case, dynamo: Dynamo) -> None:
+    example = next(c for c in ALL if c.rule is case.rule and c.kind == "example")
+    after, before = dynamo[case.id]["output"], dynamo[example.id]["output"]
+    assert len(after) == len(before) > 0
+    for new, old in zip(after, before, strict=True):
+        assert new == pytest.approx(old)
