@@ -17,6 +17,15 @@ Names of operations:
 - `define class`    a class statement runs
 - `discard NAME`    the result of a call is thrown away
 - `iterate NAME`    an external object is iterated over
+- `set NAME`         also: an attribute of an external module is assigned (`set torch._dynamo.config.verbose`; args 0
+                    is the value), an item of an external mapping (`set os.environ[]`; args 0 the key, 1 the value)
+- `call compiled`   a compiled callable is called from code that is not compiled; args also hold "compile KEYWORD",
+                    what torch.compile was given, and "use N": "range" where argument N ends a loop inside
+- `attribute of compiled`  an attribute of a compiled module is read; args: "name", "self" (the module) and, for a
+                    method of the project, "method": what it does ("calls self", "calls LAYER", "")
+- `isinstance of compiled`  a compiled module is tested by isinstance
+- `change attribute`, `change global`  an int attribute of a module or an int global is read and written back
+- `grow attribute`, `grow global`  a list attribute or global is appended to, and nothing in sight empties it
 """
 
 from __future__ import annotations

@@ -79,6 +79,8 @@ class Calls(Externals, Core):
                 value = self.decorate_external(value, decorator.name)
             elif isinstance(decorator, Partial) and isinstance(decorator.func, Ext):
                 value = self.decorate_external(value, decorator.func.name)
+                if isinstance(value, Wrapped) and value.how == "compiled":
+                    self.compiled_as(value, decorator.kwargs)
             elif isinstance(decorator, Wrapped) and isinstance(decorator.inner, Ext):
                 value = Wrapped(decorator.how, value)
             elif isinstance(decorator, Func | Partial | Wrapped) and len(self._active) < MAX_DEPTH:
@@ -144,6 +146,7 @@ class Calls(Externals, Core):
         if func.how == "compiled":
             if frame.region or self.quiet:
                 return self.apply(func.inner, args, kwargs, node, frame, spread)
+            self.compiled_call(func, args, kwargs, node, frame)
             return self.apply(func.inner, args, kwargs, node, entry(frame.module, frame.unit), spread)
         if func.how == "disabled":
             if self.listens("call disabled", frame):

@@ -31,6 +31,7 @@ from pt2lint.static.values import (
     Tensor,
     Union,
     Value,
+    Wrapped,
     is_none,
     join,
     join_all,
@@ -141,6 +142,8 @@ class Expressions(Classes):
             if owner.type == "device":
                 return STR if name == "type" else INT
             return OBJECT if owner.type == "dtype" else UNKNOWN
+        if isinstance(owner, Wrapped) and owner.how == "compiled":
+            return self.compiled_attribute(owner, name, node, frame)
         if isinstance(owner, Func) and name in ("__name__", "__qualname__", "__doc__"):
             return STR
         if owner is UNKNOWN and name in ("device", "dtype"):
@@ -500,14 +503,6 @@ class Expressions(Classes):
 
     # Subscripts
 
-    def eval_index(self, node: ast.expr, env: Env, frame: Frame) -> Value:
-        if isinstance(node, ast.Slice):
-            for part in (node.lower, node.upper, node.step):
-                if part is not None:
-                    self.eval(part, env, frame)
-            return Py("slice")
-        return self.eval(node, env, frame)
-
     def check_sizes(self, node: ast.expr, env: Env, frame: Frame) -> None:
         """Note slice bounds that are tensors."""
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
@@ -521,7 +516,7 @@ class Expressions(Classes):
 
     def e_subscript(self, node: ast.Subscript, env: Env, frame: Frame) -> Value:
         owner = self.eval(node.value, env, frame)
-        index = self.eval_index(node.slice, env, frame)
+        index = self.eval(node.slice, env, frame)
         results = [self.item(o, index, node, env, frame) for o in options(owner) if is_none(o) is not True]
         return join_all(results)
 
@@ -598,6 +593,12 @@ class Expressions(Classes):
     def e_lambda(self, node: ast.Lambda, env: Env, frame: Frame) -> Value:
         return Func(node, frame.module, env, None, frame.cls)
 
+    def e_slice(self, node: ast.Slice, env: Env, frame: Frame) -> Value:
+        for part in (node.lower, node.upper, node.step):
+            if part is not None:
+                self.eval(part, env, frame)
+        return Py("slice")
+
     def e_starred(self, node: ast.Starred, env: Env, frame: Frame) -> Value:
         return self.eval(node.value, env, frame)
 
@@ -639,6 +640,7 @@ class Expressions(Classes):
                 kwargs["**"] = UNKNOWN
         if isinstance(func, Ext) and func.name == "builtins.super":
             return self.super_call(args, frame)
+        self.grown(node, env, frame)
         return self.apply(func, args, kwargs, node, frame, spread)
 
     _expressions = {
@@ -664,6 +666,7 @@ class Expressions(Classes):
         ast.Lambda: e_lambda,
         ast.NamedExpr: e_namedexpr,
         ast.Starred: e_starred,
+        ast.Slice: e_slice,
         ast.Yield: e_yield,
         ast.YieldFrom: e_yieldfrom,
         ast.Await: e_await,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from pt2lint.static.compiled import Compiled
 from pt2lint.static.frame import Frame
-from pt2lint.static.lifecycle import Lifecycle
 from pt2lint.static.torch_types import DTYPES, TYPED_TENSORS
 from pt2lint.static.values import (
     CONSTANT,
@@ -125,7 +125,7 @@ KEEP_FIRST = (
 )
 
 
-class Externals(Lifecycle):
+class Externals(Compiled):
     def sorts(self, args: list[Value], kwargs: dict[str, Value], receiver: Value | None = None) -> dict[int | str, str]:
         found: dict[int | str, str] = {i: self.sort(a) for i, a in enumerate(args)}
         found.update({k: self.sort(v) for k, v in kwargs.items()})
@@ -476,6 +476,9 @@ class Externals(Lifecycle):
         if last == "next":
             return self.element(first)
         if last == "isinstance" and len(args) == 2:
+            if isinstance(first, Wrapped) and first.how == "compiled" and isinstance(args[1], Class | Seq):
+                if self.listens("isinstance of compiled", frame):
+                    self.note(node, "isinstance of compiled", frame, args=self.sorts([first.inner, args[1]], {}))
             kinds = args[1].elts if isinstance(args[1], Seq) and args[1].elts is not None else [args[1]]
             names = [k.name if isinstance(k, Ext) else "" for k in kinds]
             if all(names):
@@ -576,9 +579,9 @@ class Externals(Lifecycle):
     def h_compile(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
         target = args[0] if args else kwargs.get("model")
         if target is None or is_none(target) is True:
-            return Ext("torch.compile")
+            return Partial(Ext("torch.compile"), [], kwargs) if kwargs else Ext("torch.compile")
         self.compiled(target, node, frame)
-        return Wrapped("compiled", target)
+        return self.compiled_as(Wrapped("compiled", target), kwargs)
 
     def h_disable(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
         return Wrapped("disabled", args[0]) if args else Ext("torch.compiler.disable")
@@ -724,7 +727,7 @@ def _count(sizes: list[Value], size: Value | None) -> int | None:
         sizes = [size]
     if len(sizes) == 1 and isinstance(sizes[0], Seq):
         return len(sizes[0].elts) if sizes[0].elts is not None else None
-    return len(sizes) if sizes and all(isinstance(s, Py | Tensor) for s in sizes) else None
+    return len(sizes) if len(sizes) > 1 or (sizes and isinstance(sizes[0], Py | Tensor)) else None
 
 
 def short(name: str) -> str:

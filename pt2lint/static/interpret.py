@@ -45,6 +45,7 @@ class Interpreter(Statements):
         self._kept: list[Env] = []
         self._used: dict[Any, dict[str, tuple[int, str]]] = {}
         self.reached: set[Any] = set()  # functions that Dynamo traces on some way from a root
+        self.settings: dict[int, tuple[Wrapped, dict[str, str]]] = {}
         self.made: dict[tuple[str, int, int, str], Instance] = {}
         plain = {a for t in (str, list, dict, tuple, int, float, set, bytes) for a in dir(t)}
         names = {n[13:] for n in (*self.types.returns, *self.types.attributes) if n.startswith("torch.Tensor.")}

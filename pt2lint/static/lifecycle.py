@@ -6,13 +6,14 @@ from typing import Any
 
 from pt2lint.static.core import Core
 from pt2lint.static.frame import Frame
-from pt2lint.static.values import Instance, Py, Seq, Value
+from pt2lint.static.values import Instance, Py, Seq, Value, Wrapped
 
 
 class Lifecycle(Core):
     """`made` holds one object for each place that makes one; `uses` what is done with it, by `id`."""
 
     made: dict[tuple[str, int, int, str], Instance]
+    settings: dict[int, tuple[Wrapped, dict[str, str]]]
 
     def external_object(
         self, name: str, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame

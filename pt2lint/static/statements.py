@@ -78,7 +78,7 @@ class Statements(Expressions):
 
     def s_expr(self, node: ast.Expr, env: Env, frame: Frame) -> None:
         value = self.eval(node.value, env, frame)
-        if isinstance(node.value, ast.Call) and frame.depth == 0:
+        if isinstance(node.value, ast.Call):
             callee = self.last_external
             if callee and self.listens(f"discard {callee}", frame) and self.last_call is node.value:
                 self.note(node.value, f"discard {callee}", frame)
@@ -86,6 +86,11 @@ class Statements(Expressions):
 
     def s_assign(self, node: ast.Assign, env: Env, frame: Frame) -> None:
         value = self.eval(node.value, env, frame)
+        if frame.region and isinstance(node.value, ast.BinOp) and len(node.targets) == 1:
+            # `self.step = self.step + 1`
+            target = node.targets[0]
+            if dotted(target) is not None and dotted(target) in (dotted(node.value.left), dotted(node.value.right)):
+                self.changed(target, self.quietly(target, env, frame), env, frame)
         for target in node.targets:
             self.assign(target, value, env, frame)
 
@@ -103,6 +108,7 @@ class Statements(Expressions):
         if isinstance(current, Seq) and isinstance(node.op, ast.Add) and current.type != "tuple":
             self.extend(current, value)
             return
+        self.changed(node.target, current, env, frame)
         self.assign(node.target, self.binary(current, value, node.op, node, frame), env, frame)
 
     def s_return(self, node: ast.Return, env: Env, frame: Frame) -> bool:
@@ -203,12 +209,15 @@ class Statements(Expressions):
                     self.store(option, target.attr, value, frame)
                 elif option.external and self.listens(f"set {option.external}.{target.attr}", frame):
                     self.note(target, f"set {option.external}.{target.attr}", frame)
+            elif isinstance(option, Ext) and option.receiver is None:
+                if self.listens(f"set {option.name}.{target.attr}", frame):
+                    self.note(target, f"set {option.name}.{target.attr}", frame, args={0: self.sort(value)})
             elif isinstance(option, Tensor) and self.listens(f"set torch.Tensor.{target.attr}", frame):
                 self.note(target, f"set torch.Tensor.{target.attr}", frame, about=option, args={0: self.sort(value)})
 
     def assign_item(self, target: ast.Subscript, value: Value, env: Env, frame: Frame) -> None:
         owner = self.eval(target.value, env, frame)
-        index = self.eval_index(target.slice, env, frame)
+        index = self.eval(target.slice, env, frame)
         for option in options(owner):
             if isinstance(option, Dict):
                 if isinstance(index, Py) and isinstance(index.const, str):
@@ -221,6 +230,8 @@ class Statements(Expressions):
                 self.check_sizes(target.slice, env, frame)
             elif isinstance(option, Instance):
                 self.assigned_item(option, index)
+            elif isinstance(option, Ext) and self.listens(f"set {option.name}[]", frame):
+                self.note(target, f"set {option.name}[]", frame, args={0: self.sort(index), 1: self.sort(value)})
 
     # Compound statements
 
