@@ -24,7 +24,7 @@ from pt2lint.pages import UNUSED
 # Codes of our own families; PT001, say, is one of flake8-pytest-style.
 _OURS = re.compile(r"PT[BRSX]\d*$")
 _COMMENT = re.compile(
-    r"#\s*(?:(?i:noqa)(?:\s*:\s*(?P<listed>[A-Z]+[0-9]*\b(?:\s*,\s*[A-Z]+[0-9]*\b|\s+[A-Z]+[0-9]+\b)*)|(?!\s*[:\w]))"
+    r"#\s*(?:(?i:noqa)(?:\s*:\s*(?P<listed>[A-Z]+[0-9]*\b(?:\s*,\s*[A-Z]+[0-9]*\b|\s+[A-Z]+[0-9]+\b)*)|(?!\s*[:\w-]))"
     r"|pt2lint:\s*(?P<what>ignore-file|ignore)\b(?:\s*\[(?P<named>[^\]]*)\])?)"
 )
 _CODE = re.compile(r"[A-Za-z]+[0-9]*")
@@ -35,7 +35,7 @@ class Comment:
     """One suppression: its codes (none: all), the lines it covers and where it stands.
 
     `text` is the whole comment, from column `column` (from 1) of line `line`; `match` the part that
-    suppresses.
+    suppresses; `space` counts the blanks before it.
     """
 
     codes: tuple[str, ...]
@@ -45,6 +45,7 @@ class Comment:
     column: int
     text: str
     match: tuple[int, int]
+    space: int
     alone: bool
     noqa: bool
     used: set[str] = field(default_factory=set)
@@ -115,7 +116,9 @@ def _comment(
     codes = tuple(code.upper() for code in _CODE.findall(match["listed"] or match["named"] or ""))
     line, column = token.start
     noqa = match["what"] is None
-    return Comment(codes, first, last, line, column + 1, token.string, match.span(), alone, noqa)
+    before = token.line[:column]
+    space = len(before) - len(before.rstrip(" \t"))
+    return Comment(codes, first, last, line, column + 1, token.string, match.span(), space, alone, noqa)
 
 
 def split(findings: Iterable[Finding], comments: Iterable[Comment]) -> tuple[list[Finding], list[Finding]]:
@@ -182,7 +185,8 @@ def _removal(path: str, comment: Comment, idle: list[str]) -> Edit:
         )
     if comment.alone:
         return Edit(path, comment.line, 1, comment.line + 1, 1, "")
-    return Edit(path, comment.line, comment.column, comment.line, comment.column + len(comment.text), "")
+    start = comment.column - comment.space
+    return Edit(path, comment.line, start, comment.line, comment.column + len(comment.text), "")
 
 
 def add_noqa(source: str, findings: Iterable[Finding]) -> str:

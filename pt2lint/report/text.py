@@ -171,7 +171,8 @@ def _summary(report: Report, style: Style) -> str:
     if fixable["safe"]:
         text += f" {fixable['safe']} can be fixed with --fix."
     if fixable["unsafe"]:
-        text += f" {fixable['unsafe']} {'more ' if fixable['safe'] else ''}with --fix --unsafe-fixes."
+        more = "more" if fixable["safe"] else "can be fixed"
+        text += f" {fixable['unsafe']} {more} with --fix --unsafe-fixes."
     if report.suppressed:
         text += f" {len(report.suppressed)} suppressed."
     if report.problems:
