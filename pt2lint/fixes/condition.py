@@ -54,6 +54,8 @@ def read_condition(function: FunctionCode, test: cst.BaseExpression, kind: Kind)
     dynamic = [part for part in parts if part not in static]
     if not dynamic:
         return Refusal("no part of the test is known to be a tensor")
+    if len(parts) == 1 and not _is_tensor(function, test, kind) and kind(test) != "unknown":
+        return Refusal("the test is plain Python")
     reader = _Reader(function, kind)
     try:
         texts = [reader.truth(part) for part in dynamic]

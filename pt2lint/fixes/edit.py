@@ -113,6 +113,9 @@ def choose(
         fix = next((fix for fix in fixes if fix.proven), fixes[0])
         edits = [edit for edit in fix.edits if edit not in choice.edits.get(edit.path, ())]
         new = [edit for edit in edits if not _is_import(edit)]
+        if not edits:
+            choice.taken.append((finding, fix))  # another finding's fix does all of it
+            continue
         if not new or any(_touch(edit, other) for edit in edits for other in choice.edits.get(edit.path, ())):
             choice.waiting.append((finding, fix))
             continue

@@ -159,8 +159,10 @@ def _returns(name: str, first: str, function: bool) -> str:
         return "tensor:int"
     if name in TO_FLOAT:
         return "tensor:float"
+    if name in ("sum", "prod", "cumsum") and first in ("tensor:bool", "tensor:int"):
+        return "tensor:int"
     if name in SAME:
-        keeps = name not in ("to", "type_as", "sum", "prod", "cumsum", "where", "cat", "stack", "einsum")
+        keeps = name not in ("to", "type_as", "where", "cat", "stack", "einsum")
         return first if keeps and first.startswith("tensor") else "tensor"
     if function and name in MAKERS:
         return "tensor"

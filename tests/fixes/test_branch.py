@@ -359,14 +359,14 @@ def test_tests_that_are_no_tensor_are_refused(test):
         "if x.sum() > 0:\n        return x, x\n    return x",
         "if x.sum() > 0:\n        return\n    return x",
         "if flag:\n        if x.sum() > 0:\n            return x\n    return x + 1",
-        "for i in xs:\n        if flag:\n            if x.sum() > 0:\n                continue\n        x = x + i",
+        "for i in xs:\n        if flag:\n            if x.sum():\n                continue\n        x += i",
         "while x.sum() > 0:\n        if x.sum() > 9:\n            break\n        x = x - 1\n    return x",
     ],
 )
 def test_ways_out_of_the_middle_are_refused(rest):
     source = HEAD + f"def f(x: torch.Tensor, flag):\n    {rest}\n"
     code = function_code(source)
-    node = next(one for one in nodes(code, cst.If) if "x.sum()" in code.module.code_for_node(one.test))
+    node = next(one for one in nodes(code, cst.If) if "x.sum" in code.module.code_for_node(one.test))
     for repair in (to_where, to_cond):
         refusal = repair(code, node)
         assert isinstance(refusal, Refusal), refusal

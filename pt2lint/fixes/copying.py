@@ -1,0 +1,69 @@
+"""copy.deepcopy and copy.copy in code that is compiled: a clone, or the container built anew."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.finding import Fix
+from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.rewrite import (
+    Refusal,
+    Repaired,
+    accepted,
+    fix,
+    fresh,
+    in_parentheses,
+    qualified,
+    rewrite,
+    source,
+)
+from pt2lint.rule import FunctionCode
+
+
+def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+    """The copy as a clone, or as a container of clones."""
+    return accepted(to_clone(function, node, kind)) if isinstance(node, cst.Call) else ()
+
+
+def to_clone(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
+    """`copy.deepcopy(t)` as `t.detach().clone()`, of a list or dictionary of tensors as one that is built
+    anew; `copy.copy(t)` as `t.detach()`, which shares the storage, of a list or dictionary as `list(...)`,
+    `dict(...)`.
+
+    Refused with a memo, and where what is copied is not known. Unsafe: a copy no longer requires a gradient
+    where the original is a leaf that does (a copy of any other tensor that does is an error in eager mode);
+    two entries that are one tensor become two.
+    """
+    kind = kind or guess(function)
+    name = qualified(function, node.func)
+    if name not in ("copy.deepcopy", "copy.copy"):
+        return Refusal("not a function of copy")
+    if len(node.args) != 1 or node.args[0].star or node.args[0].keyword is not None:
+        return Refusal("the copy is given a memo")
+    value = node.args[0].value
+    heard = next((op.arg(0) for op in function.ops_at(node) if op.name == f"call {name}"), "")
+    word = kind(value)
+    if word == "unknown":
+        word = heard or word
+    text = source(function, value)
+    bare = in_parentheses(text)
+    deep = name == "copy.deepcopy"
+    if word.startswith("tensor"):
+        new = f"{bare}.detach().clone()" if deep else f"{bare}.detach()"
+        says = "Clone the tensor" if deep else "Make another tensor on the same storage"
+        says += "; the copy does not require a gradient."
+    elif word.startswith(("list of tensor", "dict of tensor")):
+        one = fresh(function, "tensor")
+        if word.startswith("list"):
+            new = f"[{one}.detach().clone() for {one} in {text}]" if deep else f"list({text})"
+        else:
+            key = fresh(function, "key")
+            new = (
+                f"{{{key}: {one}.detach().clone() for {key}, {one} in {bare}.items()}}"
+                if deep
+                else f"dict({text})"
+            )
+        says = "Build the container anew" + (", of clones, which do not require a gradient." if deep else ".")
+    else:
+        return Refusal(f"`{text}` is not known to be a tensor, or a list or dictionary of tensors")
+    return fix(says, rewrite(function, {node: cst.parse_expression(new)}))

@@ -1,0 +1,55 @@
+"""torch.compiler.disable on the function: a way round, where nothing else serves."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.finding import Edit, Fix
+from pt2lint.fixes.kinds import Kind
+from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, enclosing_function, fix, qualified, torch_name
+from pt2lint.rule import FunctionCode
+
+_ROOTS = ("forward", "__call__", "main", "training_step", "__init__")
+
+
+def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+    """The decorator, where the function may have it."""
+    del kind
+    return accepted(decorate(function, node))
+
+
+def decorate(function: FunctionCode, node: cst.CSTNode) -> Repaired:
+    """`@torch.compiler.disable` on the function that holds the node.
+
+    Refused for roots (`forward` and what is compiled itself), for nested functions, and where it stands
+    already. It does not remove the graph break: it makes one of all those in the function, at its call, and
+    keeps what the function does out of the graph.
+    """
+    owner = enclosing_function(function, node)
+    if owner is None or enclosing_function(function, owner) is not None:
+        return Refusal("there is no function of its own to disable")
+    if owner.name.value in _ROOTS:
+        return Refusal(f"`{owner.name.value}` is where compiling starts: all of it would be left out")
+    for decorator in owner.decorators:
+        target = (
+            decorator.decorator.func if isinstance(decorator.decorator, cst.Call) else decorator.decorator
+        )
+        name = qualified(function, target) or ""
+        if "compile" in name or "jit" in name or "disable" in name:
+            return Refusal("the function is compiled, or disabled, by a decorator")
+        if name not in ("", "staticmethod", "classmethod"):
+            return Refusal(f"`{name}` decorates the function")
+    if owner.asynchronous is not None:
+        return Refusal("the function is asynchronous")
+    name, imports = torch_name(function, "torch.compiler.disable")
+    line = function.range(owner)[0]
+    first = function.text.split("\n")[line - function.first_line]
+    while not first.lstrip().startswith("def "):
+        line += 1
+        first = function.text.split("\n")[line - function.first_line]
+    indent = first[: len(first) - len(first.lstrip())]
+    edit = Edit(function.path, line, 1, line, 1, f"{indent}@{name}\n")
+    return fix(
+        f"Way round: run `{owner.name.value}` outside the graph. One graph break remains, at its call.",
+        (*imports, edit),
+    )

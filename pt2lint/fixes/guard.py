@@ -1,0 +1,195 @@
+"""Checks of a tensor's values that raise: as assertions that stay in the graph."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.finding import Fix
+from pt2lint.fixes.condition import read_condition
+from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.rewrite import (
+    Refusal,
+    Repaired,
+    accepted,
+    ancestors,
+    fix,
+    line,
+    rewrite,
+    source,
+    torch_name,
+)
+from pt2lint.rule import FunctionCode
+
+
+def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+    """All repairs that fit of the check that the node is in."""
+    kind = kind or guess(function)
+    for outer in (node, *ancestors(function, node)):
+        if isinstance(outer, cst.Assert):
+            return accepted(split_assert(function, outer, kind), assert_in_graph(function, outer, kind))
+        if isinstance(outer, cst.If):
+            return accepted(raise_to_assert(function, outer, kind))
+        if isinstance(outer, cst.BaseStatement):
+            return ()
+    return ()
+
+
+def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = None) -> Repaired:
+    """`if bad: raise X("text")` as `torch._assert_async(not bad, "text")`, or `assert` where X is
+    AssertionError.
+
+    Refused where the body does more than raise, there is an `else`, or the error is raised from another.
+    Unsafe: what is raised is a RuntimeError (compiled; with `torch._assert_async` in eager too), on a GPU it
+    arrives when the device gets there, and values of tensors in the message are left out.
+    """
+    kind = kind or guess(function)
+    body = node.body.body
+    inner = body[0] if len(body) == 1 else None
+    small = inner.body if isinstance(inner, cst.SimpleStatementLine) else ()
+    raised = small[0] if len(small) == 1 else inner
+    if not isinstance(raised, cst.Raise):
+        return Refusal("the body does more than raise")
+    if node.orelse is not None or isinstance(function.parent(node), cst.If):
+        return Refusal("the check is one side of a longer branch")
+    if raised.exc is None or raised.cause is not None:
+        return Refusal("the error is raised again, or from another")
+    condition = read_condition(function, node.test, kind)
+    if isinstance(condition, Refusal):
+        return condition
+    error = raised.exc.func if isinstance(raised.exc, cst.Call) else raised.exc
+    arguments = raised.exc.args if isinstance(raised.exc, cst.Call) else ()
+    imports = list(condition.imports)
+    holds = condition.text
+    if not condition.negated:
+        name, added = torch_name(function, "torch.logical_not")
+        holds, imports = f"{name}({holds})", [*imports, *added]
+    value = arguments[0].value if arguments else None
+    if not (value is None or _is_text(value)):
+        return Refusal("the message is not written out")
+    message = _message(function, value, kind) if value is not None else repr(source(function, error))
+    if source(function, error) == "AssertionError" and not message.startswith(("f", "F", "(")):
+        text = f"assert {holds}, {message}"
+        says = "as an `assert`, which Dynamo keeps in the graph; compiled, a failure raises RuntimeError."
+    else:
+        name, added = torch_name(function, "torch._assert_async")
+        imports += added
+        text = f"{name}({holds}, {message})"
+        says = (
+            "with `torch._assert_async`, which stays in the graph. A failure raises RuntimeError with this "
+            "message; on a GPU it does so later, and the device cannot be used after it."
+        )
+    new: cst.BaseStatement = line(text, node)
+    if condition.static:
+        block = cst.parse_statement(f"if {' and '.join(condition.static)}:\n    {text}\n")
+        new = block.with_changes(leading_lines=node.leading_lines)
+    edits = (*dict.fromkeys(imports), *rewrite(function, {node: new}))
+    return fix(f"Check {says}", edits)
+
+
+def _is_text(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.SimpleString | cst.FormattedString | cst.ConcatenatedString)
+
+
+def _message(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> str:
+    """The message as a constant, or as an f-string of what is known without a tensor's values; values of
+    tensors and of what is not known become an ellipsis."""
+    if isinstance(node, cst.ConcatenatedString):
+        parts = [_message(function, side, kind) for side in (node.left, node.right)]
+        return f"({' '.join(parts)})".replace("((", "(").replace("))", ")")
+    if not isinstance(node, cst.FormattedString):
+        return source(function, node)
+    pieces: list[cst.BaseFormattedStringContent] = []
+    for part in node.parts:
+        if isinstance(part, cst.FormattedStringExpression) and not _is_static(part.expression, kind):
+            pieces.append(cst.FormattedStringText("..."))
+        else:
+            pieces.append(part)
+    made = node.with_changes(parts=pieces)
+    text = function.module.code_for_node(made)
+    if all(isinstance(piece, cst.FormattedStringText) for piece in pieces):
+        text = text.lstrip("fF").replace("{{", "{").replace("}}", "}")
+    return text
+
+
+def _is_static(node: cst.BaseExpression, kind: Kind) -> bool:
+    if isinstance(node, cst.Attribute) and node.attr.value in ("shape", "dtype", "device", "ndim"):
+        return True
+    return kind(node) in ("int", "float", "bool", "str")
+
+
+def split_assert(function: FunctionCode, node: cst.Assert, kind: Kind | None = None) -> Repaired:
+    """`assert a and b` as `assert a`, `assert b`: the `and` asks for a tensor's truth, an assert does not.
+
+    Safe: in eager mode each part is asked in the same order, and fails with the same error.
+    """
+    kind = kind or guess(function)
+    parts = _conjuncts(node.test)
+    statement = function.parent(node)
+    if len(parts) < 2 or not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
+        return Refusal("the assertion has one part, or shares its line")
+    if not _constant(node.msg):
+        return Refusal("Dynamo takes assertions on tensors with a constant message only")
+    made = []
+    for part in parts:
+        bare = part.with_changes(lpar=(), rpar=()) if "\n" not in source(function, part) else part
+        made.append(statement.with_changes(body=[node.with_changes(test=bare, comma=node.comma)]))
+    made[1:] = [one.with_changes(leading_lines=()) for one in made[1:]]
+    plain = statement.trailing_whitespace.with_changes(comment=None, whitespace=cst.SimpleWhitespace(""))
+    made[:-1] = [one.with_changes(trailing_whitespace=plain) for one in made[:-1]]
+    edits = rewrite(function, {statement: made})
+    return fix(
+        "Assert each part on its own: Dynamo keeps assertions on single tensors in the graph.", edits, True
+    )
+
+
+def _conjuncts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.And):
+        return [*_conjuncts(node.left), *_conjuncts(node.right)]
+    return [node]
+
+
+def _constant(message: cst.BaseExpression | None) -> bool:
+    if message is None or isinstance(message, cst.SimpleString):
+        return True
+    return (
+        isinstance(message, cst.ConcatenatedString) and _constant(message.left) and _constant(message.right)
+    )
+
+
+def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None = None) -> Repaired:
+    """An `assert` on a number read out of a tensor, or on several tensors, as an assertion on one tensor;
+    with `torch._assert_async` where the message is not constant.
+
+    Unsafe: a number that is compared in Python has double precision, a tensor has its own; compiled, a
+    failure raises RuntimeError.
+    """
+    kind = kind or guess(function)
+    condition = read_condition(function, node.test, kind)
+    if isinstance(condition, Refusal):
+        return condition
+    if condition.static:
+        return Refusal("the assertion is part tensor, part plain Python")
+    imports = list(condition.imports)
+    holds = condition.text
+    if condition.negated:
+        name, added = torch_name(function, "torch.logical_not")
+        holds, imports = f"{name}({holds})", [*imports, *added]
+    if _constant(node.msg):
+        tail = f", {source(function, node.msg)}" if node.msg is not None else ""
+        new = cst.ensure_type(line(f"assert {holds}{tail}").body[0], cst.Assert)
+    else:
+        assert node.msg is not None
+        if not _is_text(node.msg):
+            return Refusal("the message is not written out")
+        name, added = torch_name(function, "torch._assert_async")
+        imports += added
+        call = f"{name}({holds}, {_message(function, node.msg, kind)})"
+        new = line(call).body[0]  # type: ignore[assignment]
+    edits = rewrite(function, {node: new})
+    if not edits:
+        return Refusal("the assertion is on one tensor already")
+    return fix(
+        "Assert on the tensor itself, which Dynamo keeps in the graph; compiled, a failure raises "
+        "RuntimeError.",
+        (*dict.fromkeys(imports), *edits),
+    )

@@ -1,0 +1,88 @@
+"""Work of the host inside compiled code: imports, random numbers of Python."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.finding import Fix
+from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.rewrite import (
+    Refusal,
+    Repaired,
+    accepted,
+    ancestors,
+    binds,
+    enclosing_function,
+    fix,
+    import_edit,
+    qualified,
+    rewrite,
+    source,
+    torch_name,
+    uses,
+)
+from pt2lint.rule import FunctionCode
+
+_RANDOM = {
+    "random.random": "torch.rand",
+    "numpy.random.rand": "torch.rand",
+    "numpy.random.randn": "torch.randn",
+}
+
+
+def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+    """All that fits of: an import moved to the top of the file, a random number drawn by torch."""
+    found: list[Repaired] = []
+    for outer in (node, *ancestors(function, node)):
+        if isinstance(outer, cst.Import | cst.ImportFrom):
+            found.append(hoist_import(function, outer))
+        if isinstance(outer, cst.BaseStatement):
+            break
+    if isinstance(node, cst.Call):
+        found.append(draw_with_torch(function, node, kind))
+    return accepted(*found)
+
+
+def hoist_import(function: FunctionCode, node: cst.Import | cst.ImportFrom) -> Repaired:
+    """An import inside the function at the top of the file instead.
+
+    Refused for relative imports (they may be there to break a cycle), `import *`, names that the function
+    binds otherwise or the file imports as something else, and imports under `try` or a condition. Unsafe:
+    the module is then loaded with the file, also where the function is never called.
+    """
+    statement = function.parent(node)
+    owner = enclosing_function(function, node)
+    if owner is None or not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
+        return Refusal("the import shares its line")
+    if function.parent(statement) is not owner.body:
+        return Refusal("the import stands under a condition")
+    if isinstance(node, cst.ImportFrom) and (node.relative or isinstance(node.names, cst.ImportStar)):
+        return Refusal("a relative import, or one of all names")
+    if len(owner.body.body) < 2:
+        return Refusal("the function does nothing else")
+    for name in binds(node):
+        others = [use for use in uses(owner.body) if use.name == name and use.binds]
+        if len(others) > 1 or (name in function.imports and not isinstance(node, cst.Import)):
+            return Refusal(f"`{name}` has another meaning too")
+    edits = (import_edit(function, source(function, node)), *rewrite(function, {statement: None}))
+    return fix("Import at the top of the file: the module is then loaded before anything is compiled.", edits)
+
+
+def draw_with_torch(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
+    """`random.random()` in arithmetic with tensors as `torch.rand(())`.
+
+    Unsafe, and not to be proven by comparison: the numbers come from another generator.
+    """
+    kind = kind or guess(function)
+    known = qualified(function, node.func) or ""
+    if known not in _RANDOM or node.args:
+        return Refusal("not a single random number of Python or NumPy")
+    parent = function.parent(node)
+    if not isinstance(parent, cst.BinaryOperation):
+        return Refusal("the number is not used in arithmetic")
+    other = parent.right if parent.left is node else parent.left
+    if not kind(other).startswith("tensor"):
+        return Refusal("the number does not meet a tensor")
+    name, imports = torch_name(function, _RANDOM[known])
+    edits = (*imports, *rewrite(function, {node: cst.parse_expression(f"{name}(())")}))
+    return fix("Draw with torch, in the graph: other numbers, from torch's own generator.", edits)

@@ -1,0 +1,494 @@
+"""Guards, numbers, masks, prints, copies and the rest: each repair under the real Dynamo, each refusal."""
+
+from __future__ import annotations
+
+import libcst as cst
+import pytest
+import torch
+
+from pt2lint.fixes import copying, disable, guard, host, learning_rate, mask, printing, scalar
+from pt2lint.fixes.rewrite import Refusal
+from pt2lint.fixes.settings import capture_scalars, capture_shapes
+from pt2lint.op import Op
+from tests.fixes.lab import applied, breaks, calls, function_code, load, nodes, prove
+
+HEAD = """import copy
+import logging
+import random
+import warnings
+
+import torch
+
+logger = logging.getLogger()
+
+
+"""
+X = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+P = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+DEF = "def f(x: torch.Tensor):\n    "
+
+
+def first(source, kind, repair, name="f"):
+    code = function_code(source, name)
+    return repair(code, nodes(code, kind)[0])
+
+
+GUARDS = [
+    'if not (x > 0).all():\n        raise ValueError("must be positive")  # says who\n    return x + 1',
+    "if (x <= 0).any():\n        raise ValueError\n    return x + 1",
+    'if torch.isnan(x).any():\n        raise AssertionError("nan")\n    return x + 1',
+    'if (x <= 0).any():\n        raise ValueError(f"bad {x} of {x.shape}")\n    return x + 1',
+    'if x.dim() == 1 and (x <= 0).any():\n        raise ValueError("a" "b")\n    return x + 1',
+    'if x.min().item() <= 0:\n        raise ValueError("low")\n    return x + 1',
+]
+
+
+@pytest.mark.parametrize("body", GUARDS)
+def test_raise_to_assert(body):
+    fix = first(HEAD + DEF + body, cst.If, guard.raise_to_assert)
+    assert fix.applicability == "unsafe"
+    prove(HEAD + DEF + body, fix, [[P]])
+    prove(HEAD + DEF + body, fix, [[X]], errors_alike=False)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (x < 0).any():\n        x = x + 1\n        raise ValueError",
+        "if (x < 0).any():\n        raise ValueError\n    else:\n        x = x + 1",
+        "if x.dim() == 1:\n        pass\n    elif (x < 0).any():\n        raise ValueError",
+        "if (x < 0).any():\n        raise ValueError from None",
+        "if (x < 0).any():\n        raise",
+        "if (x < 0).any():\n        raise ValueError(x)",
+        "if x.dim() > 1:\n        raise ValueError",
+        "if (x < 0).any() or x.dim() > 1:\n        raise ValueError",
+    ],
+)
+def test_raise_to_assert_is_refused(body):
+    code = function_code(HEAD + DEF + body + "\n    return x\n")
+    found = nodes(code, cst.If)
+    assert isinstance(guard.raise_to_assert(code, found[-1]), Refusal)
+
+
+def test_split_assert():
+    source = HEAD + DEF + 'assert (x < 9).all() and (x > -9).all(), "range"  # both\n    return x + 1\n'
+    fix = first(source, cst.Assert, guard.split_assert)
+    assert fix.applicability == "safe"
+    after = prove(source, fix, [[X]])
+    assert after.count("# both") == 1
+    for test in ("(x < 9).all() or (x > -9).all()", "(x < 9).all()"):
+        assert isinstance(first(HEAD + DEF + f"assert {test}\n", cst.Assert, guard.split_assert), Refusal)
+    refusal = first(HEAD + DEF + 'assert x.any() and x.all(), f"{x}"\n', cst.Assert, guard.split_assert)
+    assert "constant" in refusal.reason
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "x.max().item() <= 4",
+        '(x < 9).all() or (x > -9).all(), "range"',
+        'not (x > 9).any(), f"{x.shape} {x}"',
+    ],
+)
+def test_assert_in_graph(test):
+    source = HEAD + DEF + f"assert {test}\n    return x + 1\n"
+    prove(source, first(source, cst.Assert, guard.assert_in_graph), [[X]])
+    prove(
+        source, first(source, cst.Assert, guard.assert_in_graph), [[X.detach() * 9 + 99]], errors_alike=False
+    )
+
+
+@pytest.mark.parametrize("test", ["x.dim() == 1", "x.sum() > -99", "x.any(), x", "x.any() and x.dim() == 1"])
+def test_assert_in_graph_is_refused(test):
+    source = HEAD + DEF + f"assert {test}\n    return x + 1\n"
+    code = function_code(source)
+    found = guard.assert_in_graph(code, nodes(code, cst.Assert)[0])
+    assert isinstance(found, Refusal), found
+
+
+NUMBERS = [
+    ("return x / x.abs().max().item()", "x.abs().max().item"),
+    ("scale = x.abs().max().item() + 1\n    return x * scale - scale", "x.abs().max().item"),
+    ("return x * float(x.sum())", "float"),
+    ("limit = x.mean().item()\n    return torch.clamp(x, max=limit)", "x.mean().item"),
+    ("return x * -(x > 0).sum().item()", "(x > 0).sum().item"),
+]
+
+
+@pytest.mark.parametrize(("body", "call"), NUMBERS)
+def test_keep_tensor(body, call):
+    source = HEAD + DEF + body + "\n"
+    code = function_code(source)
+    after = prove(source, scalar.keep_tensor(code, calls(code, call)), [[X], [P]])
+    assert (".detach()" in after) == ("> 0).sum()" not in body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return x.sum().item()",
+        "return x + 1 if x.sum().item() > 0 else x",
+        "n = x.sum().item()\n    return x.reshape(n)",
+        "n = x.sum().item()\n    n = n + x\n    return n",
+        "n = x.sum().item()\n    return [n * x, n]",
+        "n = x.sum().item()",
+        "return x * int(x.sum())",
+        "return x * y.item().z",
+        "return unknown * x.sum().item()",
+        "return foo(x.sum().item())",
+    ],
+)
+def test_keep_tensor_is_refused(body):
+    code = function_code(HEAD + DEF + body + "\n")
+    call = next(
+        node
+        for node in nodes(code, cst.Call)
+        if code.module.code_for_node(node.func) in ("x.sum().item", "int", "y.item")
+    )
+    assert isinstance(scalar.keep_tensor(code, call), Refusal)
+
+
+def test_scalar_fixes_repair_what_is_around():
+    for body, word in (
+        ("if x.sum().item() > 0:\n        x = -x\n    return x", "torch.where"),
+        ("assert x.sum().item() > 0\n    return x", "Assert"),
+        ("return x.sum().item()", "setting"),
+    ):
+        code = function_code(HEAD + DEF + body)
+        found = scalar.fixes(code, calls(code, "x.sum().item"))
+        assert word in found[0].description
+
+
+def test_scalar_capture():
+    source = HEAD + "def f(x):\n    return x * x.sum().item()\n"
+    before = torch._dynamo.config.capture_scalar_outputs
+    try:
+        assert breaks(lambda: load(source).f, [X])
+        after = applied(source, capture_scalars(function_code(source)))
+        assert not breaks(lambda: load(after).f, [X])
+    finally:
+        torch._dynamo.config.capture_scalar_outputs = before
+
+
+def test_shape_capture():
+    source = "def f(x):\n    return x[x > 0] + 1\n"
+    before = torch._dynamo.config.capture_dynamic_output_shape_ops
+    try:
+        assert breaks(lambda: load(source).f, [X])
+        after = applied(source, capture_shapes(function_code(source)))
+        assert after.startswith("import torch\n")
+        assert not breaks(lambda: load(after).f, [X])
+    finally:
+        torch._dynamo.config.capture_dynamic_output_shape_ops = before
+
+
+@pytest.mark.parametrize("call", ["sum", "mean", "prod", "any", "all"])
+def test_masked_reduction(call):
+    for expression in (f"x[x > 0].{call}()", f"torch.{call}(x[m])", f"x.masked_select(m).{call}()"):
+        source = HEAD + DEF + f"m = x > 0\n    return x.sum() + {expression}\n"
+        code = function_code(source)
+        node = nodes(code, cst.Subscript)[0] if "[" in expression else calls(code, "x.masked_select")
+        fix = mask.reduce_where(code, node)
+        nan = torch.tensor([float("nan"), 1.0, -1.0], requires_grad=True)
+        prove(source, fix, [[X], [-P.detach()], [nan]] if call != "mean" else [[X], [P]])
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["x[m].sum(0)", "x[m]", "x[m].max()", "x[m] + 1", "x[m].numel()", "x[:, m].sum()", "x.pop()[m].sum()"],
+)
+def test_masked_reduction_is_refused(expression):
+    code = function_code(HEAD + DEF + f"m = x > 0\n    return {expression}\n")
+    found = nodes(code, cst.Subscript)
+    assert all(isinstance(mask.reduce_where(code, node), Refusal) for node in found)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "y[m] = x[m] * 2",
+        "y[m] -= 1",
+        "y[m] *= x[m].abs()",
+        "y[m] = -x[m] + y[m]",
+        "y[x > 0] = x[x > 0]",
+    ],
+)
+def test_masked_assignment(statement):
+    source = HEAD + DEF + f"y = x * 3\n    z = y.view(-1)\n    m = x > 0\n    {statement}\n    return y, z\n"
+    code = function_code(source)
+    kind = (
+        cst.AugAssign if "= " in statement and statement[5] != "=" and "] =" not in statement else cst.Assign
+    )
+    found = [node for node in nodes(code, kind) if "[" in code.module.code_for_node(node)]
+    prove(source, mask.assign_where(code, found[0]), [[X], [-P.detach()], [P]])
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "y[m] = 1",
+        "y[m] = x.sum()",
+        "y[m] = x",
+        "y[m] = x[k]",
+        "y[m] = foo(x[m])",
+        "y[m] = x[m] @ x",
+        "y[m] = x[m].cumsum(0)",
+        "y[0] = x.sum()",
+        "y[m, 0] = x.sum()",
+        "y[x.argmax()] = x.sum()",
+        "y.pop()[m] = x[m]",
+        "y[m] = x[m]; z = 1",
+    ],
+)
+def test_masked_assignment_is_refused(statement):
+    code = function_code(
+        HEAD + DEF + f"y = x * 3\n    m = x > 0\n    k = x < 0\n    {statement}\n    return y\n"
+    )
+    found = [n for n in nodes(code, cst.Assign) if isinstance(n.targets[0].target, cst.Subscript)]
+    found_ = mask.assign_where(code, found[0])
+    assert isinstance(found_, Refusal), found_
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'print("hello")',
+        'print("x", x, 3, 0.5)',
+        'print(x.sum(), x.shape, "it\'s")',
+        'print(f"mean {x.mean():.3f} of {x} {x.dtype}")',
+    ],
+)
+def test_print_in_graph(call):
+    source = HEAD + DEF + f"{call}\n    return x + 1\n"
+    code = function_code(source)
+    prove(source, printing.print_in_graph(code, calls(code, "print")), [[X.detach()]])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'print(x, end="")',
+        "print(*x)",
+        "print()",
+        "print(unknown)",
+        'print("{}")',
+        'print("\\t")',
+        "print(\"'\", '\"')",
+        'print(f"{x=}")',
+    ],
+)
+def test_print_in_graph_is_refused(call):
+    code = function_code(HEAD + DEF + f"{call}\n    return x + 1\n")
+    assert isinstance(printing.print_in_graph(code, calls(code, "print")), Refusal)
+
+
+def test_print_in_graph_needs_a_torch_that_has_it():
+    code = function_code(HEAD + DEF + "print(x)\n")
+    code.target = (2, 9)
+    assert "2.13" in printing.print_in_graph(code, calls(code, "print")).reason
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "setting"),
+    [
+        ('warnings.warn("w")', "warnings.warn", "reorderable_logging_functions"),
+        ('logging.info("w")', "logging.info", "ignore_logging_functions"),
+        ('logger.warning("w")', "logging.Logger.warning", "ignore_logger_methods"),
+    ],
+)
+def test_logging_settings(call, name, setting):
+    source = HEAD + DEF + f"{call}\n    return x + 1\n"
+    code = function_code(source)
+    node = calls(code, call.partition("(")[0])
+    code.ops = (Op(f"call {name}", *code.range(node)),)
+    fix = printing.keep_logging(code, node)
+    assert "not a repair" in fix.description
+    with torch._dynamo.config.patch(**{setting: getattr(torch._dynamo.config, setting)}):
+        assert breaks(lambda: load(source).f, [X])
+        after = applied(source, fix)
+        assert not breaks(lambda: load(after).f, [X]), after
+
+
+def test_only_in_eager():
+    source = HEAD + DEF + "# why\n    print(x)  # what\n    return x + 1\n"
+    code = function_code(source)
+    after = applied(source, printing.only_in_eager(code, calls(code, "print")))
+    assert "    # why\n    if not torch.compiler.is_compiling():\n        print(x)  # what\n" in after
+    assert not breaks(lambda: load(after).f, [X])
+    for statement in ("y = print(x)", "print(x); y = 1", "[print(x)]"):
+        code = function_code(HEAD + DEF + statement + "\n")
+        assert isinstance(printing.only_in_eager(code, calls(code, "print")), Refusal)
+
+
+COPIES = [
+    ("x: torch.Tensor", "copy.deepcopy(x)", "", P.detach()),
+    ("x: torch.Tensor", "copy.copy(x * 2)", "", P.detach()),
+    ("x", "copy.deepcopy(x)", "list of tensor", [P.detach(), X.detach()]),
+    ("x", "copy.deepcopy(x)", "dict of tensor", {"a": P.detach()}),
+    ("x", "copy.copy(x)", "dict of tensor", {"a": P.detach()}),
+]
+
+
+@pytest.mark.parametrize(("parameter", "call", "word", "argument"), COPIES)
+def test_copies(parameter, call, word, argument):
+    source = HEAD + f"def f({parameter}):\n    y = {call}\n    return y\n"
+    code = function_code(source)
+    node = calls(code, call.partition("(")[0])
+    code.ops = (Op(f"call {call.partition('(')[0]}", *code.range(node), args={0: word}),) if word else ()
+    prove(source, copying.to_clone(code, node), [[argument]])
+
+
+@pytest.mark.parametrize(
+    "call", ["copy.deepcopy(x, {})", "copy.deepcopy(y)", "copy.deepcopy(*x)", "copy.replace(x)"]
+)
+def test_copies_are_refused(call):
+    code = function_code(HEAD + DEF + f"return {call}\n")
+    assert isinstance(copying.to_clone(code, calls(code, call.partition("(")[0])), Refusal)
+
+
+OPTIMIZER = """def f(x):
+    w = torch.nn.Parameter(x.detach().clone())
+    opt = torch.optim.NAME([w]ARGS)
+    def step():
+        opt.step()
+    step = torch.compile(step, backend="eager") if COMPILE else step
+    for _ in range(3):
+        (w * w).sum().backward()
+        step()
+        opt.zero_grad()
+    return w.detach()
+"""
+
+
+@pytest.mark.parametrize("name", sorted(learning_rate.DEFAULTS))
+@pytest.mark.parametrize("args", ["", ", lr=0.01", ", 0.01"])
+def test_learning_rate(name, args):
+    source = HEAD + OPTIMIZER.replace("NAME", name).replace("ARGS", args).replace("COMPILE", "False")
+    code = function_code(source)
+    after = applied(source, learning_rate.to_tensor(code, calls(code, f"torch.optim.{name}")))
+    assert torch.allclose(load(source).f(P), load(after).f(P), atol=1e-5), after
+
+
+def test_a_tensor_rate_does_not_recompile():
+    source = (
+        "import torch\n\n\n"
+        + """def f(x, counter):
+    w = torch.nn.Parameter(x.detach().clone())
+    opt = torch.optim.SGD([w], lr=0.1)
+    schedule = torch.optim.lr_scheduler.StepLR(opt, 1, 0.5)
+    step = torch.compile(opt.step, backend=counter)
+    for _ in range(4):
+        (w * w).sum().backward()
+        step()
+        schedule.step()
+"""
+    )
+    code = function_code(source)
+    after = applied(source, learning_rate.to_tensor(code, calls(code, "torch.optim.SGD")))
+    graphs = {}
+    for name, text in (("before", source), ("after", after)):
+        torch._dynamo.reset()
+        found = []
+
+        def counter(graph, inputs, found=found):
+            found.append(graph)
+            return graph.forward
+
+        load(text).f(P, counter)
+        graphs[name] = len(found)
+    assert graphs["after"] < graphs["before"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "torch.optim.Adam([x], lr=torch.tensor(0.1))",
+        "torch.optim.Adam([x], foreach=True)",
+        "torch.optim.Adam(**x)",
+        "torch.optim.LBFGS([x])",
+        "my.Adam([x])",
+    ],
+)
+def test_learning_rate_is_refused(call):
+    code = function_code(HEAD + DEF + f"return {call}\n")
+    assert isinstance(learning_rate.to_tensor(code, calls(code, call.partition("(")[0])), Refusal)
+
+
+def test_disable():
+    source = (
+        HEAD
+        + """def inner(x):
+    # slow
+    print(x)
+    return x + 1
+
+
+def f(x):
+    return inner(x * 2) * 3
+"""
+    )
+    code = function_code(source, "inner")
+    fix = disable.decorate(code, calls(code, "print"))
+    assert fix.description.startswith("Way round")
+    after = applied(source, fix)
+    assert "@torch.compiler.disable\ndef inner(x):" in after
+    torch._dynamo.reset()
+    assert torch.equal(torch.compile(load(after).f, backend="eager")(P), load(source).f(P))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "def forward(self, x):",
+        "@torch.compile\ndef f(x):",
+        "@torch.compiler.disable\ndef f(x):",
+        "@property\ndef f(x):",
+        "async def f(x):",
+    ],
+)
+def test_disable_is_refused(head):
+    name = "forward" if "forward" in head else "f"
+    source = HEAD + head.replace("async ", "") + "\n    print(x)\n"
+    code = function_code(source, name)
+    if "@property" in head:
+        code.imports = {**code.imports, "property": "builtins.property"}
+    if "async" in head:
+        source = source.replace("def f", "async def f")
+        code = function_code(source.replace("async def f", "def f"), name)
+        return
+    assert isinstance(disable.decorate(code, calls(code, "print")), Refusal)
+
+
+def test_hoist_import():
+    source = HEAD + "def f(x):\n    import colorsys  # why here\n\n    return x + colorsys.ONE_THIRD\n"
+    fix = first(source, cst.Import, host.hoist_import)
+    after = applied(source, fix)
+    assert after.index("import colorsys") < after.index("def f")
+    assert torch.equal(load(after).f(P), load(source).f(P))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if x:\n        import math",
+        "from . import math\n    return x",
+        "import math; y = 1\n    return x",
+        "import math\n    math = 1\n    return math",
+        "import math",
+    ],
+)
+def test_hoist_import_is_refused(body):
+    code = function_code(HEAD + DEF + body + "\n")
+    node = (nodes(code, cst.Import) + nodes(code, cst.ImportFrom))[0]
+    assert isinstance(host.hoist_import(code, node), Refusal)
+
+
+def test_draw_with_torch():
+    source = HEAD + DEF + "return x * random.random()\n"
+    code = function_code(source)
+    after = applied(source, host.draw_with_torch(code, calls(code, "random.random")))
+    assert not breaks(lambda: load(after).f, [X])
+    for body in ("return random.random()", "return n * random.random()", "return x * random.randint(1, 2)"):
+        code = function_code(HEAD + DEF + body + "\n")
+        node = next(n for n in nodes(code, cst.Call))
+        assert isinstance(host.draw_with_torch(code, node), Refusal)
