@@ -34,6 +34,7 @@ from pt2lint.static.values import (
     is_none,
     join,
     join_all,
+    mixed,
     options,
     tensor_of,
     truth,
@@ -158,9 +159,13 @@ class Externals(Compiled):
             about = tensor_of(receiver) if receiver is not None else None
             if about is None:
                 about = next((t for t in map(tensor_of, args) if t is not None), None)
-            self.note(node, f"call {name}", frame, about=about if receiver is about else None, args=self.sorts(args, kwargs, receiver))
-            if about is not None and not about.sure:
-                pass
+            if about is not None and about is not receiver:
+                # torch takes tensors; what `float` or `math.sqrt` is given may be anything; others do not care.
+                if name.startswith(("torch.", "numpy.")):
+                    about = about.but(sure=True)
+                elif not name.startswith(("math.", "builtins.")) or name == "builtins.print":
+                    about = None
+            self.note(node, f"call {name}", frame, about=about, args=self.sorts(args, kwargs, receiver))
         method = name.rsplit(".", 1)[-1]
         self.used(receiver, f"{method} in region" if frame.region else method)
         self.sizes(name, args, kwargs, node, frame)
@@ -527,7 +532,8 @@ class Externals(Compiled):
                 return INT
             return UNKNOWN
         if isinstance(owner, Dict):
-            everything = join_all([*owner.items.values(), *([] if owner.elem is UNKNOWN and owner.items else [owner.elem])])
+            known = [*owner.items.values(), *([] if owner.elem is UNKNOWN and owner.items else [owner.elem])]
+            everything = mixed(join_all(known))
             if method in ("get", "pop", "setdefault"):
                 if isinstance(first, Py) and isinstance(first.const, str):
                     if first.const in owner.items:
@@ -535,7 +541,7 @@ class Externals(Compiled):
                     if not owner.items and owner.elem is UNKNOWN:
                         return UNKNOWN
                     default = args[1] if len(args) > 1 else NONE
-                    return default if owner.elem is UNKNOWN else join(default, owner.elem)
+                    return default if owner.elem is UNKNOWN else mixed(join(default, owner.elem))
                 return everything
             if method == "values":
                 return Seq(None, everything, "generator")
