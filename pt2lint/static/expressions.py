@@ -11,6 +11,7 @@ from pt2lint.static.frame import Env, Frame
 from pt2lint.static.values import (
     CONSTANT,
     HALF,
+    LEAF,
     BOOL,
     FLOAT,
     INT,
@@ -35,6 +36,7 @@ from pt2lint.static.values import (
     is_none,
     join,
     join_all,
+    mixed,
     options,
     tensor_of,
     truth,
@@ -69,15 +71,14 @@ def broadcast(a: Tensor | None, b: Tensor | None) -> int | None:
     return None if a.ndim is None or b.ndim is None else max(a.ndim, b.ndim)
 
 
-def mixed(value: Value) -> Value:
-    """An element of a sequence at a place that is not known: where some are tensors and some are not, it may be
-    one, and that is all that can be said."""
-    if isinstance(value, Union) and not any(o is UNKNOWN for o in value.options):
-        if any(isinstance(o, Tensor) for o in value.options) and any(
-            not isinstance(o, Tensor) and is_none(o) is not True for o in value.options
-        ):
-            return join(value, UNKNOWN)
-    return value
+def resumed(env: Env) -> None:
+    """After a break, what was computed before is an argument of the next graph."""
+    for name, value in env.items():
+        if isinstance(value, Tensor) and not value.leaf:
+            env[name] = value.but(leaf=LEAF)
+        elif isinstance(value, Seq) and value.elts and value.type == "tuple":
+            elts: list[Value] = [v.but(leaf=LEAF) if isinstance(v, Tensor) else v for v in value.elts]
+            env[name] = Seq(elts, None, "tuple")
 
 
 class Expressions(Classes):
@@ -475,6 +476,8 @@ class Expressions(Classes):
         if tensor is not None:
             if self.listens("test tensor", frame) and not self.tested_before(value, frame):
                 self.note(node, "test tensor", frame, about=tensor)
+                if frame.region and frame.inside is None:
+                    resumed(env)
             return value, None
         return value, truth(value)
 
@@ -542,7 +545,7 @@ class Expressions(Classes):
         if isinstance(owner, Dict):
             if isinstance(index, Py) and isinstance(index.const, str) and index.const in owner.items:
                 return owner.items[index.const]
-            return join_all([*owner.items.values(), owner.elem]) if owner.items else owner.elem
+            return mixed(join_all([*owner.items.values(), owner.elem]) if owner.items else owner.elem)
         if isinstance(owner, Instance):
             return self.instance_item(owner, index, frame)
         if isinstance(owner, Py) and owner.type == "str":

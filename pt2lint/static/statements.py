@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from pt2lint.static.expressions import Expressions, dotted, mixed
+from pt2lint.static.expressions import Expressions, dotted
 from pt2lint.static.frame import Env, Frame, unit_of
 from pt2lint.static.modules import ClassInfo
 from pt2lint.static.values import (
@@ -26,6 +26,7 @@ from pt2lint.static.values import (
     is_none,
     join,
     join_all,
+    mixed,
     options,
     tensor_of,
     truth,

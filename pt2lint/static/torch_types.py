@@ -42,12 +42,6 @@ TYPED_TENSORS = {
     "torch.nn.parameter.Parameter": None,
     "torch.nn.Buffer": None,
 }
-# What is read without a call.
-PROPERTIES = (
-    "H T mH mT data device dtype grad grad_fn imag is_cpu is_cuda is_leaf is_meta is_mps is_nested is_quantized "
-    "is_sparse is_sparse_csr is_xpu itemsize layout names nbytes ndim output_nr real requires_grad retains_grad "
-    "shape volatile"
-).split()
 _FLOATS = ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
 _INTS = ("int", "long", "short", "uint8", "int8", "int16", "int32", "int64")
 DTYPES = {
@@ -78,7 +72,7 @@ class TorchTypes:
     def __init__(self, table: Mapping[str, Any]) -> None:
         self.returns: dict[str, Any] = table["returns"]
         self.modules: dict[str, str] = table["modules"]
-        self.attributes = {f"torch.Tensor.{n}": self.returns.get(f"torch.Tensor.{n}", "any") for n in PROPERTIES}
+        self.attributes: dict[str, str] = table["attributes"]
 
     @classmethod
     def load(cls) -> TorchTypes:

@@ -320,17 +320,27 @@ def without(value: Value, drop: Any) -> Value:
 
 
 def tensor_of(value: Value) -> Tensor | None:
-    """The tensor that the value is or may be; `sure` is False where an unknown alternative remains."""
+    """The tensor that the value is, or is on some path; unsure where only an annotation lists it among others."""
     if isinstance(value, Tensor):
         return value
     if isinstance(value, Union):
         found = next((o for o in value.options if isinstance(o, Tensor)), None)
         if found is not None:
             hazy = value.declared and any(isinstance(o, Py) and o.type != "none" for o in value.options)
-            if (hazy or any(isinstance(o, Unknown) for o in value.options)) and found.sure:
+            if hazy and found.sure:
                 return found.but(sure=False)
             return found
     return None
+
+
+def mixed(value: Value) -> Value:
+    """An element of a sequence at a place that is not known: where some are tensors and some are not, it may be
+    one, and that is all that can be said."""
+    if isinstance(value, Union) and any(
+        not isinstance(o, Tensor) and is_none(o) is not True for o in value.options
+    ):
+        return Union(tuple(o.but(sure=False) if isinstance(o, Tensor) else o for o in value.options), value.declared)
+    return value
 
 
 def is_none(value: Value) -> bool | None:
