@@ -163,7 +163,7 @@ class Externals(Compiled):
                 # torch takes tensors; what `float` or `math.sqrt` is given may be anything; others do not care.
                 if name.startswith(("torch.", "numpy.")):
                     about = about.but(sure=True)
-                elif not name.startswith(("math.", "builtins.")) or name == "builtins.print":
+                elif not name.startswith(("math.", "builtins.", "copy.")) or name == "builtins.print":
                     about = None
             self.note(node, f"call {name}", frame, about=about, args=self.sorts(args, kwargs, receiver))
         method = name.rsplit(".", 1)[-1]
