@@ -8,6 +8,7 @@ never by spelling, and its fixes keep the user's formatting.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -193,33 +194,52 @@ class Rule:
 class GraphBreak(Rule):
     """A rule about what ends Dynamo's graph (codes PTB1xx).
 
+    `says` is the message, in which `{code}` stands for the offending code. `repairs` are modules of
+    pt2lint.fixes whose `fixes(function, node)` are offered, the best first. `since` and `until` name the
+    operations that do not break on every torch from 2.6 on: the first version on which one breaks, and the
+    first on which it no longer does.
+
     `INVALID` and `VALID` are code that the rule must report and must not: a module that defines `f`, or
     the body of `f(x, m, i)`, where x are floats, m is a mask and i are whole numbers. The tests lint
     each, and run it under Dynamo, where it has to break at the places reported, or nowhere. `args = None`
     says that it cannot run.
     """
 
+    says: ClassVar[str] = ""
+    repairs: ClassVar[tuple[str, ...]] = ()
+    since: ClassVar[Mapping[str, tuple[int, int]]] = {}
+    until: ClassVar[Mapping[str, tuple[int, int]]] = {}
     VALID: ClassVar[tuple[str, ...]] = ()
     INVALID: ClassVar[tuple[str, ...]] = ()
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        self.breaks(node, op, self.says)
 
     def quote(self, node: cst.CSTNode) -> str:
         """The node's source for a message: one line, in backticks, cut where it is long."""
         text = " ".join(self.text(node).split())
         return f"`{text if len(text) <= QUOTED else text[: QUOTED - 3] + '...'}`"
 
-    def breaks(
-        self, node: cst.CSTNode, op: Op, message: str, *, fixes: Iterable[Fix] = (), why: bool = True
-    ) -> None:
-        """Report what breaks the graph: `message`, then where the value came from (unless `why` is False),
-        and what the break costs where it stands.
+    def breaks(self, node: cst.CSTNode, op: Op, message: str) -> None:
+        """Report what breaks the graph on the targeted torch: `message`, with `{code}` in it, then where the
+        tensor came from, and what the break costs where it stands.
 
         Measured: Dynamo resumes after a break, but not into the middle of a `try` or of most `with` blocks,
         and since 2.13 not into a loop. There it leaves the whole function to Python.
         """
-        if why and op.why:
+        target = self.function.target
+        if not self.since.get(op.name, (0, 0)) <= target < self.until.get(op.name, (99, 0)):
+            return
+        message = message.replace("{code}", self.quote(node))
+        if op.why:
             message += f": {op.why}"
-        skips = op.inside in ("try", "with") or (op.inside == "loop" and self.function.target >= (2, 13))
+        skips = op.inside in ("try", "with") or (op.inside == "loop" and target >= (2, 13))
         if skips:
             where = "a loop" if op.inside == "loop" else f"a `{op.inside}`"
             message += f"; inside {where} Dynamo then gives up the whole function"
+        fixes = [
+            fix
+            for name in self.repairs
+            for fix in importlib.import_module(f"pt2lint.fixes.{name}").fixes(self.function, node)
+        ]
         self.report(node, op, message, fixes=fixes, severity="error" if skips else None)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.fixes import branch
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
@@ -57,6 +56,7 @@ class DataDependentBranch(GraphBreak):
     code = "PTB110"
     name = "data-dependent-branch"
     ops = ("test tensor",)
+    repairs = ("guard", "branch")
     graph_breaks = ("GB0170", "GB0124", "GB0033")
 
     INVALID = (
@@ -81,15 +81,13 @@ class DataDependentBranch(GraphBreak):
     )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        owner = self._decided(node)
-        fixes = branch.fixes(self.function, owner) if isinstance(owner, cst.If | cst.IfExp) else ()
         if isinstance(node, cst.Call) and self.text(node.func) in ("any", "all", "bool"):
-            message = f"{self.quote(node)} asks a tensor for its truth value"
+            self.breaks(node, op, "{code} asks a tensor for its truth value")
         else:
-            message = f"{self.quote(node)} makes {self._construct(node, owner)} depend on values in a tensor"
-        self.breaks(node, op, message, fixes=fixes)
+            self.breaks(node, op, f"{{code}} makes {self._construct(node)} depend on values in a tensor")
 
-    def _construct(self, node: cst.CSTNode, owner: cst.CSTNode | None) -> str:
+    def _construct(self, node: cst.CSTNode) -> str:
+        owner = self._decided(node)
         for kind, words in CONSTRUCTS.items():
             if isinstance(owner, kind):
                 return words

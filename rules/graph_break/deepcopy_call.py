@@ -48,6 +48,8 @@ class DeepcopyCall(GraphBreak):
     code = "PTB130"
     name = "deepcopy-call"
     ops = ("call copy.deepcopy",)
+    says = "{code} copies a tensor outside the graph"
+    repairs = ("copying",)
     graph_breaks = ("GB4198", "GB0179")
 
     INVALID = (
@@ -64,6 +66,6 @@ class DeepcopyCall(GraphBreak):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         copied = op.arg(0, "x")
         if "tensor" in copied or "module" in copied or "torch.nn." in copied:
-            self.breaks(node, op, f"{self.quote(node)} copies a tensor outside the graph")
+            self.breaks(node, op, self.says)
         elif self.function.target < (2, 13) and copied.startswith(("list of", "dict of", "tuple of")):
-            self.breaks(node, op, f"{self.quote(node)} is a copy that Dynamo does not trace", why=False)
+            self.breaks(node, op, "{code} is a copy that Dynamo does not trace")

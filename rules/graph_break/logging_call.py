@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import libcst as cst
-
-from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
 METHODS = ("debug", "info", "warning", "warn", "error", "critical", "exception", "log")
@@ -65,6 +62,8 @@ class LoggingCall(GraphBreak):
         "call warnings.simplefilter",
         "call warnings.filterwarnings",
     )
+    says = "{code} logs inside compiled code"
+    repairs = ("printing",)
     graph_breaks = ("GB0291", "GB0007", "GB4841")
 
     INVALID = (
@@ -80,7 +79,3 @@ class LoggingCall(GraphBreak):
         "import warnings\ndef f(x, m, i):\n    return x + 1\ndef old():\n    warnings.warn('old')",
         "import warnings\nif x.dim() > 3:\n    raise ValueError('a')\nreturn x + 1",
     )
-
-    def check(self, node: cst.CSTNode, op: Op) -> None:
-        does = "warns" if ".warnings." in f".{op.name[5:]}" else "logs"
-        self.breaks(node, op, f"{self.quote(node)} {does} inside compiled code", why=False)

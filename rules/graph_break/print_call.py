@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import libcst as cst
-
-from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
 
@@ -53,6 +50,8 @@ class PrintCall(GraphBreak):
         "call sys.stderr.write",
         "call sys.stderr.flush",
     )
+    says = "{code} prints inside compiled code"
+    repairs = ("printing",)
     graph_breaks = ("GB0059", "GB0156")
 
     INVALID = (
@@ -69,6 +68,3 @@ class PrintCall(GraphBreak):
         "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        print('made')\n    def forward(self, x, m, i):\n        return x + 1\nf = M()",
     )
-
-    def check(self, node: cst.CSTNode, op: Op) -> None:
-        self.breaks(node, op, f"{self.quote(node)} prints inside compiled code", why=False)

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import libcst as cst
-
-from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
 
@@ -47,6 +44,8 @@ class TensorItem(GraphBreak):
     code = "PTB103"
     name = "tensor-item"
     ops = ("call torch.Tensor.item", "call numpy.ndarray.item")
+    says = "{code} moves a value from the tensor to Python"
+    repairs = ("scalar",)
     graph_breaks = ("GB0124", "GB0033")
 
     INVALID = (
@@ -61,6 +60,3 @@ class TensorItem(GraphBreak):
         "for _, v in {'a': 1}.items():\n    x = x + v\nreturn x",
         "def f(x, m, i):\n    return x\ndef train(loss):\n    return loss.item()",
     )
-
-    def check(self, node: cst.CSTNode, op: Op) -> None:
-        self.breaks(node, op, f"{self.quote(node)} moves a value from the tensor to Python")
