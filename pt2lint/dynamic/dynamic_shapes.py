@@ -34,6 +34,8 @@ def mark_dynamic(
     parameters = [arg.arg for arg in (*function.args.posonlyargs, *function.args.args)]
     if parameters[:1] == ["self"]:
         parameters = parameters[1:]
+    # A graph break makes functions of their own of what follows it: their arguments are not the caller's.
+    sizes = {(name, dim) for name, dim in sizes if name in parameters}
     edits: list[Edit] = []
     marks: list[str] = []
     for path, source in sources.items():

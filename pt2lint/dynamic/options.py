@@ -66,11 +66,10 @@ def options_from(table: Mapping[str, Any], **given: Any) -> VerifyOptions:
             raise ValueError(f"unknown key `{key}`; known are {known}")
         if not isinstance(value, _TYPES[name]) or (isinstance(value, bool) and bool not in _TYPES[name]):
             raise ValueError(f"`{key}` should be {_TYPES[name][0].__name__}, not {value!r}")
-        if list in _TYPES[name]:
-            if not all(isinstance(item, str) for item in value):
-                raise ValueError(f"`{key}` should be a list of strings, not {value!r}")
-            value = tuple(value)
-        values[name] = value
+        items = list(value) if isinstance(value, (list, tuple)) else []
+        if not all(isinstance(item, str) for item in items):
+            raise ValueError(f"`{key}` should be a list of strings, not {value!r}")
+        values[name] = tuple(items) if list in _TYPES[name] else value
     values.update({name: value for name, value in given.items() if value not in (None, (), [])})
     options = VerifyOptions(**values)
     if options.timeout <= 0 or options.jobs < 1 or (options.memory is not None and options.memory < 1):

@@ -60,7 +60,7 @@ def verify(
     options = options or VerifyOptions()
     progress = on_progress or (lambda text: None)
     shown = find_files(paths, (finding.path for finding in findings))
-    sources = _read(shown)
+    sources = read_sources(shown)
     files = Files({path: shown[path] for path in sources}, sources)
     collected = Collected()
     python, trouble = find_python(options.python, paths)
@@ -102,7 +102,7 @@ def _judged(findings: Sequence[Finding], collected: Collected, files: Files) -> 
     return VerifyResult(judge(findings, events, files), collected.problems, collected.notes, events)
 
 
-def _read(shown: dict[str, str]) -> dict[str, str]:
+def read_sources(shown: dict[str, str]) -> dict[str, str]:
     """The text of each file that can be read as UTF-8."""
     sources = {}
     for path in shown:
@@ -196,6 +196,8 @@ class _State:
             self.current = message["name"]
             self.path = message["path"]
             self.progress(f"{self.current}: {message['how']}")
+            if self.job.kind == "made_up":
+                self.notes.append(f"{self.current}: verified with {message['how']}")
         elif kind == "target_done":
             self.finished.append(message["name"])
             self.current = None

@@ -106,8 +106,8 @@ def identifiers(node: ast.AST) -> set[str]:
             found.add(part.id)
         elif isinstance(part, ast.Attribute):
             found.add(part.attr)
-        elif (isinstance(part, ast.keyword) and part.arg) or isinstance(part, ast.arg):
-            found.add(part.arg)
+        elif isinstance(part, (ast.keyword, ast.arg)):
+            found.add(part.arg or "")
         elif isinstance(part, ast.Constant) and isinstance(part.value, str):
             found.add(part.value)
-    return found
+    return found - {""}

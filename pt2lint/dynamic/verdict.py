@@ -193,7 +193,7 @@ def _evidence(
         (
             len(run_.graphs)
             for run_ in runs
-            if run_.probe in ("default", "program") and (run_.target, run_.mode) in broken
+            if run_.probe in ("default", "program", "trace") and (run_.target, run_.mode) in broken
         ),
         default=0,
     )

@@ -86,10 +86,8 @@ def hostile_file(bodies: dict[str, str]) -> str:
     """A file with a function for each body, which tests a tensor after its worst; and a good one last."""
     text = HEAD
     for number, body in enumerate(bodies.values()):
-        lines = "\n    ".join(
-            ["    if not torch.compiler.is_compiling():", *(f"        {part}" for part in [body])]
-        )
-        text += f"\ndef hostile_{number}(x):\n{lines}\n    if x.sum() > 0:  # HERE\n        x = x * 2\n    return x\n"
+        text += f"\ndef hostile_{number}(x):\n    if not torch.compiler.is_compiling():\n        {body}\n"
+        text += "    if x.sum() > 0:  # HERE\n        x = x * 2\n    return x\n"
     calls = [f"(hostile_{number}, (torch.ones(2),))" for number in range(len(bodies))]
     return text + GOOD + f"\ndef inputs():\n    return [{', '.join([*calls, '(good, (torch.ones(2),))'])}]\n"
 

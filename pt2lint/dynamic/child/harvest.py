@@ -5,25 +5,30 @@ stands, with torch.compile at work, and hears what Dynamo says of the program's 
 further steps of a scheduler, the last short batch, train after eval.
 """
 
+from __future__ import annotations
+
 import functools
 import os
 import runpy
 import shlex
 import sys
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
-from .probes import as_before, failure, report_records
+from .probes import Prober, as_before, failure, report_records
 from .taps import listening, under
 from .targets import Target, cloned, defined_at
+from .wire import Wire
 
 CALLS = 4  # recorded per root, calls that differ in shape or in a plain value
 
 
-def run_program(what):
+def run_program(what: str) -> None:
     """Run what --run names (a command line without the interpreter) or a file, as __main__."""
-    words = shlex.split(what) if isinstance(what, str) else list(what)
+    words = shlex.split(what)
     if words[:1] and os.path.basename(words[0]).startswith("python"):
         words = words[1:]
     sys.argv = words
@@ -43,26 +48,27 @@ def run_program(what):
 class Recorder:
     """The first calls of each root: what torch.compile is given, and the outermost of the user's modules."""
 
-    def __init__(self, roots):
+    def __init__(self, roots: list[str]) -> None:
         self.roots = roots
-        self.targets = {}
-        self.signatures = {}
-        self.explicit = set()
+        self.targets: dict[int, Target] = {}
+        self.signatures: dict[int, set[Any]] = {}
+        self.explicit: set[int] = set()
         self.depth = threading.local()
 
-    def inside(self):
+    def inside(self) -> bool:
         return getattr(self.depth, "count", 0) > 0
 
-    def call(self, function, key, args, kwargs, original):
+    def call(self, function: Any, args: tuple, kwargs: dict[str, Any], original: Callable[..., Any]) -> Any:
         """Record one call, then make it; calls inside it are its own business."""
-        self.record(function, key, args, kwargs)
+        self.record(function, args, kwargs)
         self.depth.count = getattr(self.depth, "count", 0) + 1
         try:
             return original(*args, **kwargs)
         finally:
             self.depth.count -= 1
 
-    def record(self, function, key, args, kwargs):
+    def record(self, function: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+        key = id(function)
         signature = describe((args, kwargs))
         seen = self.signatures.setdefault(key, set())
         if signature in seen or len(seen) >= CALLS:
@@ -77,14 +83,14 @@ class Recorder:
         target = Target(unique(label(function), self.targets.values()), function, [call], "recorded")
         self.targets[key] = target
 
-    def wants(self, module):
+    def wants(self, module: torch.nn.Module) -> bool:
         if id(module) in self.explicit:
             return True
         path, _ = defined_at(module)
         return path is not None and under(path, self.roots)
 
 
-def describe(value):
+def describe(value: Any) -> Any:
     """What tells calls apart: shapes, dtypes and plain values."""
     if isinstance(value, torch.Tensor):
         return ("tensor", tuple(value.shape), str(value.dtype), value.requires_grad)
@@ -95,7 +101,7 @@ def describe(value):
     return value if isinstance(value, (int, float, str, bool, type(None))) else type(value).__name__
 
 
-def targets(what, spec, wire):
+def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
     """Run the program eagerly and return the roots that it called."""
     recorder = Recorder(spec["roots"])
     real_compile, real_call, real_module_compile = (
@@ -104,7 +110,7 @@ def targets(what, spec, wire):
         torch.nn.Module.compile,
     )
 
-    def compile(model=None, **options):
+    def compile(model: Any = None, **options: Any) -> Any:
         if model is None:
             return lambda function: compile(function, **options)
         if isinstance(model, torch.nn.Module):
@@ -112,21 +118,21 @@ def targets(what, spec, wire):
             return real_compile(model, **options)
 
         @functools.wraps(model)
-        def recorded(*args, **kwargs):
+        def recorded(*args: Any, **kwargs: Any) -> Any:
             if recorder.inside():
                 return model(*args, **kwargs)
-            return recorder.call(model, id(model), args, kwargs, model)
+            return recorder.call(model, args, kwargs, model)
 
         return recorded
 
-    def module_compile(module, *args, **options):
+    def module_compile(module: torch.nn.Module, *args: Any, **options: Any) -> None:
         recorder.explicit.add(id(module))
 
-    def call(module, *args, **kwargs):
+    def call(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
         original = functools.partial(real_call, module)
         if recorder.inside() or torch.jit.is_tracing() or not recorder.wants(module):
             return original(*args, **kwargs)
-        return recorder.call(module, id(module), args, kwargs, original)
+        return recorder.call(module, args, kwargs, original)
 
     torch.compile, torch.nn.Module.__call__, torch.nn.Module.compile = compile, call, module_compile
     error = None
@@ -147,31 +153,29 @@ def targets(what, spec, wire):
         wire.send("program_failed", error=error)
     found = list(recorder.targets.values())
     for target in found:
-        target.how = "recorded from " + (what if isinstance(what, str) else " ".join(what))
+        target.how = "recorded from " + what
     return found
 
 
-def live(what, spec, wire, prober):
+def live(what: str, spec: dict[str, Any], wire: Wire, prober: Prober) -> None:
     """Run the program as it stands, compiled with the chosen backend, and send what Dynamo said."""
     real_compile, real_module_compile = torch.compile, torch.nn.Module.compile
-    name = "the program " + (what if isinstance(what, str) else " ".join(what))
-    report, error = {}, None
+    name = "the program " + what
+    report: dict[str, Any] = {}
+    error = None
     wire.send("target", name=name, how="run as it stands", path=None, line=None)
     with listening(spec["roots"]) as records:
-        compiled = []
 
-        def options_for(options):
+        def options_for(options: dict[str, Any]) -> dict[str, Any]:
             kept = {key: value for key, value in options.items() if key in ("dynamic", "disable")}
             return dict(kept, backend=prober.counting_backend(records))
 
-        def compile(model=None, **options):
+        def compile(model: Any = None, **options: Any) -> Any:
             if model is None:
                 return lambda function: compile(function, **options)
-            compiled.append(model)
             return real_compile(model, **options_for(options))
 
-        def module_compile(module, *args, **options):
-            compiled.append(module)
+        def module_compile(module: torch.nn.Module, *args: Any, **options: Any) -> None:
             real_module_compile(module, **options_for(options))
 
         torch.compile, torch.nn.Module.compile = compile, module_compile

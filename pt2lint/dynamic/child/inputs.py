@@ -1,9 +1,14 @@
 """Find what to run: callables with sample inputs, from what the user or the file offers."""
 
+from __future__ import annotations
+
 import importlib
 import importlib.util
 import os
 import sys
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import Any
 
 import torch
 
@@ -14,11 +19,11 @@ class BadInputs(Exception):
     """What was given as inputs cannot be used; the message says so in the user's words."""
 
 
-def import_path(path):
+def import_path(path: str) -> ModuleType:
     """Import a Python file: as the module of its package where it lies in one, so relative imports work."""
     path = os.path.realpath(path)
     folder, name = os.path.split(path)
-    parts = [] if name == "__init__.py" else [os.path.splitext(name)[0]]
+    parts: list[str] = [] if name == "__init__.py" else [os.path.splitext(name)[0]]
     while os.path.exists(os.path.join(folder, "__init__.py")):
         folder, package = os.path.split(folder)
         parts.insert(0, package)
@@ -39,13 +44,15 @@ def import_path(path):
     spec = importlib.util.spec_from_file_location(
         "pt2lint_verified_" + "_".join(parts).replace("-", "_"), path
     )
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
 
-def import_function(name):
+def import_function(name: str) -> Any:
     """The function that MODULE:FUNCTION names; MODULE may be dotted or a path to a file."""
     module_name, colon, function_name = name.rpartition(":")
     if not colon or not module_name or not function_name:
@@ -63,7 +70,7 @@ def import_function(name):
         raise BadInputs(
             f"`{name}`: importing {module_name} raised {type(error).__name__}: {error}"
         ) from error
-    value = module
+    value: Any = module
     for part in function_name.split("."):
         if not hasattr(value, part):
             raise BadInputs(f"`{name}`: {module_name} has no {function_name}")
@@ -71,7 +78,7 @@ def import_function(name):
     return value
 
 
-def targets_from(value, how, name):
+def targets_from(value: Any, how: str, name: str) -> list[Target]:
     """Targets from what an inputs function returned: (callable, args[, kwargs]) or a list of such.
 
     Calls of one callable become one target with further inputs.
@@ -81,7 +88,8 @@ def targets_from(value, how, name):
         raise BadInputs(
             f"`{name}` should return (callable, args, kwargs) or a list of them, not {describe(value)}"
         )
-    targets, by_function = [], {}
+    targets: list[Target] = []
+    by_function: dict[int, Target] = {}
     for item in items:
         if not is_call(item):
             raise BadInputs(
@@ -103,7 +111,7 @@ def targets_from(value, how, name):
     return targets
 
 
-def is_call(value):
+def is_call(value: Any) -> bool:
     return (
         isinstance(value, (tuple, list))
         and 2 <= len(value) <= 3
@@ -113,18 +121,18 @@ def is_call(value):
     )
 
 
-def describe(value):
+def describe(value: Any) -> str:
     return f"{type(value).__module__}.{type(value).__name__}".replace("builtins.", "")
 
 
-def label(function):
+def label(function: Any) -> str:
     """A callable's name as a user knows it."""
     if isinstance(function, torch.nn.Module):
         return type(function).__name__
     return getattr(function, "__qualname__", None) or type(function).__name__
 
 
-def unique(name, targets):
+def unique(name: str, targets: Iterable[Target]) -> str:
     taken = {target.name for target in targets}
     number, result = 2, name
     while result in taken:
@@ -132,7 +140,7 @@ def unique(name, targets):
     return result
 
 
-def from_function(name):
+def from_function(name: str) -> list[Target]:
     """Way 1 and 2: --inputs MODULE:FUNCTION, or a target named in pyproject.toml."""
     value = import_function(name)
     if callable(value) and not is_call(value):
@@ -140,12 +148,12 @@ def from_function(name):
     return targets_from(value, f"inputs {name}", name)
 
 
-def from_file(path):
+def from_file(path: str) -> list[Target]:
     """Way 3: what the file has already. Empty where it has nothing."""
-    module = import_path(path)
-    targets = []
+    module: Any = import_path(path)
+    targets: list[Target] = []
 
-    def own(name):
+    def own(name: str) -> Callable[..., Any] | None:
         value = vars(module).get(name)
         return value if callable(value) else None
 
@@ -165,7 +173,7 @@ def from_file(path):
     return targets
 
 
-def from_get_inputs(module):
+def from_get_inputs(module: Any) -> list[Target]:
     """get_inputs() with get_init_inputs(): the module's `Model`, or its only nn.Module, built and called."""
     classes = [
         value
@@ -183,7 +191,7 @@ def from_get_inputs(module):
     return [Target(model.__name__, function, [split_arguments(module.get_inputs())], "get_inputs()")]
 
 
-def split_arguments(value):
+def split_arguments(value: Any) -> tuple[tuple, dict]:
     """(args, kwargs) of a list of arguments, a dict of them, or [list, dict] as both."""
     if isinstance(value, dict):
         return (), dict(value)
@@ -194,7 +202,7 @@ def split_arguments(value):
     return (value,), {}
 
 
-def from_class(cls):
+def from_class(cls: Any) -> Target | None:
     """Lightning's example_input_array or Hugging Face's dummy_inputs, if the class builds by itself."""
     for attribute in ("example_input_array", "dummy_inputs"):
         given = any(attribute in vars(base) for base in cls.__mro__ if base.__module__ == cls.__module__)
@@ -213,7 +221,7 @@ def from_class(cls):
     return None
 
 
-def names_assigned(cls):
+def names_assigned(cls: type) -> tuple[str, ...]:
     """Attribute names that the class's __init__ mentions."""
     code = getattr(vars(cls).get("__init__"), "__code__", None)
     return code.co_names if code else ()

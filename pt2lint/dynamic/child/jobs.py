@@ -1,10 +1,16 @@
 """The jobs a child can be given: each finds targets, then probes them."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from . import inputs
 from .probes import Prober, failure
+from .targets import Target
+from .wire import Wire
 
 
-def do(spec, wire):
+def do(spec: dict[str, Any], wire: Wire) -> None:
     """Do the job of the specification; whatever goes wrong is sent, never raised."""
     prober = Prober(spec, wire)
     wire.send("load")
@@ -22,7 +28,7 @@ def do(spec, wire):
             prober.probe(target)
 
 
-def find(spec, wire, prober):
+def find(spec: dict[str, Any], wire: Wire, prober: Prober) -> list[Target]:
     kind, what = spec["kind"], spec["what"]
     if kind == "inputs":
         return inputs.from_function(what)
@@ -39,4 +45,4 @@ def find(spec, wire, prober):
         return []
     from . import made_up
 
-    return made_up.targets(what, spec)
+    return made_up.targets(what, spec, lambda text: wire.send("note", text=text))

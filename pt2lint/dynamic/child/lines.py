@@ -1,10 +1,15 @@
 """Which lines run, and how often, in the files that are judged."""
 
+from __future__ import annotations
+
 import os
 import sys
 import threading
+from typing import Any
 
 from .taps import under
+
+MONITORING: Any = getattr(sys, "monitoring", None)
 
 
 class Lines:
@@ -14,60 +19,61 @@ class Lines:
     files alone.
     """
 
-    def __init__(self, roots):
-        self.roots = roots
-        self.counts = {}
-        self._known = {}
+    tool: int | None
 
-    def wanted(self, path):
+    def __init__(self, roots: list[str]) -> None:
+        self.roots = roots
+        self.counts: dict[str, dict[int, int]] = {}
+        self._known: dict[str, dict[int, int] | None] = {}
+
+    def wanted(self, path: str) -> dict[int, int] | None:
         if path not in self._known:
             real = os.path.realpath(path)
             self._known[path] = self.counts.setdefault(real, {}) if under(real, self.roots) else None
         return self._known[path]
 
-    def __enter__(self):
-        if hasattr(sys, "monitoring"):
+    def __enter__(self) -> Lines:
+        if MONITORING is not None:
             self._monitor()
         else:
             sys.settrace(self._enter_frame)
             threading.settrace(self._enter_frame)
         return self
 
-    def __exit__(self, *error):
-        if hasattr(sys, "monitoring"):
+    def __exit__(self, *error: object) -> None:
+        if MONITORING is not None:
             if self.tool is not None:
-                sys.monitoring.set_events(self.tool, 0)
-                sys.monitoring.free_tool_id(self.tool)
+                MONITORING.set_events(self.tool, 0)
+                MONITORING.free_tool_id(self.tool)
         else:
             sys.settrace(None)
             threading.settrace(None)
 
-    def _monitor(self):
-        monitoring = sys.monitoring
-        self.tool = next((number for number in (3, 4, 2) if monitoring.get_tool(number) is None), None)
+    def _monitor(self) -> None:
+        self.tool = next((number for number in (3, 4, 2) if MONITORING.get_tool(number) is None), None)
         if self.tool is None:
             return
-        monitoring.use_tool_id(self.tool, "pt2lint")
-        monitoring.register_callback(self.tool, monitoring.events.LINE, self._on_line)
-        monitoring.set_events(self.tool, monitoring.events.LINE)
-        monitoring.restart_events()
+        MONITORING.use_tool_id(self.tool, "pt2lint")
+        MONITORING.register_callback(self.tool, MONITORING.events.LINE, self._on_line)
+        MONITORING.set_events(self.tool, MONITORING.events.LINE)
+        MONITORING.restart_events()
 
-    def _on_line(self, code, line):
+    def _on_line(self, code: Any, line: int) -> Any:
         counts = self.wanted(code.co_filename)
         if counts is None:
-            return sys.monitoring.DISABLE
+            return MONITORING.DISABLE
         counts[line] = counts.get(line, 0) + 1
         return None
 
-    def _enter_frame(self, frame, event, arg):
+    def _enter_frame(self, frame: Any, event: str, arg: Any) -> Any:
         return self._trace_line if self.wanted(frame.f_code.co_filename) is not None else None
 
-    def _trace_line(self, frame, event, arg):
-        if event == "line":
-            counts = self.wanted(frame.f_code.co_filename)
+    def _trace_line(self, frame: Any, event: str, arg: Any) -> Any:
+        counts = self.wanted(frame.f_code.co_filename) if event == "line" else None
+        if counts is not None:
             counts[frame.f_lineno] = counts.get(frame.f_lineno, 0) + 1
         return self._trace_line
 
-    def result(self):
+    def result(self) -> dict[str, dict[int, int]]:
         """{path: {line: times}}, files that ran only."""
         return {path: counts for path, counts in self.counts.items() if counts}

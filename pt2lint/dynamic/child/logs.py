@@ -5,7 +5,13 @@ tests feed them recorded lines of several versions, and `pt2lint --trace` the ar
 elsewhere.
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Sequence
+from typing import Any
+
+Frame = list  # [path, line, function, column, end_column]
 
 FRAME = re.compile(r'^\s*File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<function>\S+))?\s*$')
 PLACE = re.compile(r"in user code at (?P<path>.+?):(?P<line>\d+)\s*$", re.M)
@@ -32,18 +38,18 @@ PREAMBLES = (
 )
 
 
-def function_name(name):
+def function_name(name: str) -> str:
     """A function's own name: Dynamo calls what follows a break torch_dynamo_resume_in_NAME_at_LINE."""
     resumed = RESUMED.match(name or "")
     return resumed["function"] if resumed else name
 
 
-def read_stack(text):
+def read_stack(text: str) -> list[Frame]:
     """Frames of a formatted traceback, outermost first: [path, line, function, column, end_column].
 
     Columns count from 1 and are None where the traceback marks none (Python below 3.11, whole-line marks).
     """
-    frames = []
+    frames: list[Frame] = []
     lines = text.splitlines()
     for number, line in enumerate(lines):
         frame = FRAME.match(line)
@@ -63,7 +69,7 @@ def read_stack(text):
     return frames
 
 
-def read_reason(text):
+def read_reason(text: str) -> tuple[str, str, list[str], str]:
     """(reason in one line, explanation, hints, developer context) of the text after "Reason:"."""
     lines = [line.rstrip() for line in text.splitlines()]
     body = [line for line in lines if line.strip() and not line.strip().startswith(PREAMBLES)]
@@ -84,13 +90,13 @@ def read_reason(text):
     return reason, explanation, hints, context
 
 
-def registry_id(text):
+def registry_id(text: str) -> str | None:
     """GB0170 from the link to PyTorch's graph-break registry, None where the message has none."""
     found = REGISTRY.search(text)
     return "GB" + (found[1] or found[2]) if found else None
 
 
-def read_break(message, exception=""):
+def read_break(message: str, exception: str = "") -> dict[str, Any] | None:
     """What a record of the graph_breaks log says, or None if it tells of no break.
 
     `exception` is the text of the exception that was logged with it: messages about a skipped frame leave the
@@ -123,49 +129,48 @@ def read_break(message, exception=""):
     return _record(path, line, first, stack, registry_id(first) or registry_id(head), skipped, why_skipped)
 
 
-def read_traced(message):
+def read_traced(message: str) -> tuple[str, int, str] | None:
     """(path, line, function) of a trace_source record, None if it is another."""
     traced = TRACED.match(message)
     return (traced["path"], int(traced["line"]), traced["function"]) if traced else None
 
 
-def read_guards(text):
+def read_guards(text: str) -> list[str]:
     """The guards that failed, without the comments and stacks around them: ["n == 3", ...]."""
-    guards = []
+    guards: list[str] = []
     for line in text.splitlines():
         line = line.strip()
         line = line[2:].strip() if line.startswith("- ") else line
-        guard = re.match(r"(?:\d+/\d+(?:_\d+)?: )(.+)", line)
-        if guard:
-            text = re.split(r"\s{2,}# ", guard[1], maxsplit=1)[0].strip()
-            if text not in guards:
-                guards.append(text)
+        found = re.match(r"(?:\d+/\d+(?:_\d+)?: )(.+)", line)
+        if found:
+            guard = re.split(r"\s{2,}# ", found[1], maxsplit=1)[0].strip()
+            if guard not in guards:
+                guards.append(guard)
     return guards
 
 
-def read_recompile(message):
+def read_recompile(message: str) -> dict[str, Any] | None:
     """What a record of the recompiles log says: function, path, line (of the `def`), guards; else None."""
     found = RECOMPILED.search(message)
     if not found:
         return None
+    resumed = RESUMED.match(found["function"])
     return {
         "function": function_name(found["function"]),
         "path": found["path"],
         "line": int(found["line"]),
         "guards": read_guards(message[found.end() :]),
         # Where the code after a graph break was recompiled, the line of that break.
-        "resumed_at": int(RESUMED.match(found["function"])["line"])
-        if RESUMED.match(found["function"])
-        else None,
+        "resumed_at": int(resumed["line"]) if resumed else None,
     }
 
 
-def read_skip(message):
+def read_skip(message: str) -> bool:
     """Whether a message says, apart from any break, that a frame is given up (torch 2.6 to 2.8)."""
     return message.startswith("Skipping frame because")
 
 
-def read_limit(message):
+def read_limit(message: str) -> dict[str, Any] | None:
     """What the warning about the recompile limit says: limit, value, function, path, line; else None."""
     hit, function = LIMIT.search(message), LIMIT_FUNCTION.search(message)
     if not hit or not function:
@@ -179,7 +184,7 @@ def read_limit(message):
     }
 
 
-def read_error(text, real_stack=()):
+def read_error(text: str, real_stack: Sequence[Frame] = ()) -> dict[str, Any] | None:
     """What the exception raised under fullgraph=True says, as read_break gives it; None if it names no place.
 
     `real_stack` is the exception's own, [path, line, function] each, for messages that hold none.
@@ -192,7 +197,15 @@ def read_error(text, real_stack=()):
     return _record(stack[-1][0], stack[-1][1], head, stack, registry_id(head))
 
 
-def _record(path, line, said, stack, graph_break, skipped=False, why_skipped=""):
+def _record(
+    path: str,
+    line: int,
+    said: str,
+    stack: list[Frame],
+    graph_break: str | None,
+    skipped: bool = False,
+    why_skipped: str = "",
+) -> dict[str, Any]:
     reason, explanation, hints, context = read_reason(said)
     return {
         "path": path,

@@ -1,25 +1,31 @@
 """Start of the child: read the specification, set the limits, do the job, say how it ended."""
 
+from __future__ import annotations
+
 import faulthandler
+import importlib
 import importlib.util
 import json
 import os
 import sys
+from typing import Any
 
 
-def load_siblings():
+def load_siblings() -> None:
     """Import this folder as a package of a name that no user's module has, and take it off sys.path."""
     folder = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.getcwd()) != folder]
     spec = importlib.util.spec_from_file_location(
         "_pt2lint_child", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
     )
+    assert spec is not None
+    assert spec.loader is not None
     package = importlib.util.module_from_spec(spec)
     sys.modules["_pt2lint_child"] = package
     spec.loader.exec_module(package)
 
 
-def limit_memory(limit):
+def limit_memory(limit: int) -> None:
     """Cap what the process may allocate, in bytes; the parent watches the whole family besides."""
     import resource
 
@@ -33,13 +39,13 @@ def limit_memory(limit):
         pass  # not on this system: the parent's watch remains
 
 
-def main():
+def main() -> None:
     with open(sys.argv[1], encoding="utf-8") as file:
         spec = json.load(file)
     load_siblings()
-    from _pt2lint_child.wire import Wire
+    wire_module: Any = importlib.import_module("_pt2lint_child.wire")
 
-    wire = Wire(int(sys.argv[2]))
+    wire = wire_module.Wire(int(sys.argv[2]))
     faulthandler.enable()
     if spec["memory"] and spec["device"] in (None, "cpu"):
         limit_memory(spec["memory"])
@@ -50,9 +56,7 @@ def main():
         wire.send("no_torch", message=f"{type(error).__name__}: {error}")
         wire.finish()
     wire.send("hello", torch=torch.__version__, python=sys.version.split()[0])
-    from _pt2lint_child.jobs import do
-
-    do(spec, wire)
+    importlib.import_module("_pt2lint_child.jobs").do(spec, wire)
     wire.send("done")
     # The verified code may have left threads and exit handlers that never end.
     wire.finish()

@@ -1,8 +1,13 @@
 """Hear what Dynamo logs while a block runs, whatever the verified code does to logging."""
 
+from __future__ import annotations
+
 import contextlib
 import logging
 import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from . import logs
 
@@ -10,28 +15,29 @@ from . import logs
 class Records:
     """What was heard: breaks, recompilations, limits and graphs in order; lines traced by compile id."""
 
-    def __init__(self, roots):
+    def __init__(self, roots: list[str]) -> None:
         self.roots = roots
-        self.events = []
-        self.traced = {}
-        self.skipped = set()
-        self.last_compile = None
-        self._known = {}
+        self.events: list[tuple[str, dict[str, Any]]] = []
+        self.traced: dict[str | None, dict[str, set[int]]] = {}
+        self.skipped: set[str | None] = set()
+        self.last_compile: str | None = None
+        self._known: dict[str, str | None] = {}
 
-    def here(self, path):
+    def here(self, path: str) -> str | None:
         """The file's real path if it is one of those to judge, else None."""
         if path not in self._known:
             real = os.path.realpath(path)
             self._known[path] = real if under(real, self.roots) else None
         return self._known[path]
 
-    def on_traced(self, text, error):
+    def on_traced(self, text: str, error: str) -> None:
         record = logs.read_traced(text)
         compile_id = self.last_compile = current_compile_id()
-        if record and self.here(record[0]):
-            self.traced.setdefault(compile_id, {}).setdefault(self.here(record[0]), set()).add(record[1])
+        path = self.here(record[0]) if record else None
+        if record and path:
+            self.traced.setdefault(compile_id, {}).setdefault(path, set()).add(record[1])
 
-    def on_break(self, text, error):
+    def on_break(self, text: str, error: str) -> None:
         record = logs.read_break(text, error)
         if record is None:
             return
@@ -40,17 +46,17 @@ class Records:
             self.skipped.add(compile_id)
         self.events.append(("break", real_places(record)))
 
-    def on_recompile(self, text, error):
+    def on_recompile(self, text: str, error: str) -> None:
         record = logs.read_recompile(text)
         if record:
             self.events.append(("recompile", real_places(record)))
 
-    def on_warning(self, text, error):
+    def on_warning(self, text: str, error: str) -> None:
         record = logs.read_limit(text)
         if record:
             self.events.append(("limit", real_places(record)))
 
-    def on_skip(self, text, error):
+    def on_skip(self, text: str, error: str) -> None:
         """Up to 2.8 that a frame is skipped whole is said apart from the break."""
         if not logs.read_skip(text):
             return
@@ -58,14 +64,14 @@ class Records:
         if self.events and self.events[-1][0] == "break":
             self.events[-1][1].update(skipped=True, why_skipped=text.splitlines()[0])
 
-    def on_graph(self, operators):
+    def on_graph(self, operators: int) -> None:
         """A graph was handed to the backend."""
         graph = {"operators": operators, "compile_id": current_compile_id() or self.last_compile}
         self.events.append(("graph", graph))
 
-    def lines(self, skipped):
+    def lines(self, skipped: bool) -> dict[str, list[int]]:
         """{path: lines} traced in frames that Dynamo gave up (skipped=True), or kept (False)."""
-        found = {}
+        found: dict[str, set[int]] = {}
         for compile_id, files in self.traced.items():
             if (compile_id in self.skipped) == skipped:
                 for path, lines in files.items():
@@ -73,12 +79,12 @@ class Records:
         return {path: sorted(lines) for path, lines in found.items()}
 
 
-def under(path, roots):
+def under(path: str, roots: Sequence[str]) -> bool:
     """Whether a real path is one of the roots, or lies in one."""
     return any(path == root or path.startswith(root + os.sep) for root in roots)
 
 
-def real_places(record):
+def real_places(record: dict[str, Any]) -> dict[str, Any]:
     """The record with real paths, as the parent compares them."""
     if os.path.exists(record["path"]):
         record["path"] = os.path.realpath(record["path"])
@@ -88,7 +94,7 @@ def real_places(record):
     return record
 
 
-def current_compile_id():
+def current_compile_id() -> str | None:
     """Dynamo's name of the frame being compiled, as "0/1"; None outside compilation."""
     import torch._guards
 
@@ -100,7 +106,7 @@ def current_compile_id():
 
 
 @contextlib.contextmanager
-def listening(roots):
+def listening(roots: list[str]) -> Iterator[Records]:
     """Record Dynamo's graph_breaks, trace_source and recompiles logs and its limit warnings.
 
     The loggers' own methods are replaced, since the verified code may remove handlers, call
@@ -120,13 +126,13 @@ def listening(roots):
     tapped = []
     for name, logger in loggers.items():
         if name.startswith("torch.") and name.rsplit(".", 1)[-1] in ends:
-            tap(logger, "debug", ends[name.rsplit(".", 1)[-1]])
+            tap(logger, "debug", ends[name.rsplit(".", 1)[-1]], records)
             tapped.append(logger)
     logger = logging.getLogger("torch._dynamo.convert_frame")
-    tap(logger, "warning", records.on_warning)
+    tap(logger, "warning", records.on_warning, records)
     tapped.append(logger)
     logger = logging.getLogger("torch._dynamo.symbolic_convert")
-    tap(logger, "info", records.on_skip)
+    tap(logger, "info", records.on_skip, records)
     tapped.append(logger)
     try:
         yield records
@@ -137,27 +143,25 @@ def listening(roots):
         torch._logging.set_logs()
 
 
-def tap(logger, method, hear):
+def tap(logger: logging.Logger, method: str, hear: Callable[[str, str], None], records: Records) -> None:
     """Replace one method of one logger by a function that hands over the text."""
 
-    def heard(message, *args, **kwargs):
+    def heard(message: object, *args: Any, **kwargs: Any) -> None:
         try:
             text = str(message) % args if args else str(message)
             hear(text, exception_text(kwargs.get("exc_info")))
         except RecursionError:
             raise
         except Exception as error:  # never let our reading disturb Dynamo
-            hear.__self__.events.append(("unread", {"message": f"{type(error).__name__}: {error}"}))
+            records.events.append(("unread", {"message": f"{type(error).__name__}: {error}"}))
 
     logger.__dict__[method] = heard
     if method == "debug":
         logger.__dict__["isEnabledFor"] = lambda level: True
 
 
-def exception_text(exc_info):
+def exception_text(exc_info: Any) -> str:
     """The message of the exception that a record carries."""
-    import sys
-
     if not exc_info:
         return ""
     error = exc_info if isinstance(exc_info, BaseException) else sys.exc_info()[1]
