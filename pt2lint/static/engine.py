@@ -24,8 +24,11 @@ NEWEST_TORCH = (2, 15)
 
 @dataclass
 class LintResult:
+    """`looked_at`: the files beyond those asked for that the answer depends on, there or not."""
+
     findings: list[Finding] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    looked_at: list[str] = field(default_factory=list)
 
 
 def load_rules(rule_paths: Sequence[str] = ()) -> list[type[Rule]]:
@@ -135,6 +138,7 @@ def lint(
     if not getattr(settings, "pedantic", False):
         result.findings = [f for f in result.findings if f.confidence == "high"]
     result.findings.sort(key=lambda f: f.sort_key)
+    result.looked_at = sorted(project.looked_at)
     return result
 
 

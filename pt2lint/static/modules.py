@@ -207,6 +207,7 @@ class Project:
     def __init__(self, texts: Mapping[str, str] | None = None) -> None:
         self._texts = texts or {}
         self._by_path: dict[str, Module] = {}
+        self.looked_at: set[str] = set()  # every place where a first-party module was sought, found or not
         self._missing: set[str] = set()
         self._path_of: dict[str, str | None] = {}
         self._roots: list[str] = []
@@ -245,6 +246,7 @@ class Project:
         for root in self._roots:
             for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
                 path = os.path.join(root, candidate)
+                self.looked_at.add(path)
                 if os.path.isfile(path):
                     return os.path.relpath(path) if not os.path.isabs(root) else path
         return None
