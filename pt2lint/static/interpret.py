@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from pt2lint.static.frame import Env, Frame, entry, unit_of
@@ -74,7 +75,9 @@ class Interpreter(Statements):
             self.run_outside(module)
 
     def classes_of(self, module: Module) -> list[ClassInfo]:
-        return list(module.classes.values())
+        """The classes of a file, those that functions and other classes define included."""
+        known = {c.node: c for c in module.classes.values()}
+        return [known.get(node) or ClassInfo(node, module, {}) for node in class_statements(module.tree.body)]
 
     def run_module(self, cls: ClassInfo) -> None:
         """`forward` of an nn.Module; an inherited one too where the class changes what it calls."""
@@ -162,7 +165,7 @@ class Interpreter(Statements):
     # Code outside any region
 
     def mentions_compile(self, module: Module) -> bool:
-        return bool(self.anywhere) and bool(_COMPILES.search(module.source))
+        return bool(_COMPILES.search(module.source))
 
     def run_outside(self, module: Module) -> None:
         """The top level, statement by statement, then functions that nothing called."""
@@ -181,6 +184,14 @@ class Interpreter(Statements):
                 frame = Frame(module, unit_of(func.node), "the module")
                 args = self.seeds(func, frame)
                 self.apply(func, args[1:] if func.bound is not None and args else args, {}, func.node, frame)
+
+
+def class_statements(body: list[ast.stmt]) -> Iterator[ast.ClassDef]:
+    for statement in body:
+        if isinstance(statement, ast.ClassDef):
+            yield statement
+        for part in ("body", "orelse", "handlers", "finalbody"):
+            yield from class_statements(getattr(statement, part, ()))
 
 
 __all__ = ["Interpreter"]

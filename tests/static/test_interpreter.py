@@ -1,0 +1,244 @@
+"""What the interpreter notes, and what it leaves alone. Each claim about Dynamo is measured by matrix/."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from pt2lint.static.interpret import Interpreter
+from pt2lint.static.modules import Project
+
+LISTENED = frozenset(
+    [
+        "test tensor",
+        "size tensor",
+        "index mask",
+        "call torch.Tensor.item",
+        "call builtins.print",
+        "call copy.deepcopy",
+        "call logging.Logger.info",
+        "call disabled",
+        "set torch.Tensor.requires_grad",
+    ]
+)
+MODULE = """
+import copy, enum, functools, logging, math, random
+from dataclasses import dataclass
+from typing import Optional, Union
+import numpy as np
+import torch
+import torch as t
+from torch import Tensor, nn, where
+import torch.nn.functional as F
+log = logging.getLogger(__name__)
+
+class Bag(dict):
+    def item(self):
+        return 3
+
+class M(nn.Module):
+    def __init__(self, config, act=None):
+        super().__init__()
+        self.config = config
+        self.lin = nn.Linear(4, 4)
+        self.seq = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+        self.bag = Bag()
+        self.copied = copy.deepcopy(self.lin)
+        self.register_buffer("ready", torch.tensor(False))
+        self.register_buffer("count", torch.tensor(3))
+        self.sizes = [1, 2]
+
+    def helper(self, v):
+        return v.max()
+
+    def forward(self, x: Tensor, i: torch.LongTensor, mask: Optional[Tensor] = None, n: int = 2):
+{body}
+        return x
+"""
+
+
+def noted(source: str, tmp_path: Path, roots: str = "modules") -> list[str]:
+    path = tmp_path / "m.py"
+    path.write_text(source)
+    project = Project()
+    interpreter = Interpreter(project, LISTENED, frozenset())
+    interpreter.run(project.load(str(path)), roots)
+    lines = source.splitlines()
+    ops = [op for unit in interpreter.notes.get(str(path), {}).values() for op in unit.values() if op.sure]
+    return [f"{op.name} @ {lines[op.line - 1][op.column - 1 : op.end_column - 1]}" for op in sorted(ops, key=lambda o: o.range)]
+
+
+def in_forward(body: str, tmp_path: Path) -> list[str]:
+    return noted(MODULE.format(body=textwrap.indent(textwrap.dedent(body).strip(), " " * 8)), tmp_path)
+
+
+QUIET = [
+    "y = self.bag.item()",
+    "for k, v in {'a': 1}.items(): pass",
+    "if x.shape[0] > 1: pass",
+    "if x.size(0) % 2 == 0 and x.dim() == 3: pass",
+    "if mask is not None: pass",
+    "if mask is None: return x\nif not (mask is None): pass",
+    "if self.training: pass",
+    "if isinstance(x, torch.Tensor): pass",
+    "if x.dtype == torch.float16: pass",
+    "if x.is_contiguous() and x.requires_grad: pass",
+    "if x.device.type == 'cuda': pass",
+    "if len(x) > 2: pass",
+    "if x.numel() == 0: pass",
+    "if torch.is_grad_enabled(): pass",
+    "if torch.jit.is_scripting():\n    print('a')",
+    "if not torch.compiler.is_compiling():\n    print('a')",
+    "if not t.compiler.is_compiling() and x.max() > 0:\n    print('a')",
+    "y = where(x > 0, x, -x)",
+    "assert x.sum() > 0",
+    "assert torch.isfinite(x).all(), 'finite'",
+    "x[x > 0] = 0.0",
+    "y = x[i]",
+    "for row in x: y = row + 1",
+    "y = [x, x][n]",
+    "y = torch.zeros(n, x.shape[0])",
+    "y = torch.zeros(self.count)",  # Dynamo knows the value of a number that is an input
+    "y = x.view(x.shape[0] // 2, -1)",
+    "y = max(x.max(), x.min())",
+    "if any(s > 1 for s in x.shape): pass",
+    "if all(self.sizes): pass",
+    "if self.config.flag and n > 2: pass",
+    "f = lambda v: v\ny = f(x)",
+    "if 'a' in {'a': x}: pass",
+    "y = int(math.sqrt(x.shape[-1]))",
+    "y = x / np.sqrt(x.shape[-1])",
+    "raise ValueError(f'{x.max().item()}')",
+]
+LOUD = [
+    ("y = x.sum().item()", "call torch.Tensor.item @ x.sum().item()"),
+    ("y = x.max()\nz = y.item()", "call torch.Tensor.item @ y.item()"),
+    ("if x.sum() > 0: pass", "test tensor @ x.sum() > 0"),
+    ("if mask is not None and mask.any(): pass", "test tensor @ mask.any()"),
+    ("if not torch.isnan(x).any(): pass", "test tensor @ torch.isnan(x).any()"),
+    ("y = 1 if (x > 0).all() else 2", "test tensor @ (x > 0).all()"),
+    ("while x.max() < 3: x = x * 2", "test tensor @ x.max() < 3"),
+    ("if self.ready: pass", "test tensor @ self.ready"),
+    ("y = self.helper(x)\nif y: pass", "test tensor @ y"),
+    ("y = (x.sum() > 0) and n", "test tensor @ x.sum() > 0"),
+    ("y = [v for v in i if v > 1]", "test tensor @ v > 1"),
+    ("y = all([x.sum() > 0, x.min() > 0])", "test tensor @ all([x.sum() > 0, x.min() > 0])"),
+    ("if 0 < x.sum() < 3: pass", "test tensor @ 0 < x.sum() < 3"),
+    ("assert not torch.isnan(x).any()", "test tensor @ torch.isnan(x).any()"),
+    ("assert x.max() < 3, f'{n}'", "test tensor @ x.max() < 3"),
+    ("if random.randint(0, 2) > 1: pass", "test tensor @ random.randint(0, 2) > 1"),
+    ("if np.lcm(4, 6) > n: pass", "test tensor @ np.lcm(4, 6) > n"),
+    ("y = x[x > 0]", "index mask @ x[x > 0]"),
+    ("x[x > 0] -= 1", "index mask @ x[x > 0]"),
+    ("m = x > 0\ny = x[:, m]", "index mask @ x[:, m]"),
+    ("y = torch.arange(i.max())", "size tensor @ torch.arange(i.max())"),
+    ("y = x[: i[0]]", "size tensor @ i[0]"),
+    ("for a, b in i:\n    y = torch.zeros(a)", "size tensor @ torch.zeros(a)"),
+    ("y = x[x.argmax()]", "size tensor @ x[x.argmax()]"),
+    ("for k in range(i.max()): pass", "size tensor @ range(i.max())"),
+    ("print(x.shape)", "call builtins.print @ print(x.shape)"),
+    ("log.info('a')", "call logging.Logger.info @ log.info('a')"),
+    ("y = copy.deepcopy(x)", "call copy.deepcopy @ copy.deepcopy(x)"),
+    ("y = x + 1\ny.requires_grad = True", "set torch.Tensor.requires_grad @ y.requires_grad"),
+]
+
+
+@pytest.mark.parametrize("body", QUIET)
+def test_look_alikes_are_left_alone(body: str, tmp_path: Path) -> None:
+    assert in_forward(body, tmp_path) == []
+
+
+@pytest.mark.parametrize(("body", "expected"), LOUD)
+def test_operations_are_noted(body: str, expected: str, tmp_path: Path) -> None:
+    assert in_forward(body, tmp_path) == [expected]
+
+
+def test_only_code_that_is_compiled_counts(tmp_path: Path) -> None:
+    source = "import torch\n\ndef f(x: torch.Tensor):\n    print(x)\n\ndef main():\n    print(1)\n"
+    assert noted(source, tmp_path) == []
+    assert noted(source + "\n\ng = torch.compile(f)\n", tmp_path) == ["call builtins.print @ print(x)"]
+    assert noted(source.replace("def f", "@torch.compile\ndef f"), tmp_path) == ["call builtins.print @ print(x)"]
+    assert noted(source, tmp_path, "tensors") == ["call builtins.print @ print(x)"]
+
+
+def test_a_compiled_function_is_followed_into_what_it_calls(tmp_path: Path) -> None:
+    source = """
+import torch
+
+def inner(v):
+    if v.sum() > 0:
+        return v
+    return -v
+
+@torch.compiler.disable
+def off(v):
+    print(v)
+
+@torch.compile(fullgraph=True)
+def f(x: torch.Tensor):
+    off(x)
+    return inner(x)
+"""
+    assert noted(source, tmp_path) == ["test tensor @ v.sum() > 0", "call disabled @ off(x)"]
+
+
+def test_a_callee_in_another_file_is_judged_there(tmp_path: Path) -> None:
+    package = tmp_path / "pkg"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "util.py").write_text("def largest(v):\n    return v.max()\n")
+    (package / "model.py").write_text(
+        "import torch\nfrom torch import nn\nfrom .util import largest as big\n\n\n"
+        "class M(nn.Module):\n    def forward(self, x: torch.Tensor):\n        return x if big(x) > 0 else -x\n"
+    )
+    project = Project()
+    interpreter = Interpreter(project, LISTENED, frozenset())
+    model = project.load(str(package / "model.py"))
+    interpreter.run(model)
+    (op,) = [op for unit in interpreter.notes[model.path].values() for op in unit.values()]
+    assert (op.name, op.line) == ("test tensor", 8)
+    assert "max" in op.why
+    assert op.why.endswith("util.py:2)")
+    assert op.flow[0].message == "`M.forward` is compiled"
+
+
+def test_a_method_called_item_of_another_library_is_not_the_tensors(tmp_path: Path) -> None:
+    body = "import store\ny = store.lookup(x).item()"
+    assert in_forward(body, tmp_path) == []
+
+
+def test_inherited_attributes_and_super(tmp_path: Path) -> None:
+    source = """
+import torch
+from torch import nn
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("steps", torch.zeros((), dtype=torch.long))
+
+    def due(self):
+        return self.steps > 3
+
+class Child(Base):
+    def forward(self, x: torch.Tensor):
+        if super().due():
+            return x
+        return -x
+"""
+    assert noted(source, tmp_path) == ["test tensor @ super().due()"]
+
+
+def test_a_module_defined_in_a_function_is_found(tmp_path: Path) -> None:
+    source = """
+import torch
+
+def build():
+    class M(torch.nn.Module):
+        def forward(self, x: torch.Tensor):
+            return x if x.sum() > 0 else -x
+    return M()
+"""
+    assert noted(source, tmp_path) == ["test tensor @ x.sum() > 0"]
