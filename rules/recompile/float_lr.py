@@ -127,30 +127,30 @@ class FloatLearningRate(Rule):
 
     def fixes(
         self, node: cst.Call, rate: cst.BaseExpression | None, op: Op, optimizer: str, scheduler: str | None
-    ) -> list[Fix]:
-        if any(a.star for a in node.args) or "set lr" in op.uses:
-            return []
-        if optimizer in ("Adam", "AdamW") and op.arg("foreach") not in ("", "none", "constant False"):
-            return []
-        if "dict" in op.arg("params", 0):
-            return []
-        if scheduler in ("SequentialLR", "ReduceLROnPlateau") and self.function.target < KEEPS_TENSORS:
-            return []
+    ) -> tuple[Fix, ...]:
+        """None where a tensor would change the rates, or be replaced by a float again."""
+        groups = "dict" in op.arg("params", 0)
+        loses = scheduler in ("SequentialLR", "ReduceLROnPlateau") and self.function.target < KEEPS_TENSORS
+        if "set lr" in op.uses or groups or loses:
+            return ()
+        if any(a.star for a in node.args) or not node.args:
+            return ()
+        foreach = op.arg("foreach") not in ("", "none", "constant False")
+        if optimizer in ("Adam", "AdamW") and foreach and op.arg("capturable") != "constant True":
+            return ()
         tensor = self.local_name("torch.tensor")
         imports = [] if tensor else [self.import_edit("import torch")]
         tensor = tensor or "torch.tensor"
         if rate is not None:
             edit = self.edit(rate, f"{tensor}({self.text(rate)})")
         else:
-            last = node.args[-1] if node.args else None
-            if last is None:
-                return []
-            edit = self.edit(last.value, f"{self.text(last.value)}, lr={tensor}({DEFAULTS[optimizer]})")
-        return [
+            last = node.args[-1].value
+            edit = self.edit(last, f"{self.text(last)}, lr={tensor}({DEFAULTS[optimizer]})")
+        return (
             self.fix(
-                "Make the learning rate a tensor, which is an input of the compiled step. The saved state then "
-                "holds a tensor, and parameter groups without a rate of their own share it.",
+                "Make the learning rate a tensor, which is an input of the compiled step. It then has single "
+                "precision, the saved state holds a tensor, and parameter groups without a rate of their own share it.",
                 *imports,
                 edit,
-            )
-        ]
+            ),
+        )

@@ -12,6 +12,7 @@ import logging
 import re
 import tempfile
 import textwrap
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,10 +29,13 @@ LOGGERS = ("torch._dynamo.guards.__recompiles", "torch._dynamo.convert_frame.__r
 @dataclass
 class Outcome:
     """`recompiled` are Dynamo's own messages, `frames` how many frames it compiled, `value` what run() returned
-    or the exception it raised."""
+    or the exception it raised, `seconds` what a second run takes."""
 
     value: Any = None
     frames: int = 0
+    graphs: int = 0
+    breaks: int = 0
+    seconds: float = 0.0
     recompiled: list[str] = field(default_factory=list)
     warned: list[str] = field(default_factory=list)
 
@@ -39,7 +43,7 @@ class Outcome:
 def block(rule: type[Rule], section: str) -> str:
     """The python block of a section of the rule's page."""
     text = rule.page().help
-    match = re.search(rf"^## {re.escape(section)}\n+```python\n(.*?)^```", text, re.M | re.S)
+    match = re.search(rf"^## {re.escape(section)}\n(?:(?!^## ).)*?^```python\n(.*?)^```", text, re.M | re.S)
     assert match, f"{rule.code} has no block under {section!r}"
     return textwrap.dedent(match[1])
 
@@ -57,8 +61,9 @@ def _defaults(**values: Any) -> Iterator[None]:
         settings.update(old)
 
 
-def outcome(source: str, *, compiling: bool = True) -> Outcome:
-    """Run the block; `compiling` False makes every torch.compile in it do nothing."""
+def outcome(source: str, *, compiling: bool = True, again: bool = False) -> Outcome:
+    """Run the block; `compiling` False makes every torch.compile in it do nothing; `again`
+    runs it a second time and takes the time."""
     import torch
     import torch._dynamo
     from torch._dynamo.utils import counters
@@ -85,13 +90,23 @@ def outcome(source: str, *, compiling: bool = True) -> Outcome:
         Path(path).write_text(source, encoding="utf-8")
         linecache.checkcache(path)
         names: dict[str, Any] = {"__name__": "block", "__file__": path}
-        with torch._dynamo.config.patch({}), _defaults(backend="eager", disable=not compiling):
+        # What a block sets is put back.
+        with (
+            torch._dynamo.config.patch(suppress_errors=False, recompile_limit=8),
+            _defaults(backend="eager", disable=not compiling),
+        ):
             try:
                 exec(compile(source, path, "exec"), names)
                 result.value = names["run"]()
+                graphs = counters["stats"]["unique_graphs"]
+                result.frames, result.graphs = counters["frames"]["ok"], graphs
+                result.breaks = sum(counters["graph_break"].values())
+                if again:
+                    start = time.perf_counter()
+                    names["run"]()
+                    result.seconds = time.perf_counter() - start
             except Exception as e:
                 result.value = e
-            result.frames = counters["frames"]["ok"]
         result.warned = [str(w.message) for w in caught]
     for logger in loggers:
         logger.removeHandler(ear)

