@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import Rule
+
+WRAPPERS = (
+    "torch.nn.parallel.DistributedDataParallel",
+    "torch.nn.parallel.distributed.DistributedDataParallel",
+    "torch.distributed.fsdp.FullyShardedDataParallel",
+    "torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel",
+)
+
+
+class CompiledWrapper(Rule):
+    """A distributed wrapper is compiled rather than the module inside it.
+
+    ## What happens
+    Dynamo does not trace `DistributedDataParallel` and `FullyShardedDataParallel` well: their own forward breaks
+    the graph (on torch 2.13 with DDP: two breaks, and frames of torch's own code are compiled along). PyTorch's
+    guide on where to apply torch.compile says to compile the inner module, before it is wrapped.
+
+    ## Example
+    ```python
+    import os
+    import torch
+
+    os.environ.update(MASTER_ADDR="localhost", MASTER_PORT="29571")
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.layer(x).relu()
+
+    def run():
+        torch.distributed.init_process_group("gloo", rank=0, world_size=1)
+        try:
+            model = torch.compile(torch.nn.parallel.DistributedDataParallel(Net()))
+            return model(torch.ones(2, 3))
+        finally:
+            torch.distributed.destroy_process_group()
+    ```
+
+    ## Use instead
+    ```python
+    import os
+    import torch
+
+    os.environ.update(MASTER_ADDR="localhost", MASTER_PORT="29572")
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.layer(x).relu()
+
+    def run():
+        torch.distributed.init_process_group("gloo", rank=0, world_size=1)
+        try:
+            model = Net()
+            model.compile()
+            model = torch.nn.parallel.DistributedDataParallel(model)
+            return model(torch.ones(2, 3))
+        finally:
+            torch.distributed.destroy_process_group()
+    ```
+
+    ## Versions
+    Measured with DDP and one process: two graph breaks on torch 2.13 and 2.15, one on 2.6; none with the inner
+    module compiled.
+    """
+
+    code = "PTS307"
+    name = "compiled-wrapper"
+    ops = (
+        "call torch.compile",
+        "call torch.compiler.compile",
+        "call torch.nn.Module.compile",
+        *(f"call {w}.compile" for w in WRAPPERS),
+    )
+    anywhere = True
+    severity = "note"
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return op.arg("self", 0) in WRAPPERS
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        wrapper = op.arg("self", 0).rsplit(".", 1)[-1]
+        self.report(
+            node,
+            op,
+            f"`{self.text(node)}` compiles {wrapper}, which breaks the graph; compile the module inside it",
+        )

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import Rule
+
+NAMES = ("torch.compile", "torch.compiler.compile")
+
+
+class DiscardedCompile(Rule):
+    """The result of `torch.compile` is thrown away, so nothing is compiled.
+
+    ## What happens
+    `torch.compile(model)` returns a compiled callable and leaves `model` as it was. If the result is not kept,
+    every call still runs without compiling, and nothing says so. `model.compile()` compiles in place.
+
+    The same goes for a result that is bound to a name which nothing reads afterwards: `self =
+    torch.compile(self)` in a method, `layer = torch.compile(layer)` in a loop, or a parameter that is bound anew
+    and never returned.
+
+    ## Example
+    ```python
+    import torch
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return x * 2
+
+    def run():
+        model = Net()
+        torch.compile(model)
+        return model(torch.ones(3))
+    ```
+
+    ## Use instead
+    ```python
+    import torch
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return x * 2
+
+    def run():
+        model = Net()
+        model.compile()
+        return model(torch.ones(3))
+    ```
+
+    ## Versions
+    Measured: nothing is compiled on torch 2.6, 2.9, 2.13 and 2.15.
+    """
+
+    code = "PTS301"
+    name = "discarded-compile"
+    ops = tuple(f"{what} {name}" for what in ("discard", "call") for name in NAMES)
+    anywhere = True
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return op.inside != "with"  # `with pytest.raises(...): torch.compile(...)`
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if not isinstance(node, cst.Call) or not node.args:
+            return
+        if op.name.startswith("discard "):
+            self.report(
+                node,
+                op,
+                f"the result of `{self.text(node)}` is thrown away: nothing is compiled",
+                fixes=self.fixes(node),
+            )
+            return
+        assignment = self.function.parent(node)
+        if not isinstance(assignment, cst.Assign) or len(assignment.targets) != 1:
+            return
+        target = assignment.targets[0].target
+        if isinstance(target, cst.Name) and self.lost(target.value, node):
+            message = f"`{target.value} = {self.text(node)}` binds a name that nothing reads afterwards: the compiled"
+            self.report(node, op, f"{message} result is lost", fixes=self.fixes(node, assignment))
+
+    def lost(self, name: str, node: cst.Call) -> bool:
+        """Whether nothing in the function reads the name but the call itself, from there on."""
+        function, looped = self.function.parent(node), False
+        while function is not None and not isinstance(function, cst.FunctionDef):
+            if isinstance(function, cst.Lambda | cst.ClassDef):
+                return False
+            looped = looped or isinstance(function, cst.For | cst.While)
+            function = self.function.parent(function)
+        if function is None:
+            return False
+        given = {id(n) for n in _names(node)}
+        line = self.function.range(node)[0]
+        for n in _names(function.body):
+            if n.value != name or id(n) in given:
+                continue
+            here = self.function.parent(n)
+            if isinstance(here, cst.Global | cst.Nonlocal | cst.NameItem):
+                return False
+            if isinstance(here, cst.AssignTarget) or (isinstance(here, cst.For) and here.target is n):
+                continue
+            if isinstance(here, cst.Attribute) and here.attr is n:
+                continue
+            if isinstance(here, cst.Arg) and here.keyword is n:
+                continue
+            if looped or self.function.range(n)[0] > line or self.inner(n, function):
+                return False
+        return True
+
+    def inner(self, node: cst.CSTNode, function: cst.FunctionDef) -> bool:
+        """Whether a nested function, which may run later, holds the node."""
+        here = self.function.parent(node)
+        while here is not None and here is not function:
+            if isinstance(here, cst.FunctionDef | cst.Lambda | cst.ClassDef):
+                return True
+            here = self.function.parent(here)
+        return False
+
+    def fixes(self, node: cst.Call, assignment: cst.Assign | None = None):  # type: ignore[no-untyped-def]
+        """`torch.compile(model, mode=m)` -> `model.compile(mode=m)`, for a module."""
+        first, rest = node.args[0], node.args[1:]
+        module = any(
+            op.arg(0) == "module" for op in self.function.ops_at(node) if op.name.startswith("call ")
+        )
+        plain = isinstance(first.value, cst.Name | cst.Attribute) and first.keyword is None and not first.star
+        if not module or not plain:
+            return []
+        given = ", ".join(self.text(a.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for a in rest)
+        text = f"{self.text(first.value)}.compile({given})"
+        place = assignment or node
+        return [
+            self.fix("Compile the module in place: what was never compiled then is.", self.edit(place, text))
+        ]
+
+
+def _names(node: cst.CSTNode) -> list[cst.Name]:
+    found = [node] if isinstance(node, cst.Name) else []
+    for child in node.children:
+        found += _names(child)
+    return found

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import Rule
+
+
+class MethodNotCompiled(Rule):
+    """Only calling a compiled module runs compiled code; its other methods run as they were.
+
+    ## What happens
+    `torch.compile(model)` wraps `model`, and only a call of the wrapper (its `forward`) is compiled. Any other
+    method is looked up on the original module, with the original as `self`: `compiled.generate(x)` runs without
+    compiling, and so does every `self(...)` inside it. Nothing says so. `model.compile()` compiles in place, so
+    that `self(...)` is compiled too; a method that does not go through `forward` is compiled by itself.
+
+    ## Example
+    ```python
+    import torch
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.layer(x)
+
+        def generate(self, x):
+            for _ in range(4):
+                x = self(x)
+            return x
+
+    model = torch.compile(Net())
+
+    def run():
+        return model.generate(torch.ones(3))
+    ```
+
+    ## Use instead
+    ```python
+    import torch
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.layer(x)
+
+        def generate(self, x):
+            for _ in range(4):
+                x = self(x)
+            return x
+
+    model = Net()
+    model.compile()
+
+    def run():
+        return model.generate(torch.ones(3))
+    ```
+
+    ## Versions
+    Measured: nothing is compiled on torch 2.6, 2.9, 2.13 and 2.15. PyTorch's issue 141473 describes it.
+    """
+
+    code = "PTS302"
+    name = "method-not-compiled"
+    ops = ("attribute of compiled",)
+    anywhere = True
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        if op.region or "constant 'forward'" in op.arg("name"):
+            return False
+        return op.arg("method").startswith("calls ") or (
+            op.arg("name") == "constant 'generate'" and not op.arg("method")
+        )
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        call = self.function.parent(node)
+        if not isinstance(node, cst.Attribute) or not isinstance(call, cst.Call) or call.func is not node:
+            return
+        name = node.attr.value
+        if op.arg("method") in ("calls self", "calls forward", ""):
+            way = "`compile()` in place also compiles the calls of the module inside it"
+            if op.arg("method") == "calls forward":
+                way = f"compile it by itself (`torch.compile(model.{name})`), or let it call `self(...)`"
+        else:
+            way = f"compile it by itself: `model.{name} = torch.compile(model.{name})`"
+        self.report(
+            node, op, f"`{self.text(node)}` is the original module's method and runs uncompiled; {way}"
+        )

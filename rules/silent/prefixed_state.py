@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import Rule
+
+
+class PrefixedState(Rule):
+    """The `state_dict()` of a module wrapped by `torch.compile` has `_orig_mod.` before every key.
+
+    ## What happens
+    `torch.compile(model)` returns a module that holds the original as `_orig_mod`, and its parameters are named
+    after that. A checkpoint saved from it loads only into a module that is wrapped the same way:
+    `load_state_dict` of the plain model fails, and with `strict=False` it silently loads nothing.
+    `model.compile()` compiles in place and leaves the names alone; the original's `state_dict()` has them too.
+
+    ## Example
+    ```python
+    import torch
+
+    def run():
+        model = torch.compile(torch.nn.Linear(3, 3))
+        return list(model.state_dict())
+    ```
+
+    ## Use instead
+    ```python
+    import torch
+
+    class Net(torch.nn.Linear):
+        def forward(self, x):
+            return super().forward(x) * 2
+
+    def run():
+        model = Net(3, 3)
+        model.compile()
+        model(torch.ones(3))
+        return list(model.state_dict())
+    ```
+
+    ## Versions
+    Measured: prefixed on torch 2.6, 2.9, 2.13 and 2.15.
+    """
+
+    code = "PTS303"
+    name = "prefixed-state"
+    ops = ("attribute of compiled",)
+    anywhere = True
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return op.arg("name") == "constant 'state_dict'" and not op.region
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        call = self.function.parent(node)
+        if not isinstance(node, cst.Attribute) or not isinstance(call, cst.Call) or call.func is not node:
+            return
+        outer = self.function.parent(call)
+        if isinstance(outer, cst.Arg):
+            outer = self.function.parent(outer)
+            if isinstance(outer, cst.Call) and self.text(outer.func).endswith("load_state_dict"):
+                return  # between two wrapped modules the prefix is the same; between others it fails loudly
+        self.report(
+            node,
+            op,
+            f"the keys of `{self.text(call)}` start with `_orig_mod.`, as the module is wrapped by torch.compile: they "
+            "do not load into the plain model; `model.compile()` keeps the names",
+        )

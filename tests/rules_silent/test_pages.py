@@ -1,0 +1,52 @@
+"""Every silent-misuse rule's page, run: the example does not do what it says, what is offered instead does.
+
+What "does not do what it says" means: nothing is compiled, or the graph breaks, or `run()` gives something else
+than it gives where torch.compile does nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pt2lint.rule import Rule
+from pt2lint.static.engine import load_rules
+from tests.rules_recompile.blocks import block, codes, outcome, same
+
+RULES = [r for r in load_rules() if r.code.startswith("PTS")]
+
+
+def symptoms(source: str) -> list[str]:
+    compiled, eager = outcome(source), outcome(source, compiling=False)
+    assert not isinstance(eager.value, BaseException), eager.value
+    found = []
+    if not compiled.frames:
+        found.append("nothing compiled")
+    if compiled.breaks:
+        found.append("the graph breaks")
+    if not same(compiled.value, eager.value):
+        found.append(f"{compiled.value!r} is not {eager.value!r}")
+    return found
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.code)
+def test_example_misleads_and_instead_does_not(rule: type[Rule], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCHDYNAMO_DISABLE", "0")  # put back after a block that sets it
+    assert symptoms(block(rule, "Example"))
+    monkeypatch.setenv("TORCHDYNAMO_DISABLE", "0")
+    assert symptoms(block(rule, "Use instead")) == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.code)
+def test_rule_fires_on_example_and_not_on_instead(rule: type[Rule], tmp_path: Path) -> None:
+    assert [c for c in codes(block(rule, "Example"), tmp_path) if c.startswith(rule.code)]
+    assert not codes(block(rule, "Use instead"), tmp_path, "PTS")
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.code)
+def test_page_has_its_sections(rule: type[Rule]) -> None:
+    text = rule.page().help
+    places = [text.find(f"\n## {s}\n") for s in ("What happens", "Example", "Use instead", "Versions")]
+    assert -1 not in places
+    assert places == sorted(places)
