@@ -17,8 +17,11 @@ from pt2lint.notebook import Notebook, read_notebook
 from pt2lint.pages import UNUSED, VERIFY_PAGES
 
 if TYPE_CHECKING:
-    from pt2lint.dynamic.options import VerifyOptions
+    from pt2lint.dynamic import VerifyResult
     from pt2lint.report.place import Place
+
+# What gives verdicts: findings and the paths that exist in, the dynamic pass's result out.
+Judge = Callable[[Sequence[Finding], Sequence[str]], "VerifyResult"]
 
 
 @dataclass
@@ -51,15 +54,14 @@ class Checked:
 
 
 def check(
-    paths: Iterable[str],
+    paths: Sequence[str],
     configs: Configs,
     *,
     texts: Mapping[str, str] | None = None,
     force_exclude: bool = False,
-    verify: VerifyOptions | None = None,
-    on_progress: Callable[[str], None] | None = None,
+    judge: Judge | None = None,
 ) -> Checked:
-    """Lint the paths, each file with the settings nearest to it; with `verify`, RUN their code and judge.
+    """Lint the paths, each file with the settings nearest to it, and let `judge` give verdicts.
 
     Never raises for what is in the files; `texts` stands in place of files.
     """
@@ -78,11 +80,11 @@ def check(
     for settings, files in groups.values():
         found += _lint(files, settings, checked)
         _add_pages(settings, checked)
-    if verify is not None:
-        found = _verify(found, paths, verify, on_progress, checked)
+    if judge is not None:
+        found = _judged(found, paths, judge, checked)
     of_file = {path: settings for settings, files in groups.values() for path in files}
     _read_sources(checked, found)
-    _settle(checked, found, of_file, verify is not None)
+    _settle(checked, found, of_file, judge is not None)
     return checked
 
 
@@ -127,6 +129,9 @@ def _lint(files: Sequence[str], settings: Settings, checked: Checked) -> list[Fi
         )
         return []
     checked.problems += [problem for problem in result.problems if problem not in checked.problems]
+    # Whether a folder is a package is part of what a name in it means.
+    folders = {os.path.dirname(path) or "." for path in (*files, *result.looked_at)}
+    checked.watched += [*result.looked_at, *folders]
     return result.findings
 
 
@@ -146,20 +151,12 @@ def pages(settings: Settings) -> list[RulePage]:
     return sorted([*rules, *VERIFY_PAGES, UNUSED], key=lambda page: page.code)
 
 
-def _verify(
-    found: list[Finding],
-    paths: Iterable[str],
-    options: VerifyOptions,
-    on_progress: Callable[[str], None] | None,
-    checked: Checked,
-) -> list[Finding]:
-    from pt2lint.dynamic import verify
-
+def _judged(found: list[Finding], paths: Iterable[str], judge: Judge, checked: Checked) -> list[Finding]:
     outside = [finding for finding in found if finding.path in checked.texts]
     there = [path for path in paths if os.path.exists(path) and path not in checked.texts]
     if outside:
         checked.notes.append("notebooks and standard input are not verified")
-    result = verify([finding for finding in found if finding not in outside], there, options, on_progress)
+    result = judge([finding for finding in found if finding not in outside], there)
     checked.problems += result.problems
     checked.notes += result.notes
     return sorted([*result.findings, *outside], key=lambda finding: finding.sort_key)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from pt2lint.check import Checked
+    from pt2lint.check import Checked, Judge
     from pt2lint.config import Configs, Settings
     from pt2lint.dynamic.options import VerifyOptions
     from pt2lint.finding import Problem
@@ -147,6 +147,11 @@ def _parser() -> argparse.ArgumentParser:
     add("--backend", metavar="NAME", help="of torch.compile (default: eager, which stops after Dynamo)")
     add("--device", metavar="NAME", help="move modules and inputs there, as in cuda")
 
+    add("--trace", metavar="DIR", help="instead: judge by the TORCH_TRACE logs of a job; nothing is run")
+    add(
+        "--source-root", metavar="DIR", help="with --trace: the folder of the job's files here, or THERE=HERE"
+    )
+
     add = parser.add_argument_group("fix").add_argument
     add("--fix", action="store_true", help="write the safe fixes; with --verify only those it has proven")
     add(
@@ -163,11 +168,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--also-text", action="store_true", help="with --output: print the text report as well")
     add("--statistics", action="store_true", help="print only how many findings each code has")
     add("--show-suppressed", action="store_true", help="list what comments silence too")
-    add(
-        "--source-root",
-        metavar="DIR",
-        help="what sarif's paths are relative to (default: the git repository)",
-    )
     add("--exit-zero", action="store_true", help="exit status 0 although there are findings")
     add("--quiet", "-q", action="store_true", help="print nothing where nothing was found")
 
@@ -202,23 +202,25 @@ def _run(options: argparse.Namespace, arguments: list[str]) -> int:
         name = options.stdin_filename or "-"
         texts[name] = _read_stdin()
         paths = [name if path == "-" else path for path in paths]
-    verify = _verify_options(options, configs, paths) if options.verify else None
-    watch = None if texts or verify or _writes(options) else replay.Watch(arguments, options.cache_dir)
+    progress = _progress() if options.verify or options.trace else None
+    judge = _judge(options, configs, paths, progress)
+    watch = None if texts or judge or _writes(options) else replay.Watch(arguments, options.cache_dir)
     checked = check(
         paths,
         configs,
         texts=texts,
         force_exclude=options.force_exclude,
-        verify=verify,
-        on_progress=_progress() if verify else None,
+        judge=judge,
     )
+    if progress:
+        progress("")  # takes the line away again
     _narrow(options, checked)
     if options.write_baseline:
         return _write_baseline(options, checked)
     if options.add_noqa:
         return _add_noqa(checked)
     if options.fix or options.diff:
-        return _fix(options, configs, checked, verify is not None)
+        return _fix(options, configs, checked, options.verify)
     out, err, status = _answer(options, checked)
     if watch is not None:
         watch.store(checked.watched, out, err, status)
@@ -229,6 +231,10 @@ def _check_usage(options: argparse.Namespace) -> None:
     for name in ("inputs", "run", "python", "timeout", "memory", "jobs", "backend", "device"):
         if getattr(options, name) and not options.verify:
             raise _UsageError(f"--{name} is of use only with --verify, which runs the code")
+    if options.source_root and not options.trace:
+        raise _UsageError("--source-root goes with --trace DIR")
+    if options.trace and options.verify:
+        raise _UsageError("choose one of --verify (run the code) and --trace (read what a job left)")
     if options.unsafe_fixes and not (options.fix or options.diff):
         raise _UsageError("--unsafe-fixes goes with --fix (write) or --diff (show)")
     if sum((options.fix, options.diff, options.add_noqa, bool(options.write_baseline))) > 1:
@@ -303,7 +309,8 @@ def _check_codes(options: argparse.Namespace, configs: Configs) -> None:
 def _nearest(word: str, known: Sequence[str]) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(word.upper(), known, n=1, cutoff=0.6)
+    digits = word.upper().translate({ord("O"): "0", ord("I"): "1", ord("L"): "1"})
+    near = get_close_matches(digits, known, n=1, cutoff=0.6)
     return f"; did you mean {near[0]}?" if near else "; --list-rules prints them all"
 
 
@@ -325,6 +332,29 @@ def _verify_options(options: argparse.Namespace, configs: Configs, paths: Sequen
         )
     except ValueError as error:
         raise _UsageError(f"--verify: {error}") from None
+
+
+def _judge(
+    options: argparse.Namespace,
+    configs: Configs,
+    paths: Sequence[str],
+    progress: Callable[[str], None] | None,
+) -> Judge | None:
+    """What gives the verdicts: a run of the code, the logs of one, or nothing."""
+    if options.verify:
+        wanted = _verify_options(options, configs, paths)
+        from pt2lint.dynamic import verify
+
+        return lambda findings, there: verify(findings, there, wanted, progress)
+    if options.trace:
+        if not os.path.exists(options.trace):
+            raise _UsageError(f"--trace {options.trace}: no such folder")
+        from pt2lint.dynamic.trace import read_traces
+
+        return lambda findings, there: read_traces(
+            options.trace, findings, there, options.source_root, progress
+        )
+    return None
 
 
 def _mebibytes(text: str) -> int:
@@ -356,13 +386,11 @@ def _read_stdin() -> str:
 def _progress() -> Callable[[str], None] | None:
     if not sys.stderr.isatty():
         return None
-    import atexit
 
     def show(text: str) -> None:
         sys.stderr.write(f"\r\x1b[2K{text[:100]}")
         sys.stderr.flush()
 
-    atexit.register(lambda: sys.stderr.write("\r\x1b[2K"))
     return show
 
 
@@ -440,7 +468,9 @@ def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifi
     from pt2lint.fixes.edit import EditError, fix_findings
 
     def relint(texts: Any) -> Any:
-        again = check([*texts], configs, texts={**checked.texts, **texts})
+        # A notebook's code is fixed in one round: an import that was added moves into its first cell.
+        texts = {path: text for path, text in texts.items() if path not in checked.notebooks}
+        again = check([*texts], configs, texts=texts)
         _narrow(options, again)
         return again.findings
 
@@ -530,7 +560,7 @@ def _report(options: argparse.Namespace, checked: Checked) -> Report:
     named = {finding.path for finding in (*checked.findings, *checked.suppressed)}
     named |= {step.path for finding in checked.findings for step in finding.flow}
     named |= {edit.path for finding in checked.findings for fix in finding.fixes for edit in fix.edits}
-    root = options.source_root or repository_root([*checked.files, *named])
+    root = repository_root([*checked.files, *named])
     return Report(
         findings=checked.findings,
         pages=checked.pages,

@@ -11,13 +11,14 @@ from __future__ import annotations
 import marshal
 import os
 import sys
+from stat import S_ISDIR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 Answer = tuple[str, str, int]
-Stamp = tuple[int, int, int, int]
+Stamp = tuple[int, int, int, int, int]
 
 FOLDER = ".pt2lint_cache"
 # The clock of a file system ticks in milliseconds: a file that was changed just before it was read may change
@@ -46,18 +47,17 @@ class Watch:
         import time
 
         self._arguments = arguments
-        self._started = time.time_ns()
         self._file = _path(arguments, folder)
         try:
             _make_folder(os.path.dirname(self._file))
         except OSError:
             self._file = ""  # a place that cannot be written is no reason to fail
+        self._started = time.time_ns()
 
     def store(self, watched: Iterable[str], out: str, err: str, status: int) -> None:
         """Keep the answer, unless one of the watched files changed while it was made."""
         stamps = {path: stamp(path) for path in (*watched, *_own_files(), *sys.path)}
-        newest = max((max(seen[1:3]) for seen in stamps.values() if seen), default=0)
-        if not self._file or newest >= self._started - TICK:
+        if not self._file or any(seen and self._too_new(seen) for seen in stamps.values()):
             return
         data = marshal.dumps((_key(self._arguments), stamps, (out, err, status)))
         if len(data) > LARGEST:
@@ -70,14 +70,19 @@ class Watch:
         except OSError:
             return
 
+    def _too_new(self, seen: Stamp) -> bool:
+        mode, _, changed, touched, _ = seen
+        # A folder may be as new as the cache's own, which was just made in it.
+        return max(changed, touched) >= self._started - (0 if S_ISDIR(mode) else TICK)
+
 
 def stamp(path: str) -> Stamp | None:
-    """What changes when a file does: size, times of content and of metadata, inode. None: it is not there."""
+    """What changes when a file does: mode, size, times of content and metadata, inode; None: not there."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):
         return None
-    return (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+    return (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
 
 def _key(arguments: Sequence[str]) -> list[object]:

@@ -1,0 +1,398 @@
+"""The command line, on real files: what is printed, what is written and the exit status."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pt2lint
+from pt2lint.cli import main
+
+BAD = """\
+import torch
+
+
+@torch.compile
+def f(x):
+    return x.max().item()
+"""
+GOOD = BAD.replace(".item()", "")
+PLACE = "6:12: PTB103 "
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    return tmp_path
+
+
+class Ran:
+    def __init__(self, status: int, out: str, err: str) -> None:
+        self.status, self.out, self.err = status, out, err
+
+    @property
+    def codes(self) -> list[str]:
+        return [row["code"] for row in json.loads(self.out)]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+    def run(*arguments: str) -> Ran:
+        try:
+            status = main(list(arguments))
+        except SystemExit as end:  # argparse
+            status = int(end.code or 0)
+        out, err = capsys.readouterr()
+        return Ran(status, out, err)
+
+    return run
+
+
+def write(**files: str) -> None:
+    for name, text in files.items():
+        Path(f"{name}.py").write_text(text)
+
+
+def test_findings_and_status(run) -> None:
+    write(bad=BAD, good=GOOD)
+    ran = run("bad.py", "good.py")
+    assert (ran.status, ran.err) == (1, "")
+    assert ran.out.startswith("bad.py:" + PLACE)
+    assert "6 |     return x.max().item()\n" in ran.out
+    assert run("good.py").out == "Nothing found in 1 file.\n"
+    assert run("good.py").status == 0
+    assert run("--quiet", "good.py").out == ""
+    assert run("--exit-zero").status == 0
+    assert run().status == 1, "the working folder is what is read by default"
+
+
+def test_bad_input_is_one_line_each_and_the_rest_is_linted(run) -> None:
+    write(bad=BAD, syntax="def f(:\n    pass\n")
+    Path("binary.py").write_bytes(b"\x00\x01\xff\xfe\x80")
+    Path("latin.py").write_bytes("x = 'größe'\n".encode("latin-1"))
+    Path("nul.py").write_bytes(b"x = 1\x00\n")
+    Path("book.ipynb").write_text("{]")
+    Path("empty").mkdir()
+    broken = ["syntax.py", "binary.py", "latin.py", "nul.py", "gone.py", "empty", "book.ipynb"]
+    ran = run("bad.py", *broken)
+    assert ran.status == 2
+    assert "bad.py:" + PLACE in ran.out
+    lines = ran.err.splitlines()
+    assert len(lines) == 7
+    for name in ("syntax.py:1: does not parse", "binary.py: ", "latin.py: ", "nul.py: ", "gone.py: no such",
+                 "empty: no Python file", "book.ipynb: is no Jupyter notebook"):  # fmt: skip
+        assert sum(line.startswith(name) for line in lines) == 1, (name, lines)
+    assert "Traceback" not in ran.err
+    assert "7 problems" in ran.out
+
+
+def test_a_declared_encoding_is_read(run) -> None:
+    text = "# -*- coding: latin-1 -*-\nname = 'größe'\n" + BAD
+    Path("latin.py").write_bytes(text.encode("latin-1"))
+    Path("mark.py").write_bytes(b"\xef\xbb\xbf" + BAD.encode())
+    ran = run("latin.py", "mark.py")
+    assert (ran.status, ran.err) == (1, "")
+    assert "latin.py:8:12: PTB103" in ran.out
+    assert "mark.py:6:12: PTB103" in ran.out
+
+
+def test_a_broken_section_is_told_and_the_files_linted(run) -> None:
+    write(bad=BAD)
+    Path("pyproject.toml").write_text("[tool.pt2lint]\nselct = ['PTS']\n")
+    ran = run("bad.py")
+    assert ran.status == 2
+    assert ran.err == "pyproject.toml: [tool.pt2lint] has no key `selct`; did you mean `select`?\n"
+    assert PLACE in ran.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--inputs", "m:f"], "--inputs is of use only with --verify"),
+        (["--unsafe-fixes"], "--unsafe-fixes goes with --fix"),
+        (["--fix", "--diff"], "choose one of"),
+        (["--select", "PTB1O3"], "--select PTB1O3: no rule has this code; did you mean PTB103?"),
+        (["--ignore", "a-b"], '--ignore: "A-B" is no code'),
+        (["--roots", "all"], "--roots all: choose one of modules, explicit, tensors"),
+        (["--target-torch", "new"], '--target-torch new: should be a torch version, as in "2.13"'),
+        (["--verify", "--memory", "lots"], "--memory lots: give a size such as 8G or 512M"),
+        (["--verify", "--timeout", "-3"], "should be positive"),
+        (["--config", "gone.toml"], "--config gone.toml: no such file"),
+        (["--baseline", "gone.json"], "make it with --write-baseline gone.json"),
+        (["--since", "HEAD"], "is in no git repository"),
+        (["--source-root", "."], "--source-root goes with --trace"),
+        (["--trace", "gone"], "--trace gone: no such folder"),
+        (["--trace", ".", "--verify"], "choose one of --verify"),
+        (["--also-text"], "--also-text goes with --output"),
+    ],
+)
+def test_a_command_line_that_cannot_be(run, arguments: list[str], told: str) -> None:
+    write(bad=BAD)
+    ran = run(*arguments, "bad.py")
+    assert ran.status == 2
+    assert ran.err.startswith("pt2lint: ")
+    assert told in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_select_and_ignore(run) -> None:
+    write(bad=BAD)
+    assert run("--ignore", "PTB", "bad.py").status == 0
+    assert run("--select", "PTR,PTX", "bad.py").status == 0
+    assert run("--select", "ALL", "bad.py").status == 1
+    assert run("--ignore", "PTB", "--select", "PTB103", "bad.py").status == 1
+    Path("pyproject.toml").write_text('[tool.pt2lint]\nper-file-ignores = {"b*.py" = ["PTB103"]}\n')
+    assert run("bad.py").status == 0
+
+
+def test_json_sarif_github_and_output(run) -> None:
+    write(bad=BAD)
+    assert run("--format", "json", "bad.py").codes == ["PTB103"]
+    assert run("--format", "github", "bad.py").out.startswith("::warning title=pt2lint PTB103")
+    ran = run("--output", "out/r.sarif", "bad.py")
+    assert (ran.status, ran.out) == (1, "")
+    log = json.loads(Path("out/r.sarif").read_text())
+    assert log["runs"][0]["results"][0]["ruleId"] == "PTB103"
+    assert PLACE in run("--output", "r.json", "--also-text", "bad.py").out
+    assert json.loads(Path("r.json").read_text())[0]["code"] == "PTB103"
+    Path("folder.json").mkdir()
+    ran = run("--output", "folder.json", "bad.py")
+    assert ran.status == 2
+    assert ran.err.startswith("folder.json: cannot be written")
+
+
+def test_sarif_paths_are_the_repositorys(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(".git").mkdir()
+    Path("src").mkdir()
+    Path("src/bad.py").write_text(BAD)
+
+    def uri(*arguments: str) -> str:
+        log = json.loads(run("--format", "sarif", *arguments).out)
+        location = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+        return str(location["uri"])
+
+    assert uri("src") == "src/bad.py"
+    monkeypatch.chdir("src")
+    assert uri(".") == "src/bad.py"
+    assert run("--format", "github", ".").out.count("file=src/bad.py,") == 1
+
+
+def test_stdin(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def give(text: bytes) -> None:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+
+    give(BAD.encode())
+    assert run("-").out.startswith("-:" + PLACE)
+    give(BAD.encode())
+    assert run("-", "--stdin-filename", "pkg/m.py").out.startswith("pkg/m.py:" + PLACE)
+    give(GOOD.replace("x.max()", "x.max()  # noqa: PTB103").encode())
+    ran = run("-", "--fix", "--stdin-filename", "m.py")
+    assert ran.out == GOOD
+    assert not Path("m.py").exists()
+    give(b"\xff\xfe")
+    assert run("-").status == 2
+
+
+def test_fix_writes_and_diff_shows(run) -> None:
+    stale = GOOD.replace("x.max()", "x.max()  # noqa: PTB103")
+    write(m=stale)
+    ran = run("--diff", "m.py")
+    assert ran.status == 1
+    assert "-    return x.max()  # noqa: PTB103\n+    return x.max()\n" in ran.out
+    assert Path("m.py").read_text() == stale
+    ran = run("--fix", "m.py")
+    assert ran.status == 0
+    assert ran.out == "note: 1 finding fixed\nNothing found in 1 file.\n"
+    assert Path("m.py").read_text() == GOOD
+
+
+def test_unused_suppressions(run) -> None:
+    write(m=GOOD.replace("x.max()", "x.max()  # noqa: PTB103, PT001, PTB900"))
+    ran = run("--format", "json", "m.py")
+    assert ran.codes == ["PTX001"]
+    assert "no `PTB103` is reported" in ran.out
+    assert run("--ignore", "PTB103", "m.py").status == 0, "what was not looked for cannot be missing"
+    assert run("--ignore", "PTX", "m.py").status == 0
+
+
+def test_suppressed_findings_are_shown_on_request(run) -> None:
+    write(m=BAD.replace(".item()", ".item()  # noqa: PTB103"))
+    assert run("m.py").status == 0
+    ran = run("--show-suppressed", "m.py")
+    assert ran.status == 0
+    assert "[suppressed]" in ran.out
+    [row] = json.loads(run("--show-suppressed", "--format", "json", "m.py").out)
+    assert row["suppressed"] is True
+
+
+def test_add_noqa(run) -> None:
+    write(m=BAD)
+    assert run("--add-noqa", "m.py").status == 0
+    assert Path("m.py").read_text() == BAD.replace(".item()", ".item()  # noqa: PTB103")
+    assert run("m.py").status == 0
+
+
+def test_baseline_survives_moved_lines(run) -> None:
+    write(m=BAD)
+    ran = run("--write-baseline", "known.json", "m.py")
+    assert (ran.status, ran.out) == (0, "Wrote 1 findings to known.json.\n")
+    write(m=BAD.replace("import torch", "import os\nimport torch") + BAD[13:].replace("f(x)", "g(x)"))
+    ran = run("--baseline", "known.json", "m.py")
+    assert ran.status == 1
+    assert "m.py:12:12" in ran.out
+    assert "m.py:7:12" not in ran.out
+    assert "note: 1 findings are in known.json" in ran.out
+    Path("known.json").write_text("[]")
+    assert run("--baseline", "known.json", "m.py").err.endswith(
+        "is no baseline that --write-baseline wrote\n"
+    )
+
+
+def git(*arguments: str) -> None:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *identity, *arguments], check=True, capture_output=True)
+
+
+def test_since_reports_changed_lines(run) -> None:
+    write(m=BAD, untouched=BAD)
+    git("init", "--quiet")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "one")
+    assert run("--since", "HEAD").status == 0
+    write(m=BAD.replace("max", "min"), fresh=BAD)
+    ran = run("--since", "HEAD", "--format", "json")
+    assert [row["path"] for row in json.loads(ran.out)] == ["fresh.py", "m.py"]
+    ran = run("--since", "nothing")
+    assert (ran.status, ran.err) == (2, "pt2lint: --since nothing: git knows no such revision\n")
+
+
+def notebook(*cells: str) -> str:
+    document = {
+        "cells": [
+            {"cell_type": "markdown", "metadata": {}, "source": ["# Größe\n"]},
+            *(
+                {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [],
+                 "source": cell.splitlines(keepends=True)}
+                for cell in cells
+            ),
+        ],
+        "metadata": {"language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }  # fmt: skip
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def test_a_notebook_is_placed_and_fixed_by_cell(run) -> None:
+    magic = "%matplotlib inline\nimport torch\n!ls"
+    code = BAD.removeprefix("import torch\n\n\n").rstrip("\n")
+    shell = "%%bash\nls *.py"
+    stale = "y = 1  # noqa: PTB103"
+    Path("n.ipynb").write_text(notebook(magic, code, shell, stale))
+    ran = run("n.ipynb")
+    assert (ran.status, ran.err) == (1, "")
+    assert ran.out.startswith("n.ipynb:cell 3:3:12: PTB103 ")
+    assert "n.ipynb:cell 5:1:8: PTX001" in ran.out
+    row = json.loads(run("--format", "json", "n.ipynb").out)[0]
+    assert (row["cell"], row["line"]) == (3, 3)
+
+    log = json.loads(run("--format", "sarif", "n.ipynb").out)
+    region = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]
+    line = Path("n.ipynb").read_text().splitlines()[region["startLine"] - 1]
+    assert line[region["startColumn"] - 1 : region["endColumn"] - 1] == "x.max().item()"
+
+    assert run("--fix", "n.ipynb").status == 1
+    assert Path("n.ipynb").read_text() == notebook(magic, code, shell, "y = 1")
+
+
+def test_statistics_rules_settings_and_files(run) -> None:
+    write(bad=BAD)
+    assert run("--statistics", "bad.py").out == "1  PTB103  tensor-item\n"
+    rules = run("--list-rules").out
+    for code in ("PTB103", "PTB900", "PTR900", "PTX001"):
+        assert f"{code}  " in rules
+    Path("pyproject.toml").write_text("[tool.pt2lint]\nselect = ['PTB']\ntarget-torch = '2.9'\n")
+    settings = run("--show-settings", "--pedantic").out
+    assert 'select = ["PTB"]\n' in settings
+    assert 'target-torch = "2.9"\n' in settings
+    assert "pedantic = true\n" in settings
+    assert run("--show-files").out == "bad.py\n"
+
+
+def test_a_rules_page(run) -> None:
+    text = run("rule", "ptb103").out
+    assert text.startswith("# tensor-item (PTB103)")
+    assert "## Use instead" in text
+    assert run("rule", "tensor-item").out == text
+    assert json.loads(run("rule", "PTB103", "--format", "json").out)["code"] == "PTB103"
+    ran = run("rule", "PTB1O3")
+    assert (ran.status, ran.err) == (2, "pt2lint: no rule has the code PTB1O3; did you mean PTB103?\n")
+
+
+def test_help_says_that_verify_runs_code(run) -> None:
+    ran = run("--help")
+    assert ran.status == 0
+    assert "With --verify it RUNS the code it is given" in ran.out
+    assert "Exit status: 0" in ran.out
+    assert run("--version").out == f"pt2lint {pt2lint.__version__}\n"
+
+
+def test_verify_judges(run) -> None:
+    write(m=BAD + "\n\ndef example_inputs():\n    return f, (torch.ones(3),)\n")
+    ran = run("--verify", "--format", "json", "m.py")
+    [row] = json.loads(ran.out)
+    assert (ran.status, row["verdict"], row["evidence"]["graph_break"]) == (1, "confirmed", "GB0124")
+
+
+def test_inputs_that_do_not_import(run) -> None:
+    write(m=BAD)
+    ran = run("--verify", "--inputs", "nowhere:f", "m.py")
+    assert ran.status == 2
+    assert "nowhere" in ran.err
+    assert ran.err.count("\n") == 1
+    assert PLACE in ran.out
+
+
+def test_trace_judges_by_what_a_job_left(run) -> None:
+    write(m=BAD + "\n\nf(torch.ones(3))\n")
+    subprocess.run([sys.executable, "m.py"], check=True, env={**os.environ, "TORCH_TRACE": "logs"})
+    [row] = json.loads(run("--trace", "logs", "--format", "json", "m.py").out)
+    assert (row["verdict"], row["evidence"]["graph_break"]) == ("confirmed", "GB0124")
+    Path("none").mkdir()
+    ran = run("--trace", "none", "m.py")
+    assert ran.status == 2
+    assert ran.err.startswith("none: no TORCH_TRACE logs here")
+
+
+def test_the_api_finds_the_same() -> None:
+    write(m=BAD)
+    [finding] = pt2lint.lint([Path("m.py")])  # type: ignore[list-item]
+    assert (finding.code, finding.line) == ("PTB103", 6)
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    write(**{f"m{number}": BAD * 20 for number in range(30)})
+    done = subprocess.run(
+        f"{sys.executable} -m pt2lint --no-cache . | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert PLACE in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_terminal_without_unicode_is_no_error() -> None:
+    write(m=BAD.replace(".item()", ".item(), 'größe'"))
+    done = subprocess.run(
+        [sys.executable, "-m", "pt2lint", "m.py"], capture_output=True, text=True, check=False,
+        env={"PYTHONIOENCODING": "ascii", "PATH": ""},
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "gr\\xf6\\xdfe" in done.stdout
