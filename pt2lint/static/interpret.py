@@ -17,7 +17,9 @@ from pt2lint.static.values import Class, Ext, Func, Instance, Seq, Value, Wrappe
 # Attributes that tensors share with what else is passed around in models tell nothing.
 _COMMON = ("device", "dtype", "type", "names", "name", "data", "T", "item", "numpy", "tolist", "grad", "is_cuda", "half")
 # A file without any of these has nothing to say outside of what is compiled.
-_COMPILES = re.compile(r"torch\.compile|\.compile\(|import compile\b|_dynamo\b|TORCHDYNAMO|torch\.compiler")
+_COMPILES = re.compile(
+    r"torch\.compile\b|(?<!\bre)(?<!\bregex)\.compile\(|import compile\b|_dynamo\b|TORCHDYNAMO|TORCH_COMPILE_"
+)
 
 
 class Interpreter(Statements):
