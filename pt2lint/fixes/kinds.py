@@ -50,6 +50,12 @@ MAKERS = words(
     "tensor zeros ones full empty arange linspace rand randn randint randperm eye as_tensor "
     "from_numpy scalar_tensor"
 )
+# Methods that tensors have and modules, arrays and containers do not; functions that take nothing else first.
+TELLING = words(
+    "abs clamp clip clamp_min clamp_max detach unsqueeze softmax sigmoid relu masked_fill view "
+    "permute contiguous log exp sqrt tanh isnan isfinite isinf amax amin norm numel bool long type_as "
+    "expand expand_as neg square masked_select new_zeros new_ones item"
+)
 SHAPES = words("dim size numel ndimension stride get_device element_size nelement")
 
 
@@ -58,6 +64,7 @@ def guess(function: FunctionCode) -> Kind:
     them; names take the kind on which all their assignments agree."""
     busy: set[str] = set()
     known: dict[str, str] = {}
+    used = _used_as_tensor(function)
 
     def name_kind(node: cst.Name) -> str:
         if node.value in known:
@@ -76,6 +83,8 @@ def guess(function: FunctionCode) -> Kind:
             if use.name == node.value and use.binds:
                 kinds.append(_bound(function, use.node, kind))
         busy.discard(node.value)
+        if node.value in used and all(one == "unknown" or one.startswith("tensor") for one in kinds):
+            kinds = [one if one != "unknown" else "tensor" for one in kinds]
         if not busy:
             known[node.value] = _agree(kinds)
             return known[node.value]
@@ -144,6 +153,27 @@ def guess(function: FunctionCode) -> Kind:
         return "unknown"
 
     return kind
+
+
+def _used_as_tensor(function: FunctionCode) -> set[str]:
+    """Names of which the function calls a method that only tensors have, or that it gives to a function of
+    torch that takes a tensor first."""
+    found: set[str] = set()
+
+    class Calls(cst.CSTVisitor):
+        def visit_Call(self, node: cst.Call) -> None:
+            name = qualified(function, node.func) or ""
+            subject: cst.CSTNode | None = None
+            if name.startswith("torch.") and name.count(".") == 1:
+                if name.removeprefix("torch.") in TELLING and node.args:
+                    subject = node.args[0].value
+            elif not name and isinstance(node.func, cst.Attribute) and node.func.attr.value in TELLING:
+                subject = node.func.value
+            if isinstance(subject, cst.Name):
+                found.add(subject.value)
+
+    function.module.visit(Calls())
+    return found
 
 
 def _names_tensor(annotation: str) -> bool:

@@ -1,0 +1,351 @@
+"""Proof of fixes: each is laid over its files in a child process, run, and compared with the code as it was.
+
+Proven means, on every sample input and on what was made of it (negated, zeros, larger, smaller, with a NaN
+and an infinity, masks switched, with gradients, other seeds): the same results, gradients, changes in place,
+buffers, prints and errors, in eager mode and compiled; no graph break left where the finding was; none in the
+lines that the fix wrote; and none in a line that Dynamo traced without a break before. A break that a frame
+given up as a whole hid until then does not count against the fix.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pt2lint.dynamic.child.taps import under
+from pt2lint.dynamic.events import Break, Events, Run, run_from
+from pt2lint.dynamic.options import VerifyOptions
+from pt2lint.dynamic.plan import Job, find_files, plan
+from pt2lint.dynamic.process import Limits, machine_memory, run_child
+from pt2lint.dynamic.run import find_python, read_sources
+from pt2lint.finding import Edit, Finding
+from pt2lint.fixes.edit import EditError, apply_edits, check_source, choose
+
+ATTEMPTS = 4  # fixes of one finding that are tried, at most
+WAY_ROUND = "Way round"  # how the description of torch.compiler.disable and its like begins
+
+Place = tuple[str, int]
+
+
+@dataclass
+class Proof:
+    """The findings with `Fix.proven` set where a fix was tried, and sentences for the report."""
+
+    findings: list[Finding]
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Seen:
+    """What one child said: runs in default mode, comparisons, truth values of tests, and what went wrong."""
+
+    runs: dict[tuple[str, str], Run] = field(default_factory=dict)
+    compared: list[Mapping[str, Any]] = field(default_factory=list)
+    sides: dict[int, set[bool]] = field(default_factory=dict)
+    trouble: str | None = None
+
+    def hear(self, message: dict[str, Any]) -> None:
+        kind = message.get("event")
+        if kind == "run" and message["probe"] == "default":
+            self.runs[message["target"], message["mode"]] = run_from(message)
+        elif kind == "compared":
+            self.compared.append(message)
+        elif kind == "observed":
+            for number, values in message["sides"].items():
+                self.sides.setdefault(int(number), set()).update(values)
+        elif kind in ("bad_inputs", "no_torch"):
+            self.trouble = message["message"]
+        elif kind in ("load_failed", "program_failed"):
+            self.trouble = f"{message['error']['type']}: {message['error']['message']}"
+
+
+def prove(
+    findings: Sequence[Finding],
+    events: Events,
+    paths: Sequence[str],
+    options: VerifyOptions | None = None,
+    on_progress: Callable[[str], None] | None = None,
+    texts: Mapping[str, str] | None = None,
+) -> Proof:
+    """Try the fixes of every confirmed graph break, the first first, until one is proven.
+
+    `events` are those of the `VerifyResult` that confirmed the findings: they say which targets break where.
+    `texts` holds what stands in place of a file, by path as findings name it. This RUNS the user's code, and
+    writes nothing to the user's files. Never raises for what the user's code does: a fix that cannot be tried
+    keeps `proven` None, and a note says why.
+    """
+    options = options or VerifyOptions()
+    progress = on_progress or (lambda text: None)
+    shown = find_files(paths, (finding.path for finding in findings))
+    sources = {os.path.realpath(path): text for path, text in read_sources(shown).items()}
+    sources |= {os.path.realpath(path): text for path, text in (texts or {}).items()}
+    folders = [os.path.realpath(path) for path in paths if os.path.isdir(path)]
+    roots = folders + [path for path in sources if not under(path, folders)]
+    reach = {
+        number: found
+        for number, finding in enumerate(findings)
+        if finding.verdict == "confirmed" and any(fix.proven is None and fix.edits for fix in finding.fixes)
+        if (found := _targets_that_break(finding, events, roots))
+    }
+    if not reach:
+        return Proof(list(findings))
+    python, trouble = find_python(options.python, paths)
+    if python is None:
+        return Proof(list(findings), [trouble])
+    with tempfile.TemporaryDirectory(prefix="pt2lint-proof-") as folder:
+        prover = _Prover(python, options, sources, roots, Path(folder), progress)
+        prover.observe(findings, reach)
+        return Proof(prover.prove(findings, reach), prover.notes)
+
+
+def _targets_that_break(finding: Finding, events: Events, roots: Sequence[str]) -> set[str]:
+    path = os.path.realpath(finding.path)
+    return {
+        run.target
+        for run in events.runs
+        if run.probe == "default"
+        and any(
+            place[0] == path and finding.line <= place[1] <= finding.end_line
+            for place in places(run.breaks, roots)
+        )
+    }
+
+
+def places(breaks: Iterable[Break], roots: Sequence[str]) -> list[Place]:
+    """Where breaks are in the user's code: the innermost line there of each."""
+    found = []
+    for one in breaks:
+        frames = [(frame[0], frame[1]) for frame in one.stack] + [(one.path, one.line)]
+        inner = [frame for frame in frames if under(frame[0], list(roots))]
+        found += inner[-1:]
+    return found
+
+
+class _Prover:
+    def __init__(
+        self,
+        python: str,
+        options: VerifyOptions,
+        sources: dict[str, str],
+        roots: list[str],
+        folder: Path,
+        progress: Callable[[str], None],
+    ) -> None:
+        self.python, self.options, self.sources, self.roots = python, options, sources, roots
+        self.folder, self.progress = folder, progress
+        self.notes: list[str] = []
+        self.before: list[tuple[Job, Path, _Seen]] = []
+        self.sides: dict[int, set[bool]] = {}
+
+    def observe(self, findings: Sequence[Finding], reach: Mapping[int, set[str]]) -> None:
+        """Run the code as it is, once a job, with the tests that fixes rewrite wrapped to see their
+        values."""
+        flagged = {os.path.realpath(findings[number].path) for number in reach}
+        overlay = self.wrapped([(number, findings[number]) for number in reach])
+        targets = set().union(*reach.values())
+        for job in plan(self.sources, flagged, self.options):
+            if job.kind == "program" or (job.covers and not flagged & set(job.covers)):
+                continue
+            file = self.folder / f"{len(self.before)}.pt"
+            self.progress(f"{job.label}: observing what it does now")
+            seen = self.run(job, overlay, file, True, targets)
+            if seen.trouble:
+                self.notes.append(f"{job.label}: no fix was tried, since it ended early: {seen.trouble}")
+            elif seen.runs:
+                self.before.append((job, file, seen))
+                for number, values in seen.sides.items():
+                    self.sides.setdefault(number, set()).update(values)
+
+    def wrapped(self, findings: Sequence[tuple[int, Finding]]) -> dict[str, str]:
+        texts: dict[str, str] = {}
+        wraps: dict[str, list[Edit]] = {}
+        for number, finding in findings:
+            path = os.path.realpath(finding.path)
+            branch = any(
+                word in edit.text for fix in finding.fixes for edit in fix.edits for word in ("where", "cond")
+            )
+            if not branch or path not in self.sources:
+                continue
+            first = Edit(path, finding.line, finding.column, finding.line, finding.column, "")
+            last = Edit(path, finding.end_line, finding.end_column, finding.end_line, finding.end_column, "")
+            wrap = [replace(first, text=f"_pt2lint_side({number}, ("), replace(last, text="))")]
+            try:
+                text = apply_edits(self.sources[path], [*wraps.get(path, []), *wrap])
+                check_source(path, text)
+            except EditError:
+                continue  # not an expression by itself: nothing can be asked of it
+            texts[path] = text
+            wraps.setdefault(path, []).extend(wrap)
+        return texts
+
+    def run(
+        self,
+        job: Job,
+        overlay: Mapping[str, str],
+        file: Path,
+        save: bool,
+        only: Iterable[str],
+        says_runtime_error: bool = False,
+    ) -> _Seen:
+        options, seen = self.options, _Seen()
+        machine = machine_memory()
+        memory = options.memory * 2**20 if options.memory else int(machine * 0.8) if machine else None
+        spec = {
+            "kind": job.kind, "what": job.what, "roots": self.roots, "skip": [], "further": False,
+            "modes": list(options.modes), "backend": options.backend, "device": options.device,
+            "memory": memory, "overlay": dict(overlay),
+            "observe": {
+                "file": str(file), "save": save, "only": sorted(only), "runtime_error": says_runtime_error
+            },
+        }  # fmt: skip
+        ended = run_child(self.python, spec, Limits(options.timeout, memory), seen.hear)
+        if ended is not None and seen.trouble is None:
+            seen.trouble = str(ended)
+        return seen
+
+    def prove(self, findings: Sequence[Finding], reach: Mapping[int, set[str]]) -> list[Finding]:
+        """The findings, their fixes marked as far as they were tried: of each the first that is proven ends
+        the search. Fixes that do not touch each other are tried together, and apart where that fails."""
+        fixes = {number: list(findings[number].fixes) for number in reach}
+        for index in range(ATTEMPTS):
+            open_ = [
+                number
+                for number, given in fixes.items()
+                if index < len(given)
+                and given[index].edits
+                and given[index].proven is None
+                and not any(fix.proven for fix in given)
+            ]
+            while open_:
+                ones = {
+                    id(one): (number, one)
+                    for number in open_
+                    for one in [replace(findings[number], fixes=(fixes[number][index],))]
+                }
+                chosen = choose([one for _, one in ones.values()], "unsafe")
+                group = [ones[id(one)] for one, _ in chosen.taken]
+                for number, proven in self.prove_group(group, reach).items():
+                    fixes[number][index] = replace(fixes[number][index], proven=proven)
+                tried = {number for number, _ in group}
+                open_ = [number for number in open_ if number not in tried]
+        return [
+            replace(finding, fixes=tuple(fixes[number])) if number in fixes else finding
+            for number, finding in enumerate(findings)
+        ]
+
+    def prove_group(
+        self, group: Sequence[tuple[int, Finding]], reach: Mapping[int, set[str]]
+    ) -> dict[int, bool]:
+        """Whether each of these findings' only fix is proven; those that no observed call reaches are
+        left."""
+        targets = set().union(*(reach[number] for number, _ in group))
+        jobs = [one for one in self.before if targets & {target for target, _ in one[2].runs}]
+        if not jobs:
+            return {}
+        self.progress(f"trying {len(group)} fix{'es' if len(group) > 1 else ''}")
+        why, summary = self.attempt([finding for _, finding in group], jobs, targets)
+        if why is not None and len(group) > 1:
+            half = len(group) // 2
+            return self.prove_group(group[:half], reach) | self.prove_group(group[half:], reach)
+        for number, finding in group:
+            title = finding.fixes[0].description.partition(". ")[0].rstrip(".")
+            where = f"{finding.path}:{finding.line}: {finding.code}"
+            if why is None:
+                self.notes.append(f"{where}: proven: {title}{self.seen_sides(number)}")
+            else:
+                self.notes.append(f"{where}: not proven: {title}: {why}")
+        if why is None:
+            self.notes.append(f"with {'these fixes' if len(group) > 1 else 'this fix'}: {summary}")
+        return {number: why is None for number, _ in group}
+
+    def seen_sides(self, number: int) -> str:
+        sides = self.sides.get(number)
+        if not sides:
+            return ""
+        if len(sides) == 2:
+            return "; both sides were taken"
+        return f"; only one side was seen: the test was always {'true' if True in sides else 'false'}"
+
+    def attempt(
+        self, findings: Sequence[Finding], jobs: Sequence[tuple[Job, Path, _Seen]], targets: set[str]
+    ) -> tuple[str | None, str]:
+        """Why the fixes (one each) are not proven (None: they are), and what was measured."""
+        fixes = [finding.fixes[0] for finding in findings]
+        edits: dict[str, list[Edit]] = {}
+        for fix in fixes:
+            for edit in fix.edits:
+                edits.setdefault(os.path.realpath(edit.path), []).append(edit)
+        overlay: dict[str, str] = {}
+        try:
+            for path, given in edits.items():
+                overlay[path] = apply_edits(self.sources[path], given)
+                check_source(path, overlay[path])
+        except (EditError, KeyError) as error:
+            return f"it cannot be applied: {error}", ""
+        old_lines = {path: line_map(self.sources[path], text) for path, text in overlay.items()}
+        calls, numbers = 0, [0, 0, 0, 0]
+        way_round = any(fix.description.startswith(WAY_ROUND) for fix in fixes)
+        says_so = any("RuntimeError" in fix.description for fix in fixes)
+        for job, file, before in jobs:
+            after = self.run(job, overlay, file, False, targets, says_so)
+            if after.trouble:
+                return f"with it the code ends early: {after.trouble}", ""
+            for key, old in before.runs.items():
+                if key[0] not in targets:
+                    continue
+                new = after.runs.get(key)
+                if new is None:
+                    return f"with it {key[0]} no longer runs", ""
+                why = self.still_breaks(findings, old, new, old_lines, way_round)
+                if why:
+                    return why, ""
+                for at, count in enumerate((old.graphs, new.graphs, old.breaks, new.breaks)):
+                    numbers[at] += len(count)
+            for comparison in after.compared:
+                if comparison["difference"]:
+                    return f"{comparison['label']}: {comparison['difference']}", ""
+            calls += len(after.compared)
+            if not after.compared:
+                return "no call could be compared", ""
+        graphs = f"graphs {numbers[0]} to {numbers[1]}, breaks {numbers[2]} to {numbers[3]}"
+        return None, f"{graphs}; the same on {calls} calls"
+
+    def still_breaks(
+        self,
+        findings: Sequence[Finding],
+        old: Run,
+        new: Run,
+        old_lines: Mapping[str, dict[int, int]],
+        way_round: bool,
+    ) -> str | None:
+        if new.error is not None and (old.error is None or old.error.type != new.error.type):
+            return f"compiling then fails: {new.error}"
+        known = set(places(old.breaks, self.roots))
+        for one in new.breaks:
+            for path, line in places([one], self.roots):
+                before = old_lines[path].get(line) if path in old_lines else line
+                if before is None:
+                    return f"the graph then breaks in the fix itself (line {line}): {one.reason}"
+                for finding in findings:
+                    here = os.path.realpath(finding.path) == path
+                    if here and finding.line <= before <= finding.end_line:
+                        return f"the graph still breaks there: {one.reason}"
+                traced = before in old.traced.get(path, ())
+                if (path, before) not in known and traced and not way_round:
+                    return f"the graph then breaks in line {before}: {one.reason}"
+        return None
+
+
+def line_map(old: str, new: str) -> dict[int, int]:
+    """{line in the new text: the same line in the old one}, changed lines left out."""
+    matcher = difflib.SequenceMatcher(None, old.splitlines(), new.splitlines(), autojunk=False)
+    return {
+        block.b + offset + 1: block.a + offset + 1
+        for block in matcher.get_matching_blocks()
+        for offset in range(block.size)
+    }
