@@ -51,11 +51,11 @@ class FunctionCode:
 
     @cached_property
     def _positions(self) -> Mapping[cst.CSTNode, CodeRange]:
-        return self._wrapper.resolve(PositionProvider)  # type: ignore[return-value]
+        return self._wrapper.resolve(PositionProvider)
 
     @cached_property
     def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
-        return self._wrapper.resolve(ParentNodeProvider)  # type: ignore[return-value]
+        return self._wrapper.resolve(ParentNodeProvider)
 
     @cached_property
     def _ops_at(self) -> Mapping[Range, list[Op]]:
@@ -174,21 +174,33 @@ class Rule:
     ) -> None:
         """Add a finding at the node. `message` is one sentence with the offending code in backticks."""
         confidence: Confidence = "high" if op.sure else "low"
+        line, column, end_line, end_column = self.function.range(node)
         self.findings.append(
             Finding(
                 code=self.code,
                 name=self.name,
                 message=message,
                 path=self.function.path,
-                **dict(
-                    zip(("line", "column", "end_line", "end_column"), self.function.range(node), strict=True)
-                ),
+                line=line,
+                column=column,
+                end_line=end_line,
+                end_column=end_column,
                 severity=severity or self.severity,
                 confidence=confidence,
                 flow=op.flow,
                 fixes=tuple(fixes),
             )
         )
+
+
+def calls(owner: str, names: str) -> tuple[str, ...]:
+    """The operations that calls of several functions of a module, or methods of a type, are."""
+    return tuple(f"call {owner}.{name}" for name in names.split())
+
+
+def is_tensor(word: str) -> bool:
+    """Whether a word of Op.args names a tensor, or an array, which Dynamo takes for one."""
+    return any(part.startswith(("tensor", "array")) for part in word.split(" | "))
 
 
 class GraphBreak(Rule):

@@ -28,7 +28,9 @@ def traced_lines(truth: str | None, root: str) -> dict[Path, set[int]]:
 def show(number: int, finding: dict[str, Any], context: int) -> None:
     lines = Path(finding["path"]).read_text(encoding="utf-8").splitlines()
     first = max(0, finding["line"] - 1 - context)
-    print(f"\n#{number} {finding['path']}:{finding['line']}:{finding['column']} {finding['code']} {finding['message']}")
+    print(
+        f"\n#{number} {finding['path']}:{finding['line']}:{finding['column']} {finding['code']} {finding['message']}"
+    )
     for i in range(first, min(len(lines), finding["end_line"] + 1)):
         mark = ">" if finding["line"] <= i + 1 <= finding["end_line"] else " "
         print(f"{mark}{i + 1:5} {lines[i]}")
@@ -37,7 +39,9 @@ def show(number: int, finding: dict[str, Any], context: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("findings")
     parser.add_argument("--truth")
     parser.add_argument("--root", default=".")

@@ -10,9 +10,9 @@ from pt2lint.static.externals import Externals
 from pt2lint.static.frame import Env, Frame, entry, unit_of
 from pt2lint.static.modules import ClassInfo, FunctionNode
 from pt2lint.static.values import (
-    LEAF,
     BOOL,
     INT,
+    LEAF,
     NONE,
     OBJECT,
     STR,
@@ -141,7 +141,13 @@ class Calls(Externals, Core):
         return UNKNOWN
 
     def call_wrapped(
-        self, func: Wrapped, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, spread: bool
+        self,
+        func: Wrapped,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: Any,
+        frame: Frame,
+        spread: bool,
     ) -> Value:
         if func.how == "compiled":
             if frame.region or self.quiet:
@@ -175,10 +181,20 @@ class Calls(Externals, Core):
                 value = self.apply(layer, [value], {}, node, frame)
             return value
         result = self.apply(func.elem, [value], {}, node, frame)
-        return result if result is not UNKNOWN or not isinstance(value, Tensor) else Tensor(None, value.origin, False)
+        return (
+            result
+            if result is not UNKNOWN or not isinstance(value, Tensor)
+            else Tensor(None, value.origin, False)
+        )
 
     def call_instance(
-        self, func: Instance, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, spread: bool
+        self,
+        func: Instance,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: Any,
+        frame: Frame,
+        spread: bool,
     ) -> Value:
         cls = func.cls
         if cls is None:
@@ -211,7 +227,9 @@ class Calls(Externals, Core):
             if last in ("Identity", "Flatten", "Unflatten", "Dropout"):
                 return args[0]
         if isinstance(value, Tensor) and args and isinstance(args[0], Tensor) and "Pool" not in last:
-            if last not in ("Embedding", "EmbeddingBag", "Flatten", "Unflatten") and not last.endswith("Loss"):
+            if last not in ("Embedding", "EmbeddingBag", "Flatten", "Unflatten") and not last.endswith(
+                "Loss"
+            ):
                 value.ndim = args[0].ndim
         return value
 
@@ -226,7 +244,9 @@ class Calls(Externals, Core):
     ) -> Value:
         if self.is_module(cls):
             if self.listens("make torch.nn.Module", frame):
-                self.note(node, "make torch.nn.Module", frame)
+                state = self.state(self.instance(cls, args, kwargs))
+                held = sorted({v.external for v in state.values() if isinstance(v, Instance) and v.external})
+                self.note(node, "make torch.nn.Module", frame, args={"made": " ".join(held)})
             return self.instance(cls, args, kwargs)
         externals = self.bases(cls)[1]
         if any(e.startswith("enum.") for e in externals):
@@ -287,7 +307,16 @@ class Calls(Externals, Core):
         count = self._contexts.get(definition, 0)
         declared = getattr(definition, "returns", None)
         title = f"`{self.title(func)}`"
-        callee = Frame(func.module, self.unit_for(func, frame), title, frame, region, func.defined_in, func.bound, func.env)
+        callee = Frame(
+            func.module,
+            self.unit_for(func, frame),
+            title,
+            frame,
+            region,
+            func.defined_in,
+            func.bound,
+            func.env,
+        )
         active = self._active.count(definition)
         if active > 1 or len(self._active) >= MAX_DEPTH or count >= MAX_CONTEXTS * (3 if region else 1):
             return self.annotation(declared, callee, 0, f"{title} is annotated to return a tensor")
@@ -300,7 +329,9 @@ class Calls(Externals, Core):
             self._kept.append(func.env)
         if active == 0:
             # What a recursive call sees.
-            self._results[key] = self.annotation(declared, callee, 0, f"{title} is annotated to return a tensor")
+            self._results[key] = self.annotation(
+                declared, callee, 0, f"{title} is annotated to return a tensor"
+            )
         self._active.append(definition)
         try:
             if isinstance(definition, ast.Lambda):
@@ -418,9 +449,7 @@ class Calls(Externals, Core):
         a = func.node.args
         positional = [*a.posonlyargs, *a.args]
         padded: list[ast.expr | None] = [None] * (len(positional) - len(a.defaults)) + list(a.defaults)
-        values = [
-            self.parameter(func, p, d, inner) for p, d in zip(positional, padded, strict=True)
-        ]
+        values = [self.parameter(func, p, d, inner) for p, d in zip(positional, padded, strict=True)]
         if func.bound is not None and values:
             values[0] = func.bound
         return values
@@ -458,7 +487,9 @@ class Calls(Externals, Core):
                 if isinstance(n.value, ast.Name) and n.value.id in names and n.attr in self.telling:
                     candidates.append((n.value.id, n.lineno, f"is used as a tensor: `.{n.attr}`"))
             elif isinstance(n, ast.Call):
-                passed = [(i, a.id) for i, a in enumerate(n.args) if isinstance(a, ast.Name) and a.id in names]
+                passed = [
+                    (i, a.id) for i, a in enumerate(n.args) if isinstance(a, ast.Name) and a.id in names
+                ]
                 if passed and passed[0][0] == 0:
                     phrase = self._takes_tensor(n.func, me, func, frame)
                     if phrase:
@@ -500,9 +531,13 @@ class Calls(Externals, Core):
         positional = [p.arg for p in [*a.posonlyargs, *a.args]][1 if inner.bound is not None else 0 :]
         found = []
         for where, name in passed:
-            parameter = where if isinstance(where, str) else (positional[where] if where < len(positional) else "")
+            parameter = (
+                where if isinstance(where, str) else (positional[where] if where < len(positional) else "")
+            )
             if parameter in uses:
-                found.append((name, line, f"is given to `{self.title(inner)}`, where it {uses[parameter][1]}"))
+                found.append(
+                    (name, line, f"is given to `{self.title(inner)}`, where it {uses[parameter][1]}")
+                )
         return found
 
     def _takes_tensor(self, callee: ast.expr, me: str, func: Func, frame: Frame) -> str:

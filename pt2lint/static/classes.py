@@ -10,10 +10,10 @@ from pt2lint.static.frame import Env, Frame, unit_of
 from pt2lint.static.modules import ClassInfo, FunctionNode, Module
 from pt2lint.static.torch_types import DTYPES, TYPED_TENSORS
 from pt2lint.static.values import (
-    HALF,
-    LEAF,
     BOOL,
+    HALF,
     INT,
+    LEAF,
     NONE,
     OBJECT,
     STR,
@@ -66,9 +66,14 @@ class Classes(Calls):
             finally:
                 self.quiet -= 1
             # A flag of the module may be changed by anyone: only its type is known. Strings and tables stay.
-            return join_all(
-                Py(v.type) if isinstance(v, Py) and v.type in ("bool", "int", "float") else v for v in values
-            ) if not (len(values) == 1 and name == "TYPE_CHECKING") else values[0]
+            return (
+                join_all(
+                    Py(v.type) if isinstance(v, Py) and v.type in ("bool", "int", "float") else v
+                    for v in values
+                )
+                if not (len(values) == 1 and name == "TYPE_CHECKING")
+                else values[0]
+            )
         if name in module.imports:
             return self.qualified(module.imports[name])
         for star in module.star_imports:
@@ -151,11 +156,14 @@ class Classes(Calls):
             self._is_module[cls] = False
             order, externals, hazy = self.bases(cls)
             known = any(
-                n in MODULE_BASES or (n in self.types.modules and n.startswith("torch.nn.")) for n in externals
+                n in MODULE_BASES or (n in self.types.modules and n.startswith("torch.nn."))
+                for n in externals
             )
             foreign = [n for n in externals if not n.startswith(("builtins.", "torch.", "typing.", "abc."))]
             if not known and (foreign or hazy):
-                known = any("forward" in c.methods for c in order) and any(self._builds_modules(c) for c in order)
+                known = any("forward" in c.methods for c in order) and any(
+                    self._builds_modules(c) for c in order
+                )
             self._is_module[cls] = known
         return known
 
@@ -174,7 +182,9 @@ class Classes(Calls):
                         return True
         return False
 
-    def find_method(self, cls: ClassInfo, name: str, after: ClassInfo | None = None) -> tuple[ClassInfo, FunctionNode] | None:
+    def find_method(
+        self, cls: ClassInfo, name: str, after: ClassInfo | None = None
+    ) -> tuple[ClassInfo, FunctionNode] | None:
         order = self.bases(cls)[0]
         if after is not None:
             order = order[order.index(after) + 1 :] if after in order else []
@@ -191,7 +201,9 @@ class Classes(Calls):
             if name in c.methods:
                 return self.method_value(c, c.methods[name], None, Class(cls))
             if name in c.attributes:
-                value = self.quietly(c.attributes[name], c.env or {}, Frame(c.module, unit_of(c.node), c.name))
+                value = self.quietly(
+                    c.attributes[name], c.env or {}, Frame(c.module, unit_of(c.node), c.name)
+                )
                 if isinstance(value, Py) and value.type in ("bool", "int", "float"):
                     return Py(value.type, off=value.const is False and not self.set_elsewhere(cls, name))
                 return value
@@ -204,7 +216,9 @@ class Classes(Calls):
                 return OBJECT
         return UNKNOWN
 
-    def method_value(self, owner: ClassInfo, node: FunctionNode, me: Value | None, cls: Value | None = None) -> Value:
+    def method_value(
+        self, owner: ClassInfo, node: FunctionNode, me: Value | None, cls: Value | None = None
+    ) -> Value:
         """A method as looked up on an instance (`me`) or on the class: bound, decorated, or a property's value."""
         frame = Frame(owner.module, unit_of(node), f"`{owner.name}.{node.name}`", cls=owner, me=me)
         known = self._methods.get(node)
@@ -219,7 +233,9 @@ class Classes(Calls):
             return value
         return bind(value, (cls or UNKNOWN) if how == "class" else me)
 
-    def _decorated_method(self, bare: Func, node: FunctionNode, owner: ClassInfo, frame: Frame) -> tuple[Value, str]:
+    def _decorated_method(
+        self, bare: Func, node: FunctionNode, owner: ClassInfo, frame: Frame
+    ) -> tuple[Value, str]:
         how, rest = "", []
         for decorator in node.decorator_list:
             value = self.quietly(decorator, owner.env or {}, frame)
@@ -296,7 +312,14 @@ class Classes(Calls):
             assert instance.external is not None
             last = instance.external.rsplit(".", 1)[-1]
             return Tensor("float", ("", 0, f"`{last}.{name}` is a parameter"), leaf=LEAF)
-        if name in ("in_features", "out_features", "num_embeddings", "embedding_dim", "num_heads", "padding_idx"):
+        if name in (
+            "in_features",
+            "out_features",
+            "num_embeddings",
+            "embedding_dim",
+            "num_heads",
+            "padding_idx",
+        ):
             return INT
         return self.module_attribute(instance, name)
 
@@ -325,7 +348,9 @@ class Classes(Calls):
 
     # State: what `__init__` leaves in `self`
 
-    def instance(self, cls: ClassInfo, args: list[Value] | None = None, kwargs: dict[str, Value] | None = None) -> Instance:
+    def instance(
+        self, cls: ClassInfo, args: list[Value] | None = None, kwargs: dict[str, Value] | None = None
+    ) -> Instance:
         """The one instance that stands for all of a class, or for all that are built from the same modules."""
         key: Any = cls
         if args or kwargs:
@@ -333,7 +358,11 @@ class Classes(Calls):
 
             given = [*(args or []), *(kwargs or {}).values()]
             if any(_holds_code(a) for a in given) and self._variants.get(cls, 0) < 8:
-                key = (cls, tuple(signature(a) for a in args or ()), tuple((k, signature(v)) for k, v in (kwargs or {}).items()))
+                key = (
+                    cls,
+                    tuple(signature(a) for a in args or ()),
+                    tuple((k, signature(v)) for k, v in (kwargs or {}).items()),
+                )
         known = self._instances.get(key)
         if known is None:
             known = self._instances[key] = Instance(cls)
@@ -354,7 +383,14 @@ class Classes(Calls):
                 args, kwargs = self._ctor.get(instance, (None, {}))
                 self.quiet += 1
                 try:
-                    self.call_function(func, self.seeds(func, frame)[1:] if args is None else args, kwargs, node, frame, False)
+                    self.call_function(
+                        func,
+                        self.seeds(func, frame)[1:] if args is None else args,
+                        kwargs,
+                        node,
+                        frame,
+                        False,
+                    )
                 finally:
                     self.quiet -= 1
         return instance.attrs
@@ -410,8 +446,10 @@ class Classes(Calls):
                 return "numpy.ndarray" in names
             if "torch.Tensor" in names:
                 return True
-            return None if any(n.startswith("torch.") and n.endswith("Tensor") for n in names) else (
-                None if tensors & set(names) else False
+            return (
+                None
+                if any(n.startswith("torch.") and n.endswith("Tensor") for n in names)
+                else (None if tensors & set(names) else False)
             )
         if isinstance(value, Py):
             if value.type == "object":
@@ -426,15 +464,32 @@ class Classes(Calls):
         if isinstance(value, Seq):
             if f"builtins.{value.type}" in names:
                 return True
-            return False if all(n.startswith(("builtins.", "torch.Tensor")) for n in names) and value.type in (
-                "list",
-                "tuple",
-                "set",
-            ) and not {"builtins.list", "builtins.tuple"} & set(names) else None
+            return (
+                False
+                if all(n.startswith(("builtins.", "torch.Tensor")) for n in names)
+                and value.type
+                in (
+                    "list",
+                    "tuple",
+                    "set",
+                )
+                and not {"builtins.list", "builtins.tuple"} & set(names)
+                else None
+            )
         if isinstance(value, Dict):
-            return True if "builtins.dict" in names else (False if all(n.startswith(("builtins.", "torch.")) for n in names) else None)
-        if isinstance(value, Instance | Func | Class) and all(n.startswith(("builtins.", "torch.Tensor", "numpy.")) for n in names):
-            return False if not (isinstance(value, Instance) and value.cls is not None and self.bases(value.cls)[1]) else None
+            return (
+                True
+                if "builtins.dict" in names
+                else (False if all(n.startswith(("builtins.", "torch.")) for n in names) else None)
+            )
+        if isinstance(value, Instance | Func | Class) and all(
+            n.startswith(("builtins.", "torch.Tensor", "numpy.")) for n in names
+        ):
+            return (
+                False
+                if not (isinstance(value, Instance) and value.cls is not None and self.bases(value.cls)[1])
+                else None
+            )
         return None
 
     def instance_of(self, name: str) -> Value | None:
@@ -469,13 +524,18 @@ class Classes(Calls):
                 return NONE
             if isinstance(node.value, str):
                 try:
-                    return self.annotation(ast.parse(node.value, mode="eval").body, frame, line or node.lineno, text)
+                    return self.annotation(
+                        ast.parse(node.value, mode="eval").body, frame, line or node.lineno, text
+                    )
                 except SyntaxError:
                     return UNKNOWN
             return UNKNOWN
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
             return declare(
-                [self.annotation(node.left, frame, line, text), self.annotation(node.right, frame, line, text)]
+                [
+                    self.annotation(node.left, frame, line, text),
+                    self.annotation(node.right, frame, line, text),
+                ]
             )
         origin = (frame.module.path, line or node.lineno, text or "annotated as a tensor")
         if isinstance(node, ast.Subscript):
@@ -487,14 +547,18 @@ class Classes(Calls):
                 return declare([NONE, self.annotation(parts[0], frame, line, text)])
             if short == "Union" and name.startswith("typing"):
                 return declare([self.annotation(p, frame, line, text) for p in parts])
-            if short in ("Annotated", "Final", "ClassVar", "Required", "NotRequired") and name.startswith("typing"):
+            if short in ("Annotated", "Final", "ClassVar", "Required", "NotRequired") and name.startswith(
+                "typing"
+            ):
                 return self.annotation(parts[0], frame, line, text)
             if name.startswith("jaxtyping."):
                 value = self.annotation(parts[0], frame, line, text)
                 dtype = {"Bool": "bool", "Int": "int", "Float": "float"}.get(short)
                 return value.but(dtype=dtype) if isinstance(value, Tensor) else value
             if short in ("List", "list", "Sequence", "Iterable", "Set", "set", "Iterator"):
-                return Seq(None, self.annotation(parts[0], frame, line, text), "list" if short != "set" else "set")
+                return Seq(
+                    None, self.annotation(parts[0], frame, line, text), "list" if short != "set" else "set"
+                )
             if short in ("Tuple", "tuple"):
                 values = [self.annotation(p, frame, line, text) for p in parts if not _is_ellipsis(p)]
                 if len(values) < len(parts):
@@ -545,7 +609,17 @@ def external(name: str) -> Value:
         return HALF
     if name in DTYPES:
         return Py("dtype", DTYPES[name])
-    if name in ("math.pi", "math.e", "math.inf", "math.nan", "torch.pi", "torch.inf", "torch.nan", "numpy.pi", "numpy.inf"):
+    if name in (
+        "math.pi",
+        "math.e",
+        "math.inf",
+        "math.nan",
+        "torch.pi",
+        "torch.inf",
+        "torch.nan",
+        "numpy.pi",
+        "numpy.inf",
+    ):
         return Py("float")
     if name == "typing.TYPE_CHECKING":
         return Py("bool", False)

@@ -20,7 +20,10 @@ class Compiled(Lifecycle):
     def compiled_as(self, wrapped: Wrapped, settings: dict[str, Value]) -> Wrapped:
         """Remember the keyword arguments of torch.compile, as `dynamic` decides what a call costs."""
         if settings:
-            self.settings[id(wrapped)] = (wrapped, {k: self.sort(v) for k, v in settings.items() if k != "model"})
+            self.settings[id(wrapped)] = (
+                wrapped,
+                {k: self.sort(v) for k, v in settings.items() if k != "model"},
+            )
         return wrapped
 
     def compiled_attribute(self, owner: Wrapped, name: str, node: ast.expr, frame: Frame) -> Value:
@@ -45,19 +48,29 @@ class Compiled(Lifecycle):
         for decorator in node.decorator_list:
             named = decorator.func if isinstance(decorator, ast.Call) else decorator
             value = self.quietly(named, cls.env or {}, Frame(cls.module, (1, 1), ""))
-            if not isinstance(value, Ext) or not value.name.startswith(("torch.no_grad", "torch.inference_mode")):
+            if not isinstance(value, Ext) or not value.name.startswith(
+                ("torch.no_grad", "torch.inference_mode")
+            ):
                 return ""
         layers = {
             name
             for name, values in cls.assigned.items()
-            if any(self._makes_module(v, cls) for method, v in values if method.name == "__init__" and v is not None)
+            if any(
+                self._makes_module(v, cls)
+                for method, v in values
+                if method.name == "__init__" and v is not None
+            )
         }
         for part in ast.walk(node):
             if isinstance(part, ast.Call):
                 callee = part.func
                 if isinstance(callee, ast.Name) and callee.id == me:
                     return "calls self"
-                if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name) and callee.value.id == me:
+                if (
+                    isinstance(callee, ast.Attribute)
+                    and isinstance(callee.value, ast.Name)
+                    and callee.value.id == me
+                ):
                     if callee.attr == "forward":
                         return "calls forward"
                     if callee.attr in layers:
@@ -107,7 +120,11 @@ class Compiled(Lifecycle):
             owner = self.quietly(target.value, env, frame)
             if isinstance(owner, Instance) and owner.cls is not None and self.is_module(owner.cls):
                 self.note(target, "change attribute", frame)
-        elif isinstance(target, ast.Name) and target.id in frame.globals and self.listens("change global", frame):
+        elif (
+            isinstance(target, ast.Name)
+            and target.id in frame.globals
+            and self.listens("change global", frame)
+        ):
             self.note(target, "change global", frame)
 
     def grown(self, node: ast.Call, env: Env, frame: Frame) -> None:
@@ -142,7 +159,9 @@ class Compiled(Lifecycle):
     def find_method(self, cls: Any, name: str, after: Any = None) -> tuple[ClassInfo, FunctionNode] | None:
         raise NotImplementedError
 
-    def method_value(self, owner: ClassInfo, node: FunctionNode, me: Value | None, cls: Value | None = None) -> Value:
+    def method_value(
+        self, owner: ClassInfo, node: FunctionNode, me: Value | None, cls: Value | None = None
+    ) -> Value:
         raise NotImplementedError
 
     def bases(self, cls: ClassInfo) -> tuple[list[ClassInfo], list[str], bool]:
@@ -155,7 +174,11 @@ def _lengths(node: FunctionNode) -> dict[str, str]:
     for part in ast.walk(node):
         if isinstance(part, ast.For | ast.comprehension):
             source = part.iter
-            if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "range":
+            if (
+                isinstance(source, ast.Call)
+                and isinstance(source.func, ast.Name)
+                and source.func.id == "range"
+            ):
                 for a in source.args:
                     if isinstance(a, ast.Name):
                         found[a.id] = "range"

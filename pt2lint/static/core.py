@@ -7,11 +7,27 @@ from typing import Any
 
 from pt2lint.op import Op
 from pt2lint.static.frame import Env, Frame, Unit
-from pt2lint.static.modules import ClassInfo, Module, Project
+from pt2lint.static.modules import ClassInfo, FunctionNode, Module, Project
 from pt2lint.static.torch_types import TorchTypes
-from pt2lint.static.values import Dict, Ext, Func, Instance, Py, Seq, Tensor, Value, options
+from pt2lint.static.values import Dict, Ext, Func, Instance, Py, Seq, Tensor, Value, Wrapped, options
 
 Key = tuple[str, int, int, int, int]
+# Attributes that tensors share with what else is passed around in models tell nothing.
+_COMMON = (
+    "device",
+    "dtype",
+    "type",
+    "names",
+    "name",
+    "data",
+    "T",
+    "item",
+    "numpy",
+    "tolist",
+    "grad",
+    "is_cuda",
+    "half",
+)
 
 
 class Core:
@@ -21,7 +37,9 @@ class Core:
     heard of in all code; nothing else is written down.
     """
 
-    def __init__(self, project: Project, traced: frozenset[str], anywhere: frozenset[str], types: TorchTypes) -> None:
+    def __init__(
+        self, project: Project, traced: frozenset[str], anywhere: frozenset[str], types: TorchTypes
+    ) -> None:
         self.project, self.traced, self.anywhere, self.types = project, traced, anywhere, types
         self.notes: dict[str, dict[Unit, dict[Key, Op]]] = {}
         self.uses: dict[int, set[str]] = {}
@@ -30,6 +48,33 @@ class Core:
         self.doubt = 0
         self.last_external = ""
         self.last_call: ast.AST | None = None
+        # What was found out, once for each name, class or function.
+        self._qualified: dict[str, Value] = {}
+        self._bases: dict[ClassInfo, tuple[list[ClassInfo], list[str], bool]] = {}
+        self._is_module: dict[ClassInfo, bool] = {}
+        self._methods: dict[FunctionNode, tuple[Value, str]] = {}
+        self._instances: dict[Any, Instance] = {}
+        self._objects: dict[Any, Instance] = {}
+        self._variants: dict[ClassInfo, int] = {}
+        self._ctor: dict[Instance, tuple[list[Value], dict[str, Value]]] = {}
+        self._initialized: set[Instance] = set()
+        self._late: set[tuple[Instance, str]] = set()
+        self._results: dict[Any, Value] = {}
+        self._contexts: dict[Any, int] = {}
+        self._entered: set[Any] = set()
+        self._active: list[Any] = []
+        self._kept: list[Env] = []
+        self._used: dict[Any, dict[str, tuple[int, str]]] = {}
+        self.reached: set[Any] = set()  # functions that Dynamo traces on some way from a root
+        self.settings: dict[int, tuple[Wrapped, dict[str, str]]] = {}
+        self.made: dict[tuple[str, int, int, str], Instance] = {}
+        plain = {a for t in (str, list, dict, tuple, int, float, set, bytes) for a in dir(t)}
+        names = {
+            n[13:] for n in (*self.types.returns, *self.types.attributes) if n.startswith("torch.Tensor.")
+        }
+        self.telling = frozenset(
+            n for n in names if n not in plain and n not in _COMMON and not n.startswith("_")
+        )
 
     # The notebook
 
@@ -49,11 +94,21 @@ class Core:
         module = frame.module
         if not module.linted:
             return
-        line, start, end_line, end = place or (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        line, start, end_line, end = place or (
+            node.lineno,
+            node.col_offset,
+            node.end_lineno,
+            node.end_col_offset,
+        )
         key = (name, line, start, end_line, end)
         unit = self.notes.setdefault(module.path, {}).setdefault(frame.unit, {})
         sure = (about is None or about.sure) and not self.doubt
-        if frame.inside == "loop" and name in ("test tensor", "size tensor", "index mask") and sure and frame.region:
+        if (
+            frame.inside == "loop"
+            and name in ("test tensor", "size tensor", "index mask")
+            and sure
+            and frame.region
+        ):
             frame.skipped = True
         old = unit.get(key)
         if old is not None and (old.sure or not sure) and (old.region or not frame.region) and not args:
@@ -100,7 +155,9 @@ class Core:
                 word = ("array" if o.array else "tensor") + (f":{o.dtype}" if o.dtype else "")
                 kinds.append(word if o.sure else word + "?")
             elif isinstance(o, Py):
-                kinds.append("constant " + repr(o.const) if isinstance(o.const, int | str | float) else o.type)
+                kinds.append(
+                    "constant " + repr(o.const) if isinstance(o.const, int | str | float) else o.type
+                )
             elif isinstance(o, Seq | Dict):
                 elem = o.elem
                 if isinstance(o, Dict) and o.items:
@@ -111,7 +168,7 @@ class Core:
             elif isinstance(o, Ext):
                 kinds.append("external " + o.name)
             elif isinstance(o, Func):
-                kinds.append("function")
+                kinds.append("function over a tensor" if _closes_over_tensor(o) else "function")
             else:
                 kinds.append(o.kind)
         return " | ".join(dict.fromkeys(kinds))
@@ -161,6 +218,37 @@ class Core:
 
     def seeds(self, func: Func, frame: Frame) -> list[Value]:
         raise NotImplementedError
+
+    def store(self, instance: Instance, name: str, value: Value, frame: Frame) -> None:
+        raise NotImplementedError
+
+    def instance(
+        self, cls: ClassInfo, args: list[Value] | None = None, kwargs: dict[str, Value] | None = None
+    ) -> Instance:
+        raise NotImplementedError
+
+    def state(self, instance: Instance) -> dict[str, Value]:
+        raise NotImplementedError
+
+    def instance_attribute(self, instance: Instance, name: str, frame: Frame) -> Value:
+        raise NotImplementedError
+
+    def is_instance(self, value: Value, names: tuple[str, ...]) -> bool | None:
+        raise NotImplementedError
+
+    def annotation(self, node: ast.expr | None, frame: Frame, line: int = 0, text: str = "") -> Value:
+        raise NotImplementedError
+
+    def compiled(self, target: Value, node: Any, frame: Frame) -> None:
+        raise NotImplementedError
+
+
+def _closes_over_tensor(function: Func) -> bool:
+    """Whether a lambda reads a tensor of the function that it stands in."""
+    env = function.env or {}
+    return isinstance(function.node, ast.Lambda) and any(
+        isinstance(n, ast.Name) and isinstance(env.get(n.id), Tensor) for n in ast.walk(function.node.body)
+    )
 
 
 def _either(a: str, b: str) -> str:

@@ -36,7 +36,7 @@ def load_rules(rule_paths: Sequence[str] = ()) -> list[type[Rule]]:
 
     Raises ValueError where two rules claim one code or a rule file does not load.
     """
-    import pt2lint.rules as pack
+    pack = importlib.import_module("pt2lint.rules")
     from pt2lint.rule import Rule
 
     modules = [
@@ -54,7 +54,9 @@ def load_rules(rule_paths: Sequence[str] = ()) -> list[type[Rule]]:
                 if code is None:
                     continue
                 if code in rules and rules[code] is not value:
-                    raise ValueError(f"two rules claim the code {code}: {rules[code].__module__} and {module.__name__}")
+                    raise ValueError(
+                        f"two rules claim the code {code}: {rules[code].__module__} and {module.__name__}"
+                    )
                 rules[code] = value
     return [rules[code] for code in sorted(rules)]
 
@@ -97,9 +99,7 @@ def target_torch(settings: Any) -> tuple[int, int]:
         return NEWEST_TORCH
 
 
-def lint(
-    files: Sequence[str], settings: Any = None, texts: Mapping[str, str] | None = None
-) -> LintResult:
+def lint(files: Sequence[str], settings: Any = None, texts: Mapping[str, str] | None = None) -> LintResult:
     """Lint the files: findings sorted by place, and what could not be read.
 
     Reads the files and first-party files that they import; never imports or runs them, never imports torch.
@@ -131,7 +131,9 @@ def lint(
         try:
             interpreter.run(module, roots)
         except RecursionError:
-            result.problems.append(Problem(module.path, "nested too deeply to follow; some findings may be missing"))
+            result.problems.append(
+                Problem(module.path, "nested too deeply to follow; some findings may be missing")
+            )
     target = target_torch(settings)
     for module in modules:
         result.findings += findings_in(module, interpreter, rules, target)
@@ -144,11 +146,15 @@ def lint(
 
 def _load(project: Any, path: str, result: LintResult) -> Module | None:
     try:
-        return project.load(path)  # type: ignore[no-any-return]
+        return project.load(path)
     except SyntaxError as e:
-        result.problems.append(Problem(path, f"does not parse: {e.msg}; fix it, or exclude the file", e.lineno))
+        result.problems.append(
+            Problem(path, f"does not parse: {e.msg}; fix it, or exclude the file", e.lineno)
+        )
     except UnicodeDecodeError as e:
-        result.problems.append(Problem(path, f"is not valid {e.encoding}: declare its encoding in the first line, or exclude it"))
+        result.problems.append(
+            Problem(path, f"is not valid {e.encoding}: declare its encoding in the first line, or exclude it")
+        )
     except OSError as e:
         result.problems.append(Problem(path, f"cannot be read: {e.strerror or e}"))
     except ValueError as e:

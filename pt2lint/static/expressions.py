@@ -9,12 +9,12 @@ from typing import Any
 from pt2lint.static.classes import Classes
 from pt2lint.static.frame import Env, Frame
 from pt2lint.static.values import (
-    CONSTANT,
-    HALF,
-    LEAF,
     BOOL,
+    CONSTANT,
     FLOAT,
+    HALF,
     INT,
+    LEAF,
     NO_CONST,
     NONE,
     OBJECT,
@@ -223,10 +223,10 @@ class Expressions(Classes):
         for generator in node.generators:
             iterable = self.eval(generator.iter, inner, frame)
             self.iterated(generator.iter, iterable, frame)
-            self.assign(generator.target, self.element(iterable), inner, frame)  # type: ignore[attr-defined]
+            self.assign(generator.target, self.element(iterable), inner, frame)
             for condition in generator.ifs:
                 self.test(condition, inner, frame)
-                self.narrow(condition, inner, True, frame)  # type: ignore[attr-defined]
+                self.narrow(condition, inner, True, frame)
         return inner
 
     def e_listcomp(self, node: ast.ListComp, env: Env, frame: Frame) -> Value:
@@ -268,7 +268,9 @@ class Expressions(Classes):
                     return UNKNOWN
                 # A tensor that only may be one, with a number that may not: the result keeps the doubt.
                 value = left if b is None else right
-                if isinstance(value, Union) and any(isinstance(o, Py) and o.type != "none" for o in value.options):
+                if isinstance(value, Union) and any(
+                    isinstance(o, Py) and o.type != "none" for o in value.options
+                ):
                     return join(self.result_of(op, first, a, b, sure), UNKNOWN if other is UNKNOWN else FLOAT)
             return self.result_of(op, first, a, b, sure)
         if isinstance(left, Seq) and isinstance(op, ast.Add) and isinstance(right, Seq):
@@ -305,7 +307,9 @@ class Expressions(Classes):
             return STR
         return UNKNOWN
 
-    def result_of(self, op: ast.operator, first: Tensor, a: Tensor | None, b: Tensor | None, sure: bool) -> Value:
+    def result_of(
+        self, op: ast.operator, first: Tensor, a: Tensor | None, b: Tensor | None, sure: bool
+    ) -> Value:
         dtype = first.dtype
         if isinstance(op, ast.Div):
             dtype = "float"
@@ -352,9 +356,9 @@ class Expressions(Classes):
 
     def compare(self, left: Value, op: ast.cmpop, right: Value) -> Value:
         if isinstance(op, ast.Is | ast.IsNot):
-            for a, b in ((left, right), (right, left)):
-                if is_none(b) is True:
-                    known = is_none(a)
+            for one, other in ((left, right), (right, left)):
+                if is_none(other) is True:
+                    known = is_none(one)
                     return BOOL if known is None else Py("bool", known is isinstance(op, ast.Is))
             if isinstance(left, Py) and isinstance(right, Py) and left.type == right.type == "bool":
                 if left.const is not NO_CONST and right.const is not NO_CONST:
@@ -378,7 +382,7 @@ class Expressions(Classes):
             return BOOL
         a, b = tensor_of(left), tensor_of(right)
         if a is not None or b is not None:
-            first = a if a is not None else b
+            first = a or b
             assert first is not None
             other = right if a is not None else left
             if is_none(other) is True or (isinstance(other, Py) and other.type in ("str", "dtype")):
@@ -400,7 +404,9 @@ class Expressions(Classes):
                     return BOOL
             return BOOL
         if left is UNKNOWN or right is UNKNOWN:
-            if isinstance(op, ast.Eq | ast.NotEq) and any(isinstance(v, Py) and v.type == "str" for v in (left, right)):
+            if isinstance(op, ast.Eq | ast.NotEq) and any(
+                isinstance(v, Py) and v.type == "str" for v in (left, right)
+            ):
                 return BOOL
             return UNKNOWN
         return BOOL
@@ -420,7 +426,7 @@ class Expressions(Classes):
                     values += [BOOL if isinstance(value, Py) and value.type == "bool" else value]
                 else:
                     values.append(value)
-            self.narrow(part, inner, is_and, frame)  # type: ignore[attr-defined]
+            self.narrow(part, inner, is_and, frame)
         values.append(self.eval(node.values[-1], inner, frame))
         return join_all(values)
 
@@ -430,7 +436,7 @@ class Expressions(Classes):
         for outcome, branch in ((True, node.body), (False, node.orelse)):
             if known is not (not outcome):
                 inner = dict(env)
-                self.narrow(node.test, inner, outcome, frame)  # type: ignore[attr-defined]
+                self.narrow(node.test, inner, outcome, frame)
                 values.append(self.eval(branch, inner, frame))
         return join_all(values)
 
@@ -461,7 +467,7 @@ class Expressions(Classes):
                     # `a and False`: false, whatever a was.
                     self.doubt -= doubts
                     return Py("bool", known), known
-                self.narrow(part, inner, is_and, frame)  # type: ignore[attr-defined]
+                self.narrow(part, inner, is_and, frame)
                 if is_and and self.unlikely(part, inner, frame):
                     doubts, self.doubt = doubts + 1, self.doubt + 1
             self.doubt -= doubts
@@ -571,7 +577,11 @@ class Expressions(Classes):
     def index_tensor(self, owner: Tensor, index: Value, node: ast.Subscript, env: Env, frame: Frame) -> Value:
         if isinstance(index, Py) and index.type == "str":
             return UNKNOWN
-        parts = index.elts if isinstance(index, Seq) and index.elts is not None and index.type == "tuple" else [index]
+        parts = (
+            index.elts
+            if isinstance(index, Seq) and index.elts is not None and index.type == "tuple"
+            else [index]
+        )
         self.check_sizes(node.slice, env, frame)
         ndim = owner.ndim
         for part in parts:
@@ -581,14 +591,24 @@ class Expressions(Classes):
                     ndim += {"int": -1, "none": 1, "slice": 0, "ellipsis": 0, "bool": 1}.get(part.type, -99)
                 else:
                     ndim = ndim - 1 if mask is not None and mask.ndim == 0 else -99
-            if mask is not None and mask.ndim == 0 and mask.dtype != "bool" and not mask.leaf and not mask.array:
+            if (
+                mask is not None
+                and mask.ndim == 0
+                and mask.dtype != "bool"
+                and not mask.leaf
+                and not mask.array
+            ):
                 if self.listens("size tensor", frame):
                     self.note(node, "size tensor", frame, about=mask)
             if mask is not None and mask.dtype == "bool" and isinstance(node.ctx, ast.Load | ast.Store):
                 if self.listens("index mask", frame):
                     self.note(node, "index mask", frame, about=mask)
         return Tensor(
-            owner.dtype, owner.origin, owner.sure, owner.array, ndim if ndim is not None and ndim >= 0 else None
+            owner.dtype,
+            owner.origin,
+            owner.sure,
+            owner.array,
+            ndim if ndim is not None and ndim >= 0 else None,
         )
 
     # The rest
@@ -646,7 +666,7 @@ class Expressions(Classes):
         self.grown(node, env, frame)
         return self.apply(func, args, kwargs, node, frame, spread)
 
-    _expressions = {
+    _expressions: dict[type[ast.AST], Any] = {
         ast.Name: e_name,
         ast.Attribute: e_attribute,
         ast.Constant: e_constant,

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 from pt2lint.static.compiled import Compiled
 from pt2lint.static.frame import Frame
 from pt2lint.static.torch_types import DTYPES, TYPED_TENSORS
 from pt2lint.static.values import (
-    CONSTANT,
-    LEAF,
     BOOL,
+    CONSTANT,
     FLOAT,
     INT,
+    LEAF,
     NO_CONST,
     NONE,
     OBJECT,
@@ -44,13 +45,26 @@ from pt2lint.static.values import (
 ALL = tuple(range(8))
 SIZES: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
     **{f"torch.{n}": (ALL, ("size",)) for n in ("zeros", "ones", "empty", "rand", "randn")},
-    **{f"torch.{n}": (ALL, ("start", "end", "step", "steps", "n", "m")) for n in ("arange", "linspace", "eye")},
+    **{
+        f"torch.{n}": (ALL, ("start", "end", "step", "steps", "n", "m"))
+        for n in ("arange", "linspace", "eye")
+    },
     "torch.full": ((0,), ("size",)),
     "torch.randint": ((0, 1, 2), ("low", "high", "size")),
     "torch.randperm": ((0,), ("n",)),
     **{
         f"torch.Tensor.{n}": (ALL, ("size", "shape", "sizes", "repeats"))
-        for n in ("view", "reshape", "expand", "repeat", "new_zeros", "new_ones", "new_empty", "resize_", "tile")
+        for n in (
+            "view",
+            "reshape",
+            "expand",
+            "repeat",
+            "new_zeros",
+            "new_ones",
+            "new_empty",
+            "resize_",
+            "tile",
+        )
     },
     "torch.Tensor.new_full": ((0,), ("size",)),
     "torch.reshape": ((1,), ("shape",)),
@@ -102,6 +116,22 @@ RESULTS: dict[str, Value] = {
     "torch.finfo": OBJECT,
     "torch.iinfo": OBJECT,
     "numpy.finfo": OBJECT,
+    # Context managers that rules know by name.
+    **{
+        name: Instance(None, name)
+        for name in (
+            "torch.backends.cudnn.flags",
+            "torch.random.fork_rng",
+            "torch.autograd.detect_anomaly",
+            "torch.autograd.set_detect_anomaly",
+            "torch.autograd.graph.saved_tensors_hooks",
+            "torch.autograd.graph.save_on_cpu",
+            "contextlib.redirect_stdout",
+            "contextlib.redirect_stderr",
+            "contextlib.suppress",
+            "contextlib.ExitStack",
+        )
+    },
 }
 # Constructors of external objects that rules know by the name of their type.
 MAKES = {
@@ -127,7 +157,9 @@ KEEP_FIRST = (
 
 
 class Externals(Compiled):
-    def sorts(self, args: list[Value], kwargs: dict[str, Value], receiver: Value | None = None) -> dict[int | str, str]:
+    def sorts(
+        self, args: list[Value], kwargs: dict[str, Value], receiver: Value | None = None
+    ) -> dict[int | str, str]:
         found: dict[int | str, str] = {i: self.sort(a) for i, a in enumerate(args)}
         found.update({k: self.sort(v) for k, v in kwargs.items()})
         if receiver is not None:
@@ -183,13 +215,17 @@ class Externals(Compiled):
         if name.startswith("builtins."):
             return self.call_builtin(name, args, kwargs, node, frame, receiver)
         if name.startswith("math."):
-            return FLOAT if name not in ("math.floor", "math.ceil", "math.gcd", "math.prod", "math.isqrt") else INT
+            return (
+                FLOAT
+                if name not in ("math.floor", "math.ceil", "math.gcd", "math.prod", "math.isqrt")
+                else INT
+            )
         if name.startswith(KEEP_FIRST) or name.split(".")[0] in ("einops", "einx"):
             return self.keep_first(args, origin)
         made = MAKES.get(name)
         if made is not None:
             return Instance(None, made)
-        if name.startswith("logging.Logger.") or name.startswith("warnings."):
+        if name.startswith(("logging.Logger.", "warnings.")):
             return NONE
         if name.rsplit(".", 1)[-1][:1].isupper() and receiver is None:
             return Instance(None, name)
@@ -208,14 +244,20 @@ class Externals(Compiled):
                 return Seq(None, INT, "tuple")
             if name in ("ndim", "size", "itemsize"):
                 return INT
-            return Tensor(owner.dtype, owner.origin, owner.sure, True) if name in ("T", "real", "imag", "flat") else Ext(
-                f"numpy.ndarray.{name}", owner
+            return (
+                Tensor(owner.dtype, owner.origin, owner.sure, True)
+                if name in ("T", "real", "imag", "flat")
+                else Ext(f"numpy.ndarray.{name}", owner)
             )
         full = f"torch.Tensor.{name}"
         words = self.types.attributes.get(full)
         if words is not None:
             if name in ("grad", "grad_fn"):
-                return UNKNOWN if name == "grad_fn" else join(NONE, Tensor(owner.dtype, owner.origin, owner.sure))
+                return (
+                    UNKNOWN
+                    if name == "grad_fn"
+                    else join(NONE, Tensor(owner.dtype, owner.origin, owner.sure))
+                )
             value = self.types.value(words, owner.origin, owner.sure, owner)
             return Tensor(owner.dtype, owner.origin, owner.sure) if isinstance(value, Tensor) else value
         return Ext(full, owner)
@@ -232,7 +274,9 @@ class Externals(Compiled):
     ) -> Value:
         if name in self.types.modules:
             if self.listens("make torch.nn.Module", frame) and name not in TYPED_TENSORS:
-                self.note(node, "make torch.nn.Module", frame, args=self.sorts(args, kwargs))
+                self.note(
+                    node, "make torch.nn.Module", frame, args={**self.sorts(args, kwargs), "made": name}
+                )
             return self.make_torch_module(name, args, kwargs)
         if name in TYPED_TENSORS:
             return Tensor(TYPED_TENSORS[name], origin)
@@ -273,9 +317,20 @@ class Externals(Compiled):
         if not isinstance(value, Tensor) or value.dtype is not None:
             return value
         dtype: str | None = None
-        if name in ("torch.zeros", "torch.ones", "torch.empty", "torch.rand", "torch.randn", "torch.linspace", "torch.eye"):
+        if name in (
+            "torch.zeros",
+            "torch.ones",
+            "torch.empty",
+            "torch.rand",
+            "torch.randn",
+            "torch.linspace",
+            "torch.eye",
+        ):
             dtype = None if "dtype" in kwargs else "float"
-        elif name in ("torch.arange", "torch.full", "torch.tensor", "torch.as_tensor") and "dtype" not in kwargs:
+        elif (
+            name in ("torch.arange", "torch.full", "torch.tensor", "torch.as_tensor")
+            and "dtype" not in kwargs
+        ):
             probe = args[1] if name == "torch.full" and len(args) > 1 else (args[0] if args else UNKNOWN)
             while isinstance(probe, Seq):
                 probe = probe.elem
@@ -312,9 +367,19 @@ class Externals(Compiled):
         return Instance(None, name)
 
     def call_module_method(
-        self, method: str, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, me: Value | None
+        self,
+        method: str,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: Any,
+        frame: Frame,
+        me: Value | None,
     ) -> Value:
-        if isinstance(me, Instance) and me.cls is not None and method in ("register_buffer", "register_parameter"):
+        if (
+            isinstance(me, Instance)
+            and me.cls is not None
+            and method in ("register_buffer", "register_parameter")
+        ):
             name = args[0] if args else kwargs.get("name")
             value = args[1] if len(args) > 1 else kwargs.get("tensor", kwargs.get("param", UNKNOWN))
             if isinstance(name, Py) and isinstance(name.const, str):
@@ -328,12 +393,29 @@ class Externals(Compiled):
                     self.store(me, name.const, NONE, frame)
             return NONE
         if method in ("parameters", "buffers"):
-            return Seq(None, Tensor(None, (frame.module.path, getattr(node, "lineno", 0), "a parameter")), "generator")
+            return Seq(
+                None,
+                Tensor(None, (frame.module.path, getattr(node, "lineno", 0), "a parameter")),
+                "generator",
+            )
         if method in ("named_parameters", "named_buffers"):
             return Seq(None, Seq([STR, Tensor(None, None)], None, "tuple"), "generator")
         if method in ("get_parameter", "get_buffer"):
             return Tensor(None, None)
-        if method in ("eval", "train", "to", "float", "half", "double", "bfloat16", "cuda", "cpu", "requires_grad_", "apply", "type"):
+        if method in (
+            "eval",
+            "train",
+            "to",
+            "float",
+            "half",
+            "double",
+            "bfloat16",
+            "cuda",
+            "cpu",
+            "requires_grad_",
+            "apply",
+            "type",
+        ):
             return me if me is not None else UNKNOWN
         if method == "add_module" and isinstance(me, Instance) and len(args) == 2:
             if isinstance(args[0], Py) and isinstance(args[0].const, str) and me.cls is not None:
@@ -352,16 +434,25 @@ class Externals(Compiled):
                 return Py("float", read=True) if last == "item" else Seq(None, Py("float", read=True))
             dtype = receiver.dtype if isinstance(receiver, Tensor) else None
             leaf = receiver.leaf if isinstance(receiver, Tensor) else 0
-            return Tensor(dtype if last not in ("astype", "any", "all") else None, origin, True, True, None, leaf)
+            return Tensor(
+                dtype if last not in ("astype", "any", "all") else None, origin, True, True, None, leaf
+            )
         last = name.rsplit(".", 1)[-1]
-        if last in ("float32", "float64", "float16", "int64", "int32", "int8", "uint8", "bool_", "int16") and not args:
+        if (
+            last in ("float32", "float64", "float16", "int64", "int32", "int8", "uint8", "bool_", "int16")
+            and not args
+        ):
             return OBJECT
-        if last[:1].isupper() or name.startswith(("numpy.testing", "numpy.random.default_rng", "numpy.random.seed")):
+        if last[:1].isupper() or name.startswith(
+            ("numpy.testing", "numpy.random.default_rng", "numpy.random.seed")
+        ):
             return UNKNOWN
         # NumPy on Python numbers gives a constant that Dynamo nevertheless treats as a tensor.
         constant = not any(tensor_of(a) is not None and tensor_of(a).leaf != CONSTANT for a in args)  # type: ignore[union-attr]
         random = name.startswith("numpy.random.")
-        return Tensor(None, origin, True, True, None, CONSTANT if constant and not random and last != "prod" else 0)
+        return Tensor(
+            None, origin, True, True, None, CONSTANT if constant and not random and last != "prod" else 0
+        )
 
     # Sizes
 
@@ -415,7 +506,13 @@ class Externals(Compiled):
         target.elts = None
 
     def call_builtin(
-        self, name: str, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Value | None
+        self,
+        name: str,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: Any,
+        frame: Frame,
+        receiver: Value | None,
     ) -> Value:
         parts = name.split(".")
         if receiver is not None and len(parts) == 3:
@@ -474,7 +571,9 @@ class Externals(Compiled):
             inner_value = self.element(first)
             found = tensor_of(inner_value)
             if found is not None:
-                return Tensor(found.dtype if found.dtype != "bool" else "int", found.origin, found.sure, found.array)
+                return Tensor(
+                    found.dtype if found.dtype != "bool" else "int", found.origin, found.sure, found.array
+                )
             return Py(inner_value.type) if isinstance(inner_value, Py) else UNKNOWN
         if last in ("abs", "round", "pow", "divmod"):
             return tensor if tensor is not None else (Py(first.type) if isinstance(first, Py) else UNKNOWN)
@@ -483,7 +582,9 @@ class Externals(Compiled):
         if last == "isinstance" and len(args) == 2:
             if isinstance(first, Wrapped) and first.how == "compiled" and isinstance(args[1], Class | Seq):
                 if self.listens("isinstance of compiled", frame):
-                    self.note(node, "isinstance of compiled", frame, args=self.sorts([first.inner, args[1]], {}))
+                    self.note(
+                        node, "isinstance of compiled", frame, args=self.sorts([first.inner, args[1]], {})
+                    )
             kinds = args[1].elts if isinstance(args[1], Seq) and args[1].elts is not None else [args[1]]
             names = [k.name if isinstance(k, Ext) else "" for k in kinds]
             if all(names):
@@ -512,7 +613,9 @@ class Externals(Compiled):
             return UNKNOWN
         return UNKNOWN
 
-    def container_method(self, method: str, owner: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def container_method(
+        self, method: str, owner: Value, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         first = args[0] if args else UNKNOWN
         if isinstance(owner, Seq):
             if method in ("append", "add", "appendleft"):
@@ -563,75 +666,125 @@ class Externals(Compiled):
                 return Seq(None, STR, "list")
             if method.startswith(("is", "starts", "ends")):
                 return BOOL
+            if method == "encode":
+                return Py("bytes")
             return INT if method in ("find", "index", "count") else STR
         return UNKNOWN
 
     # Functions with a life of their own
 
-    def h_partial(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+    def h_partial(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
         if args and isinstance(args[0], Ext) and args[0].name in ("functools.wraps", "functools.lru_cache"):
             return UNKNOWN
         return Partial(args[0], args[1:], kwargs) if args else UNKNOWN
 
-    def h_wraps(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+    def h_wraps(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
         return Ext("pt2lint.identity")
 
-    def h_identity(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+    def h_identity(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
         return args[0] if args else UNKNOWN
 
-    def h_cache(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+    def h_cache(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
         return args[0] if args and isinstance(args[0], Func | Wrapped) else Ext("pt2lint.identity")
 
-    def h_compile(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+    def h_compile(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
         target = args[0] if args else kwargs.get("model")
         if target is None or is_none(target) is True:
             return Partial(Ext("torch.compile"), [], kwargs) if kwargs else Ext("torch.compile")
         self.compiled(target, node, frame)
         return self.compiled_as(Wrapped("compiled", target), kwargs)
 
-    def h_disable(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+    def h_disable(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
         return Wrapped("disabled", args[0]) if args else Ext("torch.compiler.disable")
 
-    def h_opaque(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+    def h_opaque(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
         return Wrapped("opaque", args[0]) if args and isinstance(args[0], Func) else Ext("torch.library.")
 
-    def h_checkpoint(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+    def h_checkpoint(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
         return self.apply(args[0], args[1:], {}, node, frame) if args else UNKNOWN
 
-    def h_cond(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+    def h_cond(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
         if len(args) < 3:
             return UNKNOWN
-        operands = args[3].elts if len(args) > 3 and isinstance(args[3], Seq) and args[3].elts is not None else []
+        operands = (
+            args[3].elts if len(args) > 3 and isinstance(args[3], Seq) and args[3].elts is not None else []
+        )
         return join(
             self.apply(args[1], operands, {}, node, frame), self.apply(args[2], operands, {}, node, frame)
         )
 
-    def h_tolist(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+    def h_tolist(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
         dtype = receiver.dtype if isinstance(receiver, Tensor) else None
         return Seq(None, Py(dtype or "float", read=True), "list")
 
-    def h_item(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+    def h_item(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
         dtype = receiver.dtype if isinstance(receiver, Tensor) else None
         return Py(dtype or "float", read=True)
 
-    def h_numpy(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+    def h_numpy(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
         if isinstance(receiver, Tensor):
             return Tensor(receiver.dtype, receiver.origin, receiver.sure, True)
         return UNKNOWN
 
-    def h_from_numpy(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+    def h_from_numpy(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
         t = tensor_of(args[0]) if args else None
-        return Tensor(t.dtype if t else None, (frame.module.path, getattr(node, "lineno", 0), "`torch.from_numpy` returns a tensor"))
+        return Tensor(
+            t.dtype if t else None,
+            (frame.module.path, getattr(node, "lineno", 0), "`torch.from_numpy` returns a tensor"),
+        )
 
-    def h_deepcopy(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+    def h_deepcopy(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
         return args[0] if args else UNKNOWN
 
-    def h_random(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
+    def h_random(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
         # Dynamo draws the number at run time and traces it as a tensor of no dimensions.
-        return Tensor(None, (frame.module.path, getattr(node, "lineno", 0), "a random number is traced as a tensor"), True, True, 0)
+        return Tensor(
+            None,
+            (frame.module.path, getattr(node, "lineno", 0), "a random number is traced as a tensor"),
+            True,
+            True,
+            0,
+        )
 
-    def h_hasattr(self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any) -> Value:
-        if len(args) == 2 and isinstance(args[0], Ext) and isinstance(args[1], Py) and args[0].name.startswith("torch"):
+    def h_hasattr(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
+        if (
+            len(args) == 2
+            and isinstance(args[0], Ext)
+            and isinstance(args[1], Py)
+            and args[0].name.startswith("torch")
+        ):
             prefix = f"{args[0].name}.{args[1].const}"
             if any(n == prefix or n.startswith(prefix + ".") for n in self.types.returns):
                 return Py("bool", True)
@@ -667,7 +820,9 @@ class Externals(Compiled):
         "random.Random.uniform": h_random,
         "copy.deepcopy": h_deepcopy,
         "copy.copy": h_deepcopy,
-        "typing.cast": lambda self, args, kwargs, node, frame, receiver: args[1] if len(args) > 1 else UNKNOWN,
+        "typing.cast": lambda self, args, kwargs, node, frame, receiver: (
+            args[1] if len(args) > 1 else UNKNOWN
+        ),
     }
 
 
@@ -727,7 +882,7 @@ def result_ndim(name: str, args: list[Value], kwargs: dict[str, Value], receiver
     return base.ndim if last in _SAME else None
 
 
-def _count(sizes: list[Value], size: Value | None) -> int | None:
+def _count(sizes: Sequence[Value], size: Value | None) -> int | None:
     """How many sizes are given, as several numbers or as one sequence."""
     if size is not None:
         sizes = [size]

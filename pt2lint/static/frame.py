@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pt2lint.finding import Step
@@ -80,7 +81,7 @@ class Frame:
             return ()
         frames.reverse()
         steps = [Step(frames[0].module.path, frames[0].unit[0], f"{frames[0].title} is compiled")]
-        for caller, callee in zip(frames, frames[1:], strict=False):
+        for caller, callee in pairwise(frames):
             steps.append(Step(caller.module.path, caller.line, f"calls {callee.title}"))
         return tuple(steps)
 

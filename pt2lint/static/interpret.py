@@ -9,13 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from pt2lint.static.frame import Env, Frame, entry, unit_of
-from pt2lint.static.modules import ClassInfo, FunctionNode, Module, Project
+from pt2lint.static.modules import ClassInfo, Module, Project
 from pt2lint.static.statements import Statements
 from pt2lint.static.torch_types import TorchTypes
 from pt2lint.static.values import Class, Ext, Func, Instance, Seq, Value, Wrapped, options
 
-# Attributes that tensors share with what else is passed around in models tell nothing.
-_COMMON = ("device", "dtype", "type", "names", "name", "data", "T", "item", "numpy", "tolist", "grad", "is_cuda", "half")
 # A file without any of these has nothing to say outside of what is compiled.
 _COMPILES = re.compile(
     r"torch\.compile\b|(?<!\bre)(?<!\bregex)\.compile\(|import compile\b|_dynamo\b|TORCHDYNAMO|TORCH_COMPILE_"
@@ -31,28 +29,6 @@ class Interpreter(Statements):
         types: TorchTypes | None = None,
     ) -> None:
         super().__init__(project, traced, anywhere, types or TorchTypes.load())
-        self._qualified: dict[str, Value] = {}
-        self._bases: dict[ClassInfo, tuple[list[ClassInfo], list[str], bool]] = {}
-        self._is_module: dict[ClassInfo, bool] = {}
-        self._methods: dict[FunctionNode, tuple[Value, str]] = {}
-        self._instances: dict[Any, Instance] = {}
-        self._objects: dict[Any, Instance] = {}
-        self._variants: dict[ClassInfo, int] = {}
-        self._ctor: dict[Instance, tuple[list[Value], dict[str, Value]]] = {}
-        self._initialized: set[Instance] = set()
-        self._late: set[tuple[Instance, str]] = set()
-        self._results: dict[Any, Value] = {}
-        self._contexts: dict[Any, int] = {}
-        self._entered: set[Any] = set()
-        self._active: list[Any] = []
-        self._kept: list[Env] = []
-        self._used: dict[Any, dict[str, tuple[int, str]]] = {}
-        self.reached: set[Any] = set()  # functions that Dynamo traces on some way from a root
-        self.settings: dict[int, tuple[Wrapped, dict[str, str]]] = {}
-        self.made: dict[tuple[str, int, int, str], Instance] = {}
-        plain = {a for t in (str, list, dict, tuple, int, float, set, bytes) for a in dir(t)}
-        names = {n[13:] for n in (*self.types.returns, *self.types.attributes) if n.startswith("torch.Tensor.")}
-        self.telling = frozenset(n for n in names if n not in plain and n not in _COMMON and not n.startswith("_"))
         sys.setrecursionlimit(max(sys.getrecursionlimit(), 12_000))
 
     # Roots
@@ -67,7 +43,7 @@ class Interpreter(Statements):
                 self.run_module(cls)
             else:
                 self.run_compiled_methods(cls)
-        for name, node in module.functions.items():
+        for name in module.functions:
             value = self.module_value(module, name)
             if isinstance(value, Wrapped) and value.how == "compiled":
                 self.root(value.inner, None)
@@ -173,7 +149,9 @@ class Interpreter(Statements):
         """The top level, statement by statement, then functions that nothing called."""
         env: Env = {}
         for statement in module.tree.body:
-            if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Import | ast.ImportFrom):
+            if isinstance(
+                statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Import | ast.ImportFrom
+            ):
                 continue
             frame = Frame(module, unit_of(statement), "the module")
             self.block([statement], env, frame)
@@ -193,7 +171,7 @@ def class_statements(body: list[ast.stmt]) -> Iterator[ast.ClassDef]:
         if isinstance(statement, ast.ClassDef):
             yield statement
         for part in ("body", "orelse", "handlers", "finalbody"):
-            yield from class_statements(getattr(statement, part, ()))
+            yield from class_statements(getattr(statement, part, []))
 
 
 __all__ = ["Interpreter"]

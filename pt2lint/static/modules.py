@@ -146,9 +146,9 @@ class Module:
         elif isinstance(statement, ast.ClassDef):
             self.classes.setdefault(statement.name, ClassInfo(statement, self))
         elif isinstance(statement, ast.Assign):
-            for target in statement.targets:
-                if isinstance(target, ast.Name):
-                    self.assigned.setdefault(target.id, []).append(statement.value)
+            for place in statement.targets:
+                if isinstance(place, ast.Name):
+                    self.assigned.setdefault(place.id, []).append(statement.value)
         elif isinstance(statement, ast.AnnAssign):
             if isinstance(statement.target, ast.Name) and statement.value is not None:
                 self.assigned.setdefault(statement.target.id, []).append(statement.value)
@@ -165,9 +165,7 @@ class Module:
             parts = self.name.split(".")
             keep = len(parts) - statement.level + (1 if self.is_package else 0)
             base = ".".join(parts[: max(keep, 0)] + ([base] if base else []))
-        return [
-            (a.asname or a.name, base if a.name == "*" else f"{base}.{a.name}") for a in statement.names
-        ]
+        return [(a.asname or a.name, base if a.name == "*" else f"{base}.{a.name}") for a in statement.names]
 
     def column(self, line: int, offset: int) -> int:
         """The column, counted from 1 in code points, of ast's UTF-8 byte offset."""
@@ -264,6 +262,10 @@ def module_name(path: str) -> tuple[str, str, bool]:
     while os.path.isfile(os.path.join(here, "__init__.py")):
         absolute = os.path.abspath(here)
         parts.insert(0, os.path.basename(absolute))
-        parent = os.path.dirname(here) if os.path.basename(here) not in ("", ".", "..") else os.path.join(here, "..")
+        parent = (
+            os.path.dirname(here)
+            if os.path.basename(here) not in ("", ".", "..")
+            else os.path.join(here, "..")
+        )
         here = parent or "."
     return ".".join(parts) or stem, here, stem == "__init__"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from pt2lint.static.expressions import Expressions, dotted
-from pt2lint.static.frame import Env, Frame, unit_of
+from pt2lint.static.frame import Env, Frame
 from pt2lint.static.modules import ClassInfo
 from pt2lint.static.values import (
-    BOOL,
-    INT,
     NONE,
     OBJECT,
     UNKNOWN,
@@ -28,7 +27,6 @@ from pt2lint.static.values import (
     join_all,
     mixed,
     options,
-    tensor_of,
     truth,
     without,
 )
@@ -90,7 +88,10 @@ class Statements(Expressions):
         if frame.region and isinstance(node.value, ast.BinOp) and len(node.targets) == 1:
             # `self.step = self.step + 1`
             target = node.targets[0]
-            if dotted(target) is not None and dotted(target) in (dotted(node.value.left), dotted(node.value.right)):
+            if dotted(target) is not None and dotted(target) in (
+                dotted(node.value.left),
+                dotted(node.value.right),
+            ):
                 self.changed(target, self.quietly(target, env, frame), env, frame)
         for target in node.targets:
             self.assign(target, value, env, frame)
@@ -163,7 +164,9 @@ class Statements(Expressions):
 
     def s_classdef(self, node: ast.ClassDef, env: Env, frame: Frame) -> None:
         if self.listens("define class", frame):
-            self.note(node, "define class", frame, place=(node.lineno, node.col_offset, node.lineno, node.col_offset + 5))
+            start = node.col_offset + len("class ")  # the name, as it is mostly written
+            place = (node.lineno, start, node.lineno, start + len(node.name))
+            self.note(node, "define class", frame, place=place)
         env[node.name] = Class(ClassInfo(node, frame.module, dict(env)))
 
     # Assignment
@@ -186,14 +189,18 @@ class Statements(Expressions):
 
     def unpack(self, targets: list[ast.expr], value: Value, env: Env, frame: Frame) -> None:
         elts: list[Value] | None = None
-        if isinstance(value, Seq) and value.elts is not None and not any(
-            isinstance(t, ast.Starred) for t in targets
+        if (
+            isinstance(value, Seq)
+            and value.elts is not None
+            and not any(isinstance(t, ast.Starred) for t in targets)
         ):
             elts = value.elts if len(value.elts) == len(targets) else None
         elif isinstance(value, Seq) and value.prefix and not any(isinstance(t, ast.Starred) for t in targets):
             elts = [*value.prefix, *[mixed(value.elem)] * len(targets)][: len(targets)]
         elif isinstance(value, Union):
-            sequences = [o for o in value.options if isinstance(o, Seq) and o.elts and len(o.elts) == len(targets)]
+            sequences = [
+                o for o in value.options if isinstance(o, Seq) and o.elts and len(o.elts) == len(targets)
+            ]
             if sequences:
                 elts = [join_all(s.elts[i] for s in sequences) for i in range(len(targets))]  # type: ignore[index]
         for i, target in enumerate(targets):
@@ -214,7 +221,9 @@ class Statements(Expressions):
                 if self.listens(f"set {option.name}.{target.attr}", frame):
                     self.note(target, f"set {option.name}.{target.attr}", frame, args={0: self.sort(value)})
             elif isinstance(option, Tensor) and self.listens(f"set torch.Tensor.{target.attr}", frame):
-                self.note(target, f"set torch.Tensor.{target.attr}", frame, about=option, args={0: self.sort(value)})
+                self.note(
+                    target, f"set torch.Tensor.{target.attr}", frame, about=option, args={0: self.sort(value)}
+                )
 
     def assign_item(self, target: ast.Subscript, value: Value, env: Env, frame: Frame) -> None:
         owner = self.eval(target.value, env, frame)
@@ -232,7 +241,9 @@ class Statements(Expressions):
             elif isinstance(option, Instance):
                 self.assigned_item(option, index)
             elif isinstance(option, Ext) and self.listens(f"set {option.name}[]", frame):
-                self.note(target, f"set {option.name}[]", frame, args={0: self.sort(index), 1: self.sort(value)})
+                self.note(
+                    target, f"set {option.name}[]", frame, args={0: self.sort(index), 1: self.sort(value)}
+                )
 
     # Compound statements
 
@@ -258,7 +269,9 @@ class Statements(Expressions):
         merge_env(env, paths)
         return True
 
-    def loop(self, node: ast.For | ast.While, env: Env, frame: Frame, first: Value | None, endless: bool) -> bool:
+    def loop(
+        self, node: ast.For | ast.While, env: Env, frame: Frame, first: Value | None, endless: bool
+    ) -> bool:
         outer, frame.inside = frame.inside, "loop"
         breaks: list[Env] = []
         frame.breaks.append(breaks)
@@ -430,14 +443,16 @@ class Statements(Expressions):
 
         if outcome:
             kept = without(value, lambda o: fits(o) is False)
-            if isinstance(kept, type(UNKNOWN)) or (isinstance(kept, Union) and any(o is UNKNOWN for o in kept.options)):
+            if isinstance(kept, type(UNKNOWN)) or (
+                isinstance(kept, Union) and any(o is UNKNOWN for o in kept.options)
+            ):
                 known = self.instance_of(wanted[0]) if len(wanted) == 1 else None
                 kept = known if known is not None else kept
             env[key] = kept
         elif key in env:
             env[key] = without(value, lambda o: fits(o) is True)
 
-    _statements = {
+    _statements: dict[type[ast.AST], Any] = {
         ast.Expr: s_expr,
         ast.Assign: s_assign,
         ast.AnnAssign: s_annassign,
@@ -474,4 +489,3 @@ def _only_imports(body: list[ast.stmt]) -> bool:
         or (isinstance(s, ast.If) and _only_imports(s.body) and _only_imports(s.orelse))
         for s in body
     )
-

@@ -50,9 +50,9 @@ DTYPES = {
     "torch.bool": "bool",
 }
 # Functions whose default dtype is floating point, or follows from Python numbers.
-_CONVERT = {"bool": "bool", "long": "int", "int": "int", "short": "int"} | {
-    n: "float" for n in ("float", "double", "half", "bfloat16")
-}
+_CONVERT = {"bool": "bool", "long": "int", "int": "int", "short": "int"} | dict.fromkeys(
+    ("float", "double", "half", "bfloat16"), "float"
+)
 _SIMPLE: dict[str, Value] = {
     "bool": BOOL,
     "int": INT,
@@ -81,7 +81,12 @@ class TorchTypes:
         return cls(json.loads((Path(__file__).parent / "torch_table.json").read_bytes()))
 
     def value(
-        self, words: str, origin: Origin, sure: bool = True, owner: Value | None = None, dtype: str | None = None
+        self,
+        words: str,
+        origin: Origin,
+        sure: bool = True,
+        owner: Value | None = None,
+        dtype: str | None = None,
     ) -> Value:
         """The value that the table's words stand for."""
         simple = _SIMPLE.get(words)
@@ -144,15 +149,20 @@ class TorchTypes:
         dtype = self._dtype(name, args, kwargs, owner)
         return self.value(words, origin, sure, owner, dtype)
 
-    def _dtype(self, name: str, args: list[Value], kwargs: dict[str, Value], owner: Value | None) -> str | None:
+    def _dtype(
+        self, name: str, args: list[Value], kwargs: dict[str, Value], owner: Value | None
+    ) -> str | None:
         """The dtype class of the result where an argument decides it."""
         wanted = kwargs.get("dtype")
         if wanted is None and name in ("torch.Tensor.to", "torch.Tensor.type"):
             wanted = next((a for a in args if isinstance(a, Py) and a.type == "dtype"), None)
             if wanted is None and any(isinstance(a, Tensor) for a in args):
                 return next((a.dtype for a in args if isinstance(a, Tensor)), None)
-            if wanted is None and isinstance(owner, Tensor) and args and all(
-                isinstance(a, Py) and a.type in ("device", "str") for a in args
+            if (
+                wanted is None
+                and isinstance(owner, Tensor)
+                and args
+                and all(isinstance(a, Py) and a.type in ("device", "str") for a in args)
             ):
                 return owner.dtype
         if isinstance(wanted, Py) and wanted.type == "dtype" and isinstance(wanted.const, str):

@@ -73,7 +73,9 @@ class Py(Value):
     __slots__ = ("const", "off", "read", "type")
     kind = "py"
 
-    def __init__(self, type: str = "object", const: Any = NO_CONST, read: bool = False, off: bool = False) -> None:
+    def __init__(
+        self, type: str = "object", const: Any = NO_CONST, read: bool = False, off: bool = False
+    ) -> None:
         self.type, self.const, self.read, self.off = type, const, read, off
 
 
@@ -339,7 +341,9 @@ def mixed(value: Value) -> Value:
     if isinstance(value, Union) and any(
         not isinstance(o, Tensor) and is_none(o) is not True for o in value.options
     ):
-        return Union(tuple(o.but(sure=False) if isinstance(o, Tensor) else o for o in value.options), value.declared)
+        return Union(
+            tuple(o.but(sure=False) if isinstance(o, Tensor) else o for o in value.options), value.declared
+        )
     return value
 
 

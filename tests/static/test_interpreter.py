@@ -67,7 +67,10 @@ def noted(source: str, tmp_path: Path, roots: str = "modules") -> list[str]:
     interpreter.run(project.load(str(path)), roots)
     lines = source.splitlines()
     ops = [op for unit in interpreter.notes.get(str(path), {}).values() for op in unit.values() if op.sure]
-    return [f"{op.name} @ {lines[op.line - 1][op.column - 1 : op.end_column - 1]}" for op in sorted(ops, key=lambda o: o.range)]
+    return [
+        f"{op.name} @ {lines[op.line - 1][op.column - 1 : op.end_column - 1]}"
+        for op in sorted(ops, key=lambda o: o.range)
+    ]
 
 
 def in_forward(body: str, tmp_path: Path) -> list[str]:
@@ -159,7 +162,9 @@ def test_only_code_that_is_compiled_counts(tmp_path: Path) -> None:
     source = "import torch\n\ndef f(x: torch.Tensor):\n    print(x)\n\ndef main():\n    print(1)\n"
     assert noted(source, tmp_path) == []
     assert noted(source + "\n\ng = torch.compile(f)\n", tmp_path) == ["call builtins.print @ print(x)"]
-    assert noted(source.replace("def f", "@torch.compile\ndef f"), tmp_path) == ["call builtins.print @ print(x)"]
+    assert noted(source.replace("def f", "@torch.compile\ndef f"), tmp_path) == [
+        "call builtins.print @ print(x)"
+    ]
     assert noted(source, tmp_path, "tensors") == ["call builtins.print @ print(x)"]
 
 
