@@ -11,7 +11,7 @@ Names of operations:
 - `set NAME`        an attribute of an external object is assigned: `set torch.Tensor.requires_grad`
 - `with NAME`       an external context manager is entered
 - `format tensor`   a tensor is turned into text
-- `make torch.nn.Module`  a module is constructed
+- `make torch.nn.Module`  a module is constructed; the argument "made" names it, or the torch modules that it holds
 - `forward NAME`    a torch.nn module is called: `forward torch.nn.LSTM`
 - `call disabled`   a function that torch.compiler.disable decorates is called
 - `define class`    a class statement runs
@@ -42,7 +42,8 @@ class Op(NamedTuple):
     """An operation at one expression or statement; the range counts as a Finding's does.
 
     `args` says of each argument (by position or keyword) what it is: "tensor:bool", "tensor", "int", "none",
-    "list of tensor", "unknown" and so on; "self" is a method's receiver. `why` says in a reader's words what
+    "list of tensor", "function over a tensor" (a lambda that reads one), "unknown" and so on; "self" is a method's
+    receiver. `why` says in a reader's words what
     the value is and where it came from; `flow` is the chain of calls from the compile root. `inside` is the
     innermost construct around it in which a break can make Dynamo give up the whole frame. `sure` is False
     where the interpreter had to assume something. `region` is False where Dynamo does not trace the code.
@@ -54,7 +55,7 @@ class Op(NamedTuple):
     column: int
     end_line: int
     end_column: int
-    args: dict[int | str, str] = {}  # noqa: RUF012 (never written to)
+    args: dict[int | str, str] = {}
     why: str = ""
     sure: bool = True
     inside: Inside | None = None
