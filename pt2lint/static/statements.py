@@ -320,7 +320,8 @@ class Statements(Expressions):
         outer = frame.inside
         for item in node.items:
             value = self.eval(item.context_expr, env, frame)
-            name = self.external_name(value)
+            device = isinstance(value, Py) and value.type == "device"
+            name = "torch.device" if device else self.external_name(value)
             if name and self.listens(f"with {name}", frame):
                 self.note(item.context_expr, f"with {name}", frame)
             if not (name and name.startswith(RESUMABLE)):
