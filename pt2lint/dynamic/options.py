@@ -70,7 +70,9 @@ def options_from(table: Mapping[str, Any], **given: Any) -> VerifyOptions:
         if not all(isinstance(item, str) for item in items):
             raise ValueError(f"`{key}` should be a list of strings, not {value!r}")
         values[name] = tuple(items) if list in _TYPES[name] else value
-    values.update({name: value for name, value in given.items() if value not in (None, (), [])})
+    for name, value in given.items():
+        if value is not None and value != [] and value != ():
+            values[name] = tuple(value) if isinstance(value, list) else value
     options = VerifyOptions(**values)
     if options.timeout <= 0 or options.jobs < 1 or (options.memory is not None and options.memory < 1):
         raise ValueError("`timeout`, `memory` and `jobs` should be positive")

@@ -233,6 +233,7 @@ _NEXT = {
     "graph break": 'TORCH_LOGS="graph_breaks"',
     "recompile limit": 'TORCH_LOGS="recompiles"',
     "accuracy mismatch": "TORCHDYNAMO_REPRO_AFTER=aot TORCHDYNAMO_REPRO_LEVEL=4",
+    "backend failure": "TORCHDYNAMO_REPRO_AFTER=dynamo",
     "eager": 'TORCHDYNAMO_VERBOSE=1 TORCH_LOGS="+dynamo"',
     "aot_eager": 'TORCHDYNAMO_REPRO_AFTER=dynamo TORCH_LOGS="+aot"',
     "aot_eager_decomp_partition": 'TORCHDYNAMO_REPRO_AFTER=dynamo TORCH_LOGS="+aot"',
@@ -243,7 +244,7 @@ _NEXT = {
 def compile_trouble(target: str, mode: str, layer: str, kind: str) -> str:
     """The words before the error: what failed, in which layer, and the environment to run it with next."""
     named = target if mode == "call" else f"{target} ({mode})"
-    hint = _NEXT.get(kind) or _NEXT.get(layer) or _NEXT["eager"]
+    hint = _NEXT.get(layer if kind == "backend failure" else kind) or _NEXT.get(kind) or _NEXT["eager"]
     return f"{named}: {kind} when compiling with the layer `{layer}`, next try {hint}"
 
 

@@ -52,15 +52,20 @@ class Statements:
                     return node
         return None
 
-    def columns(self, line: int) -> tuple[int, int, int]:
-        """(column, end line, end column) of the statement or header at `line`, in code points from 1."""
-        node = self.node(line)
-        first, last = self.span(line)
-        if node is None or node.lineno != first:
-            return 1, line, 1
-        if last == node.end_lineno:
-            return node.col_offset + 1, last, (node.end_col_offset or 0) + 1
-        return node.col_offset + 1, first, node.col_offset + 2
+    def expression_end(self, line: int, column: int, limit: int) -> int | None:
+        """End column of the largest expression that starts at a place and ends on its line by `limit`.
+
+        Some versions of Python mark more in a traceback than the expression: the code settles it.
+        """
+        ends = [
+            node.end_col_offset + 1
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.expr)
+            and (node.lineno, node.col_offset + 1, node.end_lineno) == (line, column, line)
+            and node.end_col_offset is not None
+            and node.end_col_offset + 1 <= limit
+        ]
+        return max(ends, default=None)
 
     def is_conditional(self, line: int, column: int, end_line: int, end_column: int) -> bool:
         """Whether an expression may stay unevaluated though its statement runs.

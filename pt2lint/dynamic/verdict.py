@@ -309,8 +309,11 @@ def _columns(path: str, line: int, site: Site, files: Files) -> tuple[int, int, 
     for _, break_ in site.breaks:
         for frame in reversed(break_.stack):
             if (frame[0], frame[1]) == (path, line) and frame[3] is not None and frame[4] is not None:
-                if indent + frame[4] <= len(text):
-                    return indent + frame[3] + 1, line, indent + frame[4] + 1
+                column, limit = indent + frame[3] + 1, indent + frame[4] + 1
+                statements = files.statements(path)
+                end = statements.expression_end(line, column, limit) if statements else None
+                if end is not None:
+                    return column, line, end
                 break
     return indent + 1, line, max(len(text.rstrip()) + 1, indent + 2)
 

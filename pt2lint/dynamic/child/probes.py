@@ -9,6 +9,7 @@ inputs.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import random
 import signal
@@ -99,7 +100,8 @@ def failure(error: BaseException, roots: list[str]) -> dict[str, Any]:
     for frame in traceback.extract_tb(error.__traceback__):
         if under(os.path.realpath(frame.filename), roots):
             place = [os.path.realpath(frame.filename), frame.lineno]
-    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or [""]
+    first = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
     return {"kind": kind, "type": type(error).__name__, "message": first[:300], "place": place}
 
 
@@ -181,6 +183,7 @@ class Prober:
         """The chosen backend, with a note of each graph and its operators."""
         compile_graph = torch._dynamo.backends.registry.lookup_backend(self.backend)
 
+        @functools.wraps(compile_graph)
         def backend(graph: torch.fx.GraphModule, inputs: list[Any], **options: Any) -> Any:
             calls = ("call_function", "call_method", "call_module")
             records.on_graph(sum(node.op in calls for node in graph.graph.nodes))

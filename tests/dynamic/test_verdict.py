@@ -1,0 +1,300 @@
+"""Verdicts are a pure function of findings and events: no torch here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pt2lint.dynamic.dynamic_shapes import mark_dynamic
+from pt2lint.dynamic.events import Break, Events, Failure, Recompile, Run, run_from
+from pt2lint.dynamic.statements import Statements
+from pt2lint.dynamic.verdict import Files, guard_subject, judge
+from pt2lint.finding import Finding
+
+PATH = "/p/m.py"
+SOURCE = """\
+import copy
+import torch
+
+def f(x, mask):
+    if mask is not None and mask.any():
+        x = g(
+            x.item(),
+            2,
+        )
+    print(x)
+    y = copy.deepcopy(x)
+    return y
+
+@torch.compile
+def step(x, n):
+    return x * n
+
+def main():
+    for n in range(9):
+        x = torch.ones(n, 2)
+        total = step(x, n)
+"""
+FILES = Files({PATH: "m.py"}, {PATH: SOURCE})
+
+
+def found(
+    line: int, column: int = 5, end_line: int | None = None, end_column: int = 10, code: str = "PTB100"
+) -> Finding:
+    return Finding(code, "name", "message", "m.py", line, column, end_line or line, end_column)
+
+
+def run(probe: str = "default", **fields: Any) -> Run:
+    return Run(**{"target": "f", "probe": probe, "mode": "call", **fields})
+
+
+def broke(line: int, path: str = PATH, **fields: Any) -> Break:
+    stack = fields.pop("stack", ((path, line, "f", None, None),))
+    return Break(
+        **{"path": path, "line": line, "reason": "why", "graph_break": "GB0001", "stack": stack, **fields}
+    )
+
+
+def traced(*lines: int) -> dict[str, frozenset[int]]:
+    return {PATH: frozenset(lines)}
+
+
+def verdict_of(finding: Finding, *runs: Run, failures: tuple[Any, ...] = ()) -> str | None:
+    judged = judge([finding], Events(runs, failures), FILES)
+    return next(each for each in judged if each.code == finding.code).verdict
+
+
+def test_a_break_in_the_statement_confirms() -> None:
+    judged = judge([found(10)], Events((run(breaks=(broke(10),), traced=traced(10)),)), FILES)
+    assert [(each.code, each.verdict) for each in judged] == [("PTB100", "confirmed")]
+    assert judged[0].evidence is not None
+    assert judged[0].evidence["graph_break"] == "GB0001"
+    assert judged[0].evidence["modes"] == ["default"]
+
+
+def test_the_unit_is_the_statement() -> None:
+    assert verdict_of(found(7, 13, end_column=21), run(breaks=(broke(6),))) == "confirmed"
+    assert verdict_of(found(6), run(breaks=(broke(8),))) == "confirmed"
+    # The body of an `if` is not its header.
+    assert verdict_of(found(5, 8, end_column=20), run(breaks=(broke(6),))) == "unreached"
+
+
+def test_traced_without_a_break_refutes() -> None:
+    assert verdict_of(found(10), run(traced=traced(10, 11))) == "refuted"
+
+
+def test_only_default_mode_refutes() -> None:
+    for probe in ("eager", "explain", "fullgraph", "capture"):
+        assert verdict_of(found(10), run(probe, traced=traced(10))) == "unreached"
+
+
+def test_a_break_in_any_run_forbids_refutation() -> None:
+    assert verdict_of(found(10), run(traced=traced(10)), run("given", breaks=(broke(10),))) == "confirmed"
+    assert verdict_of(found(10), run(traced=traced(10)), run("fullgraph", breaks=(broke(10),))) == "confirmed"
+
+
+def test_a_frame_given_up_refutes_nothing() -> None:
+    judged = judge([found(10)], Events((run(gave_up=traced(10), breaks=(broke(11, skipped=True),)),)), FILES)
+    assert (judged[0].verdict, judged[0].code) == ("unreached", "PTB100")
+    assert judged[0].evidence is not None
+    assert "gave up the whole function" in judged[0].evidence["reason"]
+
+
+def test_what_ran_uncompiled_is_unreached() -> None:
+    judged = judge([found(10)], Events((run("eager", ran={PATH: {10: 3}}),)), FILES)
+    assert judged[0].verdict == "unreached"
+    assert judged[0].evidence is not None
+    assert "not in code that Dynamo compiled" in judged[0].evidence["reason"]
+
+
+def test_what_may_not_have_been_evaluated_is_not_refuted() -> None:
+    # `mask.any()` after `and`: mask was perhaps None.
+    column = SOURCE.splitlines()[4].index("mask.any") + 1
+    assert verdict_of(found(5, column, end_column=column + 10), run(traced=traced(5))) == "unreached"
+    assert verdict_of(found(5, 8, end_column=20), run(traced=traced(5))) == "refuted"
+
+
+def test_an_expression_on_a_line_of_its_own_needs_that_line_traced() -> None:
+    assert verdict_of(found(7, 13, end_column=21), run(traced=traced(6))) == "unreached"
+    assert verdict_of(found(7, 13, end_column=21), run(traced=traced(6, 7))) == "refuted"
+
+
+def test_a_failed_compilation_refutes_nothing() -> None:
+    for kind in ("internal error", "backend failure"):
+        assert verdict_of(found(10), run(traced=traced(10), error=Failure(kind, "x"))) == "unreached"
+
+
+def test_failures_concern_their_files() -> None:
+    hang = Failure("timeout", "it did not end within 3 s")
+    assert verdict_of(found(10), failures=(((PATH,), hang),)) == "failed"
+    assert verdict_of(found(10), failures=(((), hang),)) == "failed"
+    assert verdict_of(found(10), failures=((("/p/other.py",), hang),)) == "unreached"
+    assert verdict_of(found(10), run(breaks=(broke(10),)), failures=(((), hang),)) == "confirmed"
+
+
+def test_a_break_elsewhere_is_placed_at_the_users_innermost_line() -> None:
+    stack = ((PATH, 11, "f", 4, 20), ("/stdlib/copy.py", 153, "deepcopy", None, None))
+    judged = judge([], Events((run(breaks=(broke(153, "/stdlib/copy.py", stack=stack),)),)), FILES)
+    [unforeseen] = judged
+    assert (unforeseen.code, unforeseen.line, unforeseen.verdict) == ("PTB900", 11, "confirmed")
+    assert (unforeseen.column, unforeseen.end_column) == (9, 25)
+    assert "inside copy.py:153, called from here" in unforeseen.message
+    assert unforeseen.evidence is not None
+    assert unforeseen.evidence["stack"] == ["m.py:11 in f", "/stdlib/copy.py:153 in deepcopy"]
+
+
+def test_a_repeated_record_without_a_stack_belongs_to_the_first() -> None:
+    stack = ((PATH, 11, "f", None, None), ("/stdlib/copy.py", 153, "deepcopy", None, None))
+    first = broke(153, "/stdlib/copy.py", stack=stack)
+    again = broke(153, "/stdlib/copy.py", stack=())
+    judged = judge([], Events((run(breaks=(first, again)),)), FILES)
+    assert [(each.code, each.line) for each in judged] == [("PTB900", 11)]
+
+
+def test_a_break_in_nobodys_file_is_not_reported() -> None:
+    assert judge([], Events((run(breaks=(broke(3, "/site/lib.py"),)),)), FILES) == []
+
+
+STOPPED = Failure("graph break", "x")
+
+
+@pytest.mark.parametrize(
+    ("others", "modes"),
+    [
+        ((), ["default"]),
+        ((run("fullgraph"),), ["default"]),
+        ((run("fullgraph", error=STOPPED, breaks=(broke(10),)),), ["default", "fullgraph"]),
+        # It stopped at another place; without capture runs this torch's fullgraph captures nothing more.
+        ((run("fullgraph", error=STOPPED, breaks=(broke(5),)),), ["default", "fullgraph"]),
+        # With them they tell: this break is gone with what fullgraph captures.
+        (
+            (run("fullgraph", error=STOPPED, breaks=(broke(5),)), run("capture", breaks=(broke(5),))),
+            ["default"],
+        ),
+        ((run("capture", breaks=(broke(10),)),), ["default", "fullgraph"]),
+    ],
+)
+def test_modes(others: tuple[Run, ...], modes: list[str]) -> None:
+    judged = judge([found(10)], Events((run(breaks=(broke(10),)), *others)), FILES)
+    evidence = next(each.evidence for each in judged if each.code == "PTB100")
+    assert evidence is not None
+    assert evidence["modes"] == modes
+
+
+def test_hits_are_how_often_the_line_ran() -> None:
+    events = Events((run("eager", ran={PATH: {10: 24}}), run(breaks=(broke(10),), graphs=(1, 2))))
+    evidence = judge([found(10)], events, FILES)[0].evidence
+    assert evidence is not None
+    assert (evidence["hits"], evidence["graphs"]) == (24, 2)
+
+
+def test_the_cost_of_a_break_is_read_from_the_order_of_events() -> None:
+    def record(line: int, compile_id: str) -> tuple[str, dict[str, Any]]:
+        fields = {
+            "path": PATH,
+            "line": line,
+            "reason": "",
+            "graph_break": None,
+            "explanation": "",
+            "hints": [],
+        }
+        return "break", {**fields, "stack": [], "skipped": False, "why_skipped": "", "compile_id": compile_id}
+
+    def graph(operators: int, compile_id: str) -> tuple[str, dict[str, Any]]:
+        return "graph", {"operators": operators, "compile_id": compile_id}
+
+    events = [record(5, "0/0"), graph(3, "0/0"), graph(1, "1/0"), record(10, "2/0"), graph(7, "3/0")]
+    read = run_from({"target": "f", "probe": "default", "mode": "call", "events": events})
+    assert [(each.before, each.after) for each in read.breaks] == [(3, 1), (None, 7)]
+    assert read.graphs == (3, 1, 7)
+
+
+def test_ranks_are_listed() -> None:
+    runs = tuple(run("trace", target=f"rank {rank}", rank=rank, breaks=(broke(10),)) for rank in (1, 0))
+    evidence = judge([found(10)], Events(runs), FILES)[0].evidence
+    assert evidence is not None
+    assert evidence["ranks"] == [0, 1]
+
+
+# Recompilations
+
+
+def recompiled(guard: str, times: int = 1, probe: str = "given", limit: bool = False, line: int = 14) -> Run:
+    events = [Recompile(PATH, line, "step", (guard,)) for _ in range(times)]
+    if limit:
+        events.append(Recompile(PATH, line, "step", limit="recompile_limit", limit_value=8))
+    return run(probe, target="step", recompiles=tuple(events))
+
+
+def test_a_recompilation_confirms_the_finding_that_names_its_cause() -> None:
+    events = Events((recompiled("n == 3", 8, limit=True),))
+    judged = judge([found(16, code="PTR202")], events, FILES)
+    assert [(each.code, each.verdict) for each in judged] == [("PTR202", "confirmed")]
+    assert judged[0].evidence is not None
+    assert (judged[0].evidence["hits"], judged[0].evidence["limit"]) == (8, "recompile_limit")
+
+
+def test_an_unforeseen_recompilation_is_reported_with_its_guard() -> None:
+    judged = judge([found(10)], Events((recompiled("n == 3", 8, limit=True),)), FILES)
+    unforeseen = next(each for each in judged if each.code == "PTR900")
+    assert unforeseen.line == 15
+    assert "`n == 3`" in unforeseen.message
+    assert "8 times" in unforeseen.message
+    assert "the limit of 8" in unforeseen.message
+
+
+def test_making_a_shape_dynamic_on_our_own_inputs_is_no_news() -> None:
+    size = "tensor 'x' size mismatch at index 0. expected 3, actual 4"
+    assert judge([], Events((recompiled(size, 1, "varied"),)), FILES) == []
+    assert [each.code for each in judge([], Events((recompiled(size, 3, "varied"),)), FILES)] == ["PTR900"]
+    assert [each.severity for each in judge([], Events((recompiled(size, 1, "given"),)), FILES)] == ["note"]
+
+
+def test_further_calls_without_recompilation_refute() -> None:
+    again = (run("again", target="step"), run("given", target="step"))
+    reached = run(target="step", traced=traced(16))
+    assert verdict_of(found(16, code="PTR202"), reached, *again) == "refuted"
+    assert verdict_of(found(16, code="PTR202"), reached, run("again", target="step")) == "unreached"
+
+
+@pytest.mark.parametrize(
+    ("guard", "subject"),
+    [
+        ("self.step == 0", "step"),
+        ("L['self'].step == 0", "step"),
+        ("self.param_groups[0]['lr'] == 0.1", "lr"),
+        ("n == 'a'", "n"),
+        ("L['n'] == ''", "n"),
+        ("G['COUNT'] == 3", "COUNT"),
+        ("tensor 'x' size mismatch at index 0. expected 3, actual 4", "x"),
+        ("tensor 'L['x']' size mismatch at index 0. expected 3, actual 4", "x"),
+        ("len(L['items']) == 2", "items"),
+    ],
+)
+def test_guard_subject(guard: str, subject: str) -> None:
+    assert guard_subject(guard) == subject
+
+
+@pytest.mark.parametrize("name", ["'x'", "'L['x']'"])
+def test_mark_dynamic_is_put_before_the_call(name: str) -> None:
+    guard = f"tensor {name} size mismatch at index 0. expected 3, actual 4"
+    [fix] = mark_dynamic(Recompile(PATH, 14, "step", (guard,)), [guard], {PATH: SOURCE}, {PATH: "m.py"})
+    assert fix.applicability == "unsafe"
+    [edit] = fix.edits
+    assert (edit.path, edit.line, edit.column) == ("m.py", 21, 9)
+    assert edit.text == "torch._dynamo.mark_dynamic(x, 0)\n        "
+
+
+def test_mark_dynamic_needs_a_named_argument() -> None:
+    source = SOURCE.replace("step(x, n)\n", "step(x + 1, n)\n").replace("def step(x + 1", "def step(x")
+    guard = "tensor 'x' size mismatch at index 0. expected 3, actual 4"
+    assert mark_dynamic(Recompile(PATH, 14, "step", (guard,)), [guard], {PATH: source}, {PATH: "m.py"}) == ()
+
+
+def test_statements() -> None:
+    statements = Statements(SOURCE)
+    assert [statements.span(line) for line in (5, 6, 7, 9, 10)] == [(5, 5), (6, 9), (6, 9), (6, 9), (10, 10)]
+    assert statements.expression_end(10, 5, 14) == 13
+    assert statements.expression_end(10, 5, 12) == 10
+    assert statements.expression_end(10, 6, 12) is None

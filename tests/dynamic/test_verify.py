@@ -1,0 +1,445 @@
+"""verify() on real code under the installed torch: all ways to find inputs, all verdicts, bad inputs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from pt2lint.dynamic.options import VerifyOptions, options_from
+from pt2lint.dynamic.run import find_python
+from pt2lint.dynamic.trace import read_traces
+from tests.dynamic.conftest import Project, needs_torch, verdicts
+
+MODEL = """
+    import copy
+    import torch
+    from torch import nn
+
+    class Model(nn.Module):
+        def __init__(self, width=4):
+            super().__init__()
+            self.linear = nn.Linear(width, width)
+            self.calls = 0
+
+        def branch(self, x):
+            if x.sum() > 0:  # HERE
+                x = x + 1
+            return x
+
+        def forward(self, x, verbose=False):
+            y = self.branch(self.linear(x))
+            if verbose:
+                print("verbose")  # HERE
+            if x.shape[0] > 1:  # HERE
+                y = y * 2
+            self.calls += 1  # HERE PTR202
+            return y + x.sum().item()
+
+        def never(self, x):
+            return x.item()  # HERE
+"""
+
+
+def by_line(result: object) -> dict[int, tuple[str, str | None]]:
+    return {line: (code, verdict) for line, code, verdict in verdicts(result)}  # type: ignore[arg-type]
+
+
+@needs_torch
+def test_get_inputs_and_all_verdicts(project: Project) -> None:
+    text = MODEL + "\n\n    def get_init_inputs():\n        return [4]\n"
+    path = project.write("model.py", text + "\n    def get_inputs():\n        return [torch.ones(3, 4)]\n")
+    said: list[str] = []
+    from pt2lint.dynamic import verify
+
+    result = verify(project.findings, [path], VerifyOptions(), on_progress=said.append)
+    assert result.problems == []
+    lines = {line.strip(): number for number, line in enumerate(Path(path).read_text().splitlines(), 1)}
+    found = {(each.line, each.code): each for each in result.findings}
+
+    branch = found[lines["if x.sum() > 0:  # HERE"], "PTB100"]
+    assert branch.verdict == "confirmed"
+    assert branch.evidence is not None
+    assert branch.evidence["graph_break"] == "GB0170"
+    assert branch.evidence["modes"] == ["default", "fullgraph"]
+    assert branch.evidence["targets"] == ["Model (eval)", "Model (train)"]
+    assert branch.evidence["hits"] == 1
+    assert (branch.evidence["operators_before"], branch.evidence["operators_after"]) != (None, None)
+
+    assert found[lines["if x.shape[0] > 1:  # HERE"], "PTB100"].verdict == "refuted"
+    assert found[lines['print("verbose")  # HERE'], "PTB100"].verdict == "unreached"
+    assert found[lines["return x.item()  # HERE"], "PTB100"].verdict == "unreached"
+
+    counter = found[lines["self.calls += 1  # HERE PTR202"], "PTR202"]
+    assert counter.verdict == "confirmed"
+    assert counter.evidence is not None
+    assert "calls == 0" in counter.evidence["reason"]
+    assert not any(each.code == "PTR900" for each in result.findings)
+
+    item = found[lines["return y + x.sum().item()"], "PTB900"]
+    assert item.verdict == "confirmed"
+    assert item.evidence is not None
+    assert item.evidence["graph_break"] == "GB0124"
+    assert item.evidence["modes"] == ["default"]
+    source = Path(path).read_text().splitlines()[item.line - 1]
+    assert source[item.column - 1 : item.end_column - 1] == "x.sum().item()"
+    assert "Model (train): default" in said
+
+    again = verify(project.findings, [path], VerifyOptions())
+    assert [each.as_json() for each in again.findings] == [each.as_json() for each in result.findings]
+
+
+@needs_torch
+def test_inputs_judge_a_library_that_is_only_imported(project: Project) -> None:
+    project.write("pkg/__init__.py", "")
+    project.write("pkg/tools.py", "def report(x):\n    print('in', x.shape)  # HERE\n    return x\n")
+    project.write("pkg/net.py", "from .tools import report\n\ndef net(x):\n    return report(x) + 1\n")
+    project.write(
+        "calls.py", "import torch\nfrom pkg.net import net\n\ndef make():\n    return net, (torch.ones(2),)\n"
+    )
+    result = project.verify(str(project.folder / "pkg"), inputs=("calls:make",), further=False)
+    assert by_line(result) == {2: ("PTB100", "confirmed")}
+    relative = project.verify(str(project.folder / "pkg"), inputs=("calls.py:make",), further=False)
+    assert by_line(relative) == {2: ("PTB100", "confirmed")}
+
+
+@needs_torch
+def test_further_inputs_show_recompilations_and_their_repair(project: Project) -> None:
+    path = project.write(
+        "sizes.py",
+        """
+        import torch
+
+        def scale(x, factor):
+            return x * factor
+
+        fast = torch.compile(scale)
+
+        def example_inputs():
+            return [(scale, (torch.ones(n, 4), 2)) for n in (3, 5)]
+
+        def use(rows):
+            return fast(rows, 2)
+        """,
+    )
+    result = project.verify(path)
+    [unforeseen] = result.findings
+    assert unforeseen.code == "PTR900"
+    assert "size mismatch at index 0. expected 3, actual 5" in unforeseen.message
+    [fix] = unforeseen.fixes
+    assert [edit.text for edit in fix.edits] == ["torch._dynamo.mark_dynamic(rows, 0)\n    "]
+
+
+TRAIN = """
+    import torch
+
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  # HERE PTR201
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            print("step")  # HERE
+            return model(x).sum()
+
+    net = torch.compile(Net())
+
+    @torch.compile
+    def update():
+        optimizer.step()
+
+    if __name__ == "__main__":
+        for step in range(3):
+            net(torch.ones(2, 4)).backward()
+            update()
+            optimizer.param_groups[0]["lr"] *= 0.5
+"""
+
+
+@needs_torch
+def test_main_is_recorded_and_run_compiled(project: Project) -> None:
+    path = project.write("train.py", TRAIN)
+    result = project.verify(path)
+    assert result.problems == []
+    judged = {each.code: each for each in result.findings}
+    assert judged["PTB100"].verdict == "confirmed"
+    assert judged["PTR201"].verdict == "confirmed"
+    assert judged["PTR201"].evidence is not None
+    assert "['lr'] == 0.1" in judged["PTR201"].evidence["reason"]
+
+
+@needs_torch
+def test_run_takes_a_command_line(project: Project) -> None:
+    project.write(
+        "lib.py", "import torch\n\ndef f(x):\n    if x.sum() > 0:  # HERE\n        x = x + 1\n    return x\n"
+    )
+    project.write(
+        "go.py",
+        "import sys, torch, lib\nassert sys.argv == ['go.py', '--steps', '2'], sys.argv\n"
+        "g = torch.compile(lib.f)\n[g(torch.ones(2)) for _ in range(int(sys.argv[2]))]\nsys.exit(0)\n",
+    )
+    result = project.verify("lib.py", run="go.py --steps 2", further=False)
+    assert result.problems == []
+    assert by_line(result) == {4: ("PTB100", "confirmed")}
+    project.write(
+        "test_lib.py", "import torch, lib\n\ndef test():\n    torch.compile(lib.f)(torch.ones(2))\n"
+    )
+    result = project.verify("lib.py", run="-m pytest -q test_lib.py", further=False)
+    assert result.problems == []
+    assert by_line(result) == {4: ("PTB100", "confirmed")}
+
+
+@needs_torch
+def test_the_ecosystems_attributes(project: Project) -> None:
+    lightning = project.write(
+        "lightning.py",
+        """
+        import torch
+
+        class Lit(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.example_input_array = torch.ones(2, 3)
+
+            def forward(self, x):
+                print("a")  # HERE
+                return x
+
+        class Config:
+            pass
+
+        class Face(torch.nn.Module):
+            config_class = Config
+
+            def __init__(self, config):
+                super().__init__()
+
+            @property
+            def dummy_inputs(self):
+                return {"ids": torch.ones(2, 3, dtype=torch.long)}
+
+            def forward(self, ids):
+                return ids.tolist()  # HERE
+        """,
+    )
+    result = project.verify(lightning, further=False)
+    assert result.problems == []
+    assert [each.verdict for each in result.findings if each.code == "PTB100"] == ["confirmed"] * 2
+
+
+@needs_torch
+def test_made_up_inputs_are_said(project: Project) -> None:
+    path = project.write(
+        "blocks.py",
+        """
+        import torch
+        from torch import nn
+
+        class Block(nn.Module):
+            def __init__(self, dim: int, num_heads: int, dropout: float):
+                super().__init__()
+                self.norm = nn.LayerNorm(dim)
+                self.attention = nn.MultiheadAttention(dim, num_heads, dropout, batch_first=True)
+
+            def forward(self, x, mask):
+                if mask.all():  # HERE
+                    x = x + 1
+                return self.attention(x, x, self.norm(x))[0]
+
+        class Words(nn.Module):
+            def __init__(self, vocab_size):
+                super().__init__()
+                self.embedding = nn.Embedding(vocab_size, 8)
+
+            def forward(self, tokens, scale: float):
+                print(scale)  # HERE
+                return self.embedding(tokens) * scale
+
+        class Secret(nn.Module):
+            def __init__(self, path: str):
+                super().__init__()
+
+            def forward(self, x):
+                return x.item()  # HERE
+        """,
+    )
+    result = project.verify(path, further=False)
+    assert result.problems == []
+    assert [each.verdict for each in result.findings] == ["confirmed", "confirmed", "unreached"]
+    assert any(note.startswith("Block: verified with made-up inputs: x float32") for note in result.notes)
+    assert any(note.startswith("Secret: no inputs could be made up") for note in result.notes)
+    assert project.verify(path, made_up=False).notes[0].startswith("nothing was run")
+
+
+@needs_torch
+def test_compile_failures_name_the_layer(project: Project) -> None:
+    path = project.write(
+        "backend.py",
+        """
+        import torch
+        import torch._dynamo
+
+        @torch._dynamo.register_backend
+        def broken(graph, inputs):
+            raise RuntimeError("no code for this machine")
+
+        def f(x):
+            return x + 1
+
+        def example_inputs():
+            return f, (torch.ones(2),)
+        """,
+    )
+    result = project.verify(path, backend="broken", further=False)
+    [problem] = [str(each) for each in result.problems]
+    assert "f: backend failure when compiling with the layer `broken`, next try TORCH" in problem
+    assert "no code for this machine" in problem
+
+
+BAD = {
+    "no_such_module:f": "importing no_such_module raised ModuleNotFoundError",
+    "calls:nothing": "calls has no nothing",
+    "missing.py:f": "there is no file missing.py",
+    "calls": "is not of the form MODULE:FUNCTION",
+    "calls:wrong": "should return (callable, args, kwargs) or a list of them, not int",
+    "calls:empty": "returned no call",
+    "calls:raises": "ValueError: two (at calls.py:",
+}
+
+
+@needs_torch
+def test_bad_inputs_are_one_line_each(project: Project) -> None:
+    path = project.write("model.py", "import torch\n\ndef f(x):\n    return x.item()  # HERE\n")
+    project.write(
+        "calls.py",
+        "def wrong():\n    return 3\n\ndef empty():\n    return []\n\n"
+        "def raises():\n    raise ValueError('two\\nlines')\n",
+    )
+    result = project.verify(path, str(project.folder / "calls.py"), inputs=tuple(BAD), jobs=2)
+    said = [str(problem) for problem in result.problems]
+    assert len(said) == len(BAD)
+    for line, words in zip(said, BAD.values(), strict=True):
+        assert words in line
+        assert "\n" not in line
+    assert [each.verdict for each in result.findings] == ["failed"]
+
+
+def test_an_interpreter_without_torch(project: Project, tmp_path: Path) -> None:
+    empty = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(empty)], check=True)
+    python, trouble = find_python(str(empty / "bin" / "python"))
+    assert python is None
+    assert "no torch" in trouble
+    path = project.write("model.py", "import torch\n\ndef f(x):\n    return x.item()  # HERE\n")
+    result = project.verify(path, python="/no/such/python")
+    assert [str(problem) for problem in result.problems] == [
+        "--python /no/such/python: this interpreter has no torch, or cannot be run"
+    ]
+    assert [each.verdict for each in result.findings] == ["failed"]
+
+
+def test_options_from_a_table() -> None:
+    table = {"targets": ["a:b"], "timeout": 5, "made-up": False}
+    assert options_from(table, inputs=["c:d"], run=None) == VerifyOptions(
+        targets=("a:b",), inputs=("c:d",), timeout=5, made_up=False
+    )
+    for wrong, words in [
+        ({"no": 1}, "unknown key `no`"),
+        ({"timeout": "5"}, "`timeout` should be int"),
+        ({"timeout": True}, "`timeout` should be int"),
+        ({"targets": "a:b"}, "`targets` should be list"),
+        ({"targets": [1]}, "list of strings"),
+        ({"timeout": -1}, "should be positive"),
+        ({"modes": ["test"]}, "`train`, `eval`"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            options_from(wrong)
+
+
+JOB = """
+    import torch
+    import torch.distributed
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            x = x.relu()  # HERE
+            if x.sum() > 0:  # HERE
+                x = x + 1
+            return x
+
+    def only_rank_0(x):
+        print("here")  # HERE
+        return x + 1
+
+    def never(x):
+        return x.item()  # HERE
+
+    if __name__ == "__main__":
+        torch.distributed.init_process_group("gloo")
+        net = torch.compile(Net(), backend="eager")
+        for rows in (2, 3):
+            net(torch.ones(rows, 4))
+        if torch.distributed.get_rank() == 0:
+            torch.compile(only_rank_0, backend="eager")(torch.ones(2))
+        torch.distributed.destroy_process_group()
+"""
+
+
+@needs_torch
+def test_traces_of_a_torchrun_job(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = tmp_path / "cluster" / "src"
+    (tmp_path / "here").mkdir()
+    project.folder = tmp_path / "here"
+    path = project.write("job.py", JOB)
+    there.mkdir(parents=True)
+    (there / "job.py").write_bytes(Path(path).read_bytes())
+    monkeypatch.setenv("TORCH_TRACE", str(tmp_path / "logs"))
+    torchrun = Path(sysconfig.get_path("scripts")) / "torchrun"
+    command = [
+        str(torchrun),
+        "--nproc-per-node",
+        "2",
+        "--master-port",
+        "0",
+        "--standalone",
+        str(there / "job.py"),
+    ]
+    subprocess.run(command, check=True, capture_output=True, timeout=200)
+
+    for root in (str(tmp_path / "here"), f"{there}={tmp_path / 'here'}"):
+        result = read_traces(str(tmp_path / "logs"), project.findings, [path], source_root=root)
+        assert result.problems == []
+        assert result.notes == ["read 2 logs of ranks 0, 1"]
+        relu, branch, only, never = [each for each in result.findings if each.code == "PTB100"]
+        assert [each.verdict for each in (relu, branch, only, never)] == [
+            "refuted",
+            "confirmed",
+            "confirmed",
+            "unreached",
+        ]
+        assert branch.evidence is not None
+        assert only.evidence is not None
+        assert (branch.evidence["ranks"], only.evidence["ranks"]) == ([0, 1], [0])
+        assert branch.evidence["graph_break"] == "GB0170"
+        assert ["size mismatch" in each.message for each in result.findings if each.code == "PTR900"] == [
+            True
+        ]
+
+    lost = read_traces(str(tmp_path / "logs"), project.findings, [path])
+    assert "give --source-root" in lost.notes[-1]
+
+
+def test_bad_traces(tmp_path: Path) -> None:
+    nothing = read_traces(str(tmp_path), [], [])
+    assert [str(each) for each in nothing.problems] == [
+        f"{tmp_path}: no TORCH_TRACE logs here: run the job with TORCH_TRACE=FOLDER set"
+    ]
+    log = tmp_path / "a.log"
+    log.write_bytes(b"\xff\xfe not a log\n")
+    assert "this is no TORCH_TRACE log" in str(read_traces(str(tmp_path), [], []).problems[0])
+    log.write_text(
+        'V1121 03:55:37.952000 7266 torch/x.py:1] {"artifact": {"name": "recompile_reasons"\n\tcut'
+    )
+    assert "this is no TORCH_TRACE log" in str(read_traces(str(tmp_path), [], []).problems[0])
