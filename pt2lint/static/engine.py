@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.finding import Finding, Problem, RulePage
 
 if TYPE_CHECKING:
-    from pt2lint.op import Op
     from pt2lint.rule import Rule
     from pt2lint.static.interpret import Interpreter
     from pt2lint.static.modules import Module
@@ -134,9 +133,11 @@ def lint(files: Sequence[str], settings: Any = None, texts: Mapping[str, str] | 
             result.problems.append(
                 Problem(module.path, "nested too deeply to follow; some findings may be missing")
             )
+        except Exception as e:  # an error of ours: the other files are still linted
+            result.problems.append(Problem(module.path, f"pt2lint failed to follow this file ({_where(e)})"))
     target = target_torch(settings)
     for module in modules:
-        result.findings += findings_in(module, interpreter, rules, target)
+        result.findings += findings_in(module, interpreter, rules, target, result.problems)
     if not getattr(settings, "pedantic", False):
         result.findings = [f for f in result.findings if f.confidence == "high"]
     result.findings.sort(key=lambda f: f.sort_key)
@@ -165,9 +166,16 @@ def _load(project: Any, path: str, result: LintResult) -> Module | None:
 
 
 def findings_in(
-    module: Module, interpreter: Interpreter, rules: Sequence[type[Rule]], target: tuple[int, int]
+    module: Module,
+    interpreter: Interpreter,
+    rules: Sequence[type[Rule]],
+    target: tuple[int, int],
+    problems: list[Problem],
 ) -> Iterator[Finding]:
-    """Run the rules over each function of the module that holds an operation they accept."""
+    """Run the rules over each function of the module that holds an operation they accept.
+
+    A rule that raises loses its own finding and nothing else; `problems` gets a line that says so.
+    """
     from pt2lint.rule import FunctionCode
 
     lines: list[str] | None = None
@@ -189,8 +197,22 @@ def findings_in(
             node = code.node_at(op.range)
             if node is not None:
                 instance = rule(code)
-                instance.check(node, op)
+                try:
+                    instance.check(node, op)
+                except Exception as e:
+                    problems.append(
+                        Problem(module.path, f"rule {rule.code} failed here ({_where(e)})", op.line)
+                    )
                 yield from instance.findings
+
+
+def _where(error: Exception) -> str:
+    """An unexpected error in one line, with the place in pt2lint that a report of it needs."""
+    import traceback
+
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    text = str(error).split("\n", 1)[0]
+    return f"{type(error).__name__}: {text}, at {os.path.basename(last.filename)}:{last.lineno}; please report it"
 
 
 def selected(code: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
@@ -201,8 +223,3 @@ def selected(code: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
             if (code.startswith(prefix) or prefix == "ALL") and len(prefix) >= best:
                 best, chosen = len(prefix), verdict
     return chosen
-
-
-def op_words(ops: Sequence[Op]) -> list[str]:
-    """For debugging: what was noted, a line each."""
-    return [f"{op.line}:{op.column} {op.name} {op.args} {op.why} sure={op.sure}" for op in ops]
