@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from pt2lint.check import Checked, Judge
     from pt2lint.config import Configs, Settings
     from pt2lint.dynamic.options import VerifyOptions
-    from pt2lint.finding import Problem
+    from pt2lint.dynamic.run import VerifyResult
+    from pt2lint.finding import Finding, Problem
     from pt2lint.fixes.edit import Fixed
     from pt2lint.report import Report
 
@@ -343,9 +344,17 @@ def _judge(
     """What gives the verdicts: a run of the code, the logs of one, or nothing."""
     if options.verify:
         wanted = _verify_options(options, configs, paths)
-        from pt2lint.dynamic import verify
+        from dataclasses import replace
 
-        return lambda findings, there: verify(findings, there, wanted, progress)
+        from pt2lint.dynamic import verify
+        from pt2lint.fixes.proof import prove
+
+        def judge(findings: Sequence[Finding], there: Sequence[str]) -> VerifyResult:
+            result = verify(findings, there, wanted, progress)
+            proof = prove(result.findings, result.events, there, wanted, progress)
+            return replace(result, findings=proof.findings, notes=[*result.notes, *proof.notes])
+
+        return judge
     if options.trace:
         if not os.path.exists(options.trace):
             raise _UsageError(f"--trace {options.trace}: no such folder")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
+from pt2lint.fixes.edit import WAY_ROUND
 from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, enclosing_function, fix, qualified, torch_name
 from pt2lint.rule import FunctionCode
@@ -50,6 +51,6 @@ def decorate(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     indent = first[: len(first) - len(first.lstrip())]
     edit = Edit(function.path, line, 1, line, 1, f"{indent}@{name}\n")
     return fix(
-        f"Way round: run `{owner.name.value}` outside the graph. One graph break remains, at its call.",
+        f"{WAY_ROUND}: run `{owner.name.value}` outside the graph. One graph break remains, at its call.",
         (*imports, edit),
     )

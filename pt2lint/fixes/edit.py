@@ -26,6 +26,10 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
+# How the description of a fix begins that avoids a finding's cost without repairing its cause.
+WAY_ROUND = "Way round"
+
+
 class EditError(ValueError):
     """Edits that cannot be applied, or a text that must not be written; `str()` is one line for the user."""
 
@@ -93,7 +97,8 @@ def choose(
 ) -> Choice:
     """At most one fix a finding, none of which touches another.
 
-    `applicability` is the most that is allowed: "safe" takes safe fixes, "unsafe" both. With `proven_only`, a
+    `applicability` is the most that is allowed: "safe" takes safe fixes, and those that are proven and no way
+    round; "unsafe" takes all. With `proven_only`, a
     fix must be proven (what --verify demands); a fix that was disproved is never taken, and neither is one
     of a finding that Dynamo refuted. Of a finding's fixes the first that qualifies is taken, a proven one
     before the others. A fix whose edits overlap with those of an earlier finding waits for the next round;
@@ -106,7 +111,7 @@ def choose(
             for fix in finding.fixes
             if fix.edits
             and (fix.proven or (fix.proven is None and not proven_only))
-            and (applicability == "unsafe" or fix.applicability == "safe")
+            and (applicability == "unsafe" or fix.applicability == "safe" or _is_proven_repair(fix))
         ]
         if not fixes or finding.verdict == "refuted":
             continue
@@ -123,6 +128,10 @@ def choose(
             choice.edits.setdefault(edit.path, []).append(edit)
         choice.taken.append((finding, fix))
     return choice
+
+
+def _is_proven_repair(fix: Fix) -> bool:
+    return bool(fix.proven) and not fix.description.startswith(WAY_ROUND)
 
 
 def _is_import(edit: Edit) -> bool:

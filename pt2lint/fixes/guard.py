@@ -62,7 +62,8 @@ def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = No
     holds = condition.text
     if not condition.negated:
         name, added = torch_name(function, "torch.logical_not")
-        holds, imports = f"{name}({holds})", [*imports, *added]
+        bare = holds[1:-1] if holds.startswith("(") and holds.endswith(" != 0)") else holds
+        holds, imports = f"{name}({bare})", [*imports, *added]
     value = arguments[0].value if arguments else None
     if not (value is None or _is_text(value)):
         return Refusal("the message is not written out")

@@ -91,9 +91,12 @@ def guess(function: FunctionCode) -> Kind:
         return _agree([one for one in kinds if one != "unknown"] or kinds)
 
     def kind(node: cst.CSTNode) -> str:
-        for op in function.ops_at(node):
-            if op.name == "test tensor":
-                return "tensor"
+        word = from_text(node)
+        if word == "unknown" and any(op.name == "test tensor" for op in function.ops_at(node)):
+            return "tensor"
+        return word
+
+    def from_text(node: cst.CSTNode) -> str:
         if isinstance(node, cst.Integer):
             return "int"
         if isinstance(node, cst.Float):

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
+from pt2lint.fixes.edit import WAY_ROUND
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -144,13 +145,13 @@ def keep_logging(function: FunctionCode, node: cst.Call, kind: Kind | None = Non
         return setting(
             function,
             f"reorderable_logging_functions.add({spelled})",
-            "Let Dynamo move the warning behind the graph: it is given later, and once for each call.",
+            "let Dynamo move the warning behind the graph: it is given later, and once for each call.",
         )
     if name.startswith("logging.") and isinstance(node.func, cst.Attribute) and name.count(".") == 1:
         return setting(
             function,
             f"ignore_logging_functions.add({spelled})",
-            f"Let Dynamo leave `{spelled}` out: compiled code does not log.",
+            f"let Dynamo leave `{spelled}` out: compiled code does not log.",
         )
     method = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
     if method in _LEVELS and any(one.startswith("logging.Logger.") for one in heard):
@@ -161,7 +162,7 @@ def keep_logging(function: FunctionCode, node: cst.Call, kind: Kind | None = Non
         return setting(
             function,
             f"ignore_logger_methods.add({local}.Logger.{method})",
-            f"Let Dynamo leave calls of loggers' `{method}` out: compiled code does not log.",
+            f"let Dynamo leave calls of loggers' `{method}` out: compiled code does not log.",
             *imports,
         )
     return Refusal("not a function of logging or warnings")
@@ -182,7 +183,7 @@ def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
     )
     edits = (*imports, *rewrite(function, {statement: guarded}))
     return fix(
-        "Way round: leave the call to eager mode. Compiled code goes without it, and the compiler no longer "
+        f"{WAY_ROUND}: leave the call to eager mode. Compiled code goes without it, and the compiler no longer "
         "sees the code that runs in eager mode.",
         edits,
     )

@@ -24,10 +24,9 @@ from pt2lint.dynamic.plan import Job, find_files, plan
 from pt2lint.dynamic.process import Limits, machine_memory, run_child
 from pt2lint.dynamic.run import find_python, read_sources
 from pt2lint.finding import Edit, Finding
-from pt2lint.fixes.edit import EditError, apply_edits, check_source, choose
+from pt2lint.fixes.edit import WAY_ROUND, EditError, apply_edits, check_source, choose
 
 ATTEMPTS = 4  # fixes of one finding that are tried, at most
-WAY_ROUND = "Way round"  # how the description of torch.compiler.disable and its like begins
 
 Place = tuple[str, int]
 

@@ -6,6 +6,7 @@ They hold for the whole process. They are offered after every repair.
 from __future__ import annotations
 
 from pt2lint.finding import Edit, Fix
+from pt2lint.fixes.edit import WAY_ROUND
 from pt2lint.fixes.rewrite import fix, torch_name
 from pt2lint.rule import FunctionCode
 
@@ -15,7 +16,7 @@ def setting(function: FunctionCode, statement: str, description: str, *imports: 
     config, added = torch_name(function, "torch._dynamo.config")
     line = function.import_line
     edits = (*imports, *added, Edit(function.path, line, 1, line, 1, f"\n{config}.{statement}\n"))
-    return fix(f"{description} This is a setting for the whole process, not a repair.", edits)
+    return fix(f"{WAY_ROUND}, a setting for the whole process: {description}", edits)
 
 
 def capture_scalars(function: FunctionCode) -> Fix:
@@ -23,7 +24,7 @@ def capture_scalars(function: FunctionCode) -> Fix:
     return setting(
         function,
         "capture_scalar_outputs = True",
-        "Let Dynamo keep numbers that are read out of tensors in the graph.",
+        "let Dynamo keep numbers that are read out of tensors in the graph.",
     )
 
 
@@ -32,5 +33,5 @@ def capture_shapes(function: FunctionCode) -> Fix:
     return setting(
         function,
         "capture_dynamic_output_shape_ops = True",
-        "Let Dynamo keep tensors whose shape depends on values in the graph.",
+        "let Dynamo keep tensors whose shape depends on values in the graph.",
     )

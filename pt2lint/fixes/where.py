@@ -307,10 +307,8 @@ def is_fresh_float(function: FunctionCode, name: str, before: cst.CSTNode, kind:
             return False
     if not made:
         return False
-    for use in uses(owner.body):
-        if use.name == name and not use.binds and _may_alias(function, use.node):
-            return False
-    return True
+    read = (use.node for use in uses(owner.body) if use.name == name and not use.binds)
+    return not any(_may_alias(function, node) for node in read)
 
 
 _NEW = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,8 @@ def test_choose_takes_only_what_is_allowed():
     assert texts([finding(wrong, safe)], "unsafe") == ["s"]
     assert texts([finding(wrong)], "unsafe") == []
     assert texts([finding(safe)], proven_only=True) == []
-    assert texts([finding(proven)], proven_only=True) == []
+    assert texts([finding(proven)], proven_only=True) == ["p"]
+    assert texts([finding(replace(proven, description="Way round: p"))], proven_only=True) == []
     assert texts([finding(proven)], "unsafe", proven_only=True) == ["p"]
     assert texts([finding(safe, verdict="refuted")]) == []
 
