@@ -136,7 +136,7 @@ def run_from(message: Mapping[str, Any]) -> Run:
         explain=message.get("explain"),
         seconds=message.get("seconds"),
         rank=message.get("rank"),
-        details={key: message[key] for key in ("call", "dim") if key in message},
+        details={key: message[key] for key in ("call", "dims") if key in message},
     )
 
 

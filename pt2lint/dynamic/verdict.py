@@ -251,9 +251,12 @@ def _breaks_fullgraph(site: Site, runs: Sequence[Run]) -> bool:
     if any(run.probe in FULLGRAPH for run, _ in site.breaks):
         return True
     for run, _ in site.breaks:
-        same = [other for other in runs if (other.target, other.mode) == (run.target, run.mode)]
+        same = [other for other in runs if other.target == run.target]
         captured = any(other.probe == "capture" for other in same)
-        stopped = any(other.probe == "fullgraph" and other.error is not None for other in same)
+        stopped = any(
+            other.probe == "fullgraph" and other.mode == run.mode and other.error is not None
+            for other in same
+        )
         if stopped and not captured:
             return True
     return False

@@ -16,7 +16,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -25,7 +25,7 @@ import torch._dynamo
 from . import logs
 from .lines import Lines
 from .taps import Records, listening, real_places, under
-from .targets import Target, cloned, distance, mapped, module_of, resized, same, tensors_of
+from .targets import Call, Target, cloned, distance, mapped, module_of, resized, same, tensors_of
 from .wire import Wire
 
 # Each adds a layer to the one before: Dynamo, then AOTAutograd, then its decompositions, then code
@@ -108,7 +108,7 @@ def failure(error: BaseException, roots: list[str]) -> dict[str, Any]:
 class Prober:
     """Runs the probes of one target after the other and sends what they saw.
 
-    `answers` are the outputs of the eager runs by mode, `failed` the modes in which compiling failed.
+    `answers` are the outputs of the eager runs by mode.
     """
 
     def __init__(self, spec: dict[str, Any], wire: Wire) -> None:
@@ -117,23 +117,23 @@ class Prober:
         self.device: str | None = spec["device"]
         self.backend: str = spec["backend"]
         self.answers: dict[str, list[torch.Tensor]] = {}
-        self.failed: list[str] = []
 
     def probe(self, target: Target) -> None:
         """All probes of one target, each in the modes that it has."""
         self.wire.send("target", name=target.name, how=target.how, path=target.path, line=target.line)
-        self.answers, self.failed = {}, []
+        self.answers = {}
         modes = [mode for mode in target.modes if mode == "call" or mode in self.spec["modes"]]
         worked = [mode for mode in modes if self.eager(target, mode)]
         if worked:
             self.explain(target, worked[0])
+        told: set[tuple[str, int]] = set()
         for mode in worked:
-            broke = self.default(target, mode)
+            breaks = self.default(target, mode)
             self.fullgraph(target, mode)
-            if broke and fullgraph_captures():
+            places = {(each["path"], each["line"]) for each in breaks}
+            if not places <= told and fullgraph_captures():
+                told |= places
                 self.capture(target, mode)
-        if worked and self.spec["further"] and len(target.calls) == 1 and not self.failed:
-            self.varied(target, worked[-1])
         torch._dynamo.reset()
         self.wire.send("target_done", name=target.name)
 
@@ -191,8 +191,8 @@ class Prober:
 
         return backend
 
-    def default(self, target: Target, mode: str) -> bool:
-        """Default mode, every record heard; then the same and further inputs. Returns whether it broke."""
+    def default(self, target: Target, mode: str) -> list[dict[str, Any]]:
+        """Default mode, every record heard; then the same and further inputs. Returns the breaks."""
         torch._dynamo.reset()
         function = target.fresh(mode, self.device)
         with self.run(target, "default", mode) as report, listening(self.roots) as records:
@@ -203,14 +203,13 @@ class Prober:
             finally:
                 report_records(report, records)
         if report["error"]:
-            self.failed.append(mode)
             self.name_the_layer(target, mode, report["error"])
         else:
             if mode != "train" and not same(tensors_of(answer), self.answers[mode], 1e-3):
                 self.accuracy(target, mode, tensors_of(answer))
             if self.spec["further"]:
                 self.further(target, mode, compiled)
-        return any(kind == "break" for kind, _ in records.events)
+        return [fields for kind, fields in records.events if kind == "break"]
 
     def further(self, target: Target, mode: str, compiled: Callable[..., Any]) -> None:
         """Call the compiled target again: with the same inputs, then with the further ones."""
@@ -220,36 +219,49 @@ class Prober:
                 report["call"] = number
                 try:
                     for repeat in range(REPEATS if number == 0 else 1):
-                        if repeat == SEEDS and not any(kind == "recompile" for kind, _ in records.events):
+                        recompiled = any(kind == "recompile" for kind, _ in records.events)
+                        if repeat == SEEDS and (mode == "eval" or not recompiled):
                             break
                         seed(repeat + 1)
                         self.call(target, compiled, number)
                 finally:
                     report_records(report, records)
+        if len(target.calls) == 1 and mode != "train":
+            self.varied(target, mode, compiled)
 
-    def varied(self, target: Target, mode: str) -> None:
-        """Inputs of other sizes, made of the given ones where eager takes them: more rows, then longer."""
-        for dim in (0, 1):
-            sizes = [t.shape[dim] for t in tensors_of(target.calls[0]) if t.dim() > dim and t.shape[dim] > 1]
-            if not sizes:
-                continue
-            calls = [resized(target.calls[0], dim, sizes[0], sizes[0] + more) for more in range(4)]
+    def varied(self, target: Target, mode: str, compiled: Callable[..., Any]) -> None:
+        """Call the compiled target with inputs of other sizes, made of the given ones where eager takes them.
+
+        Rows and lengths change together, so that one recompilation can make both dynamic; else either alone.
+        """
+        for dims in ((0, 1), (0,), (1,)):
             try:
+                calls = [self.grown(target, dims, more) for more in (1, 2, 3)]
                 for call in calls:
                     with as_before(), torch.set_grad_enabled(mode != "eval"):
                         args, kwargs = cloned(call, self.device)
                         target.fresh(mode, self.device)(*args, **kwargs)
             except Exception:
                 continue
-            torch._dynamo.reset()
             with self.run(target, "varied", mode) as report, listening(self.roots) as records:
-                report["dim"] = dim
-                compiled = torch.compile(target.fresh(mode, self.device), backend=self.backend)
+                report["dims"] = dims
                 for call in calls:
                     args, kwargs = cloned(call, self.device)
                     compiled(*args, **kwargs)
                 # Of a run that fails nothing is kept: the inputs are ours, not the user's.
                 report_records(report, records)
+            return
+
+    @staticmethod
+    def grown(target: Target, dims: Sequence[int], more: int) -> Call:
+        """The first call with these dimensions longer, wherever they are as long as in its first tensor."""
+        call = target.calls[0]
+        for dim in dims:
+            sizes = [t.shape[dim] for t in tensors_of(call) if t.dim() > dim and t.shape[dim] > 1]
+            if not sizes:
+                raise ValueError(f"nothing to vary in dimension {dim}")
+            call = resized(call, dim, sizes[0], sizes[0] + more)
+        return call
 
     def fullgraph(self, target: Target, mode: str) -> None:
         torch._dynamo.reset()
