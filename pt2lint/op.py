@@ -23,6 +23,7 @@ Names of operations:
                     what torch.compile was given, and "use N": "range" where argument N ends a loop inside
 - `attribute of compiled`  an attribute of a compiled module is read; args: "name", "self" (the module) and, for a
                     method of the project, "method": what it does ("calls self", "calls LAYER", "")
+- `compile generator`  a generator function is compiled; args: "name"
 - `isinstance of compiled`  a compiled module is tested by isinstance
 - `change attribute`, `change global`  an int attribute of a module or an int global is read and written back
 - `grow attribute`, `grow global`  a list attribute or global is appended to, and nothing in sight empties it
@@ -42,7 +43,8 @@ class Op(NamedTuple):
     """An operation at one expression or statement; the range counts as a Finding's does.
 
     `args` says of each argument (by position or keyword) what it is: "tensor:bool", "tensor", "int", "none",
-    "list of tensor", "function over a tensor" (a lambda that reads one), "unknown" and so on; "self" is a method's
+    "list of tensor", "function over a tensor" (a lambda that reads one), "number" (what NumPy makes of
+    Python numbers), "unknown" and so on; "self" is a method's
     receiver. `why` says in a reader's words what
     the value is and where it came from; `flow` is the chain of calls from the compile root. `inside` is the
     innermost construct around it in which a break can make Dynamo give up the whole frame. `sure` is False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from pt2lint.static.frame import Env, Frame
+from pt2lint.static.frame import Env, Frame, unit_of
 from pt2lint.static.lifecycle import Lifecycle
 from pt2lint.static.modules import ClassInfo, FunctionNode
 from pt2lint.static.values import UNKNOWN, Ext, Func, Instance, Py, Seq, Value, Wrapped
@@ -85,6 +85,17 @@ class Compiled(Lifecycle):
             return callee.name in self.types.modules
         info = getattr(callee, "info", None)
         return info is not None and self.is_module(info)
+
+    def compiled_generator(self, func: Func, node: Any = None, frame: Frame | None = None) -> None:
+        """A generator function is compiled, at a call of torch.compile (`node`) or by a decorator."""
+        definition = func.node
+        if isinstance(definition, ast.Lambda) or not _yields(definition):
+            return
+        if node is None:
+            node = next((d for d in definition.decorator_list if "compile" in ast.dump(d)), None)
+            frame = Frame(func.module, unit_of(definition), definition.name)
+        if node is not None and frame is not None and self.listens("compile generator", frame):
+            self.note(node, "compile generator", frame, args={"name": "constant " + repr(definition.name)})
 
     def compiled_call(
         self, func: Wrapped, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame
@@ -166,6 +177,18 @@ class Compiled(Lifecycle):
 
     def bases(self, cls: ClassInfo) -> tuple[list[ClassInfo], list[str], bool]:
         raise NotImplementedError
+
+
+def _yields(node: FunctionNode) -> bool:
+    """Whether the function itself, not one inside it, yields."""
+    rest: list[ast.AST] = [*node.body]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            rest += ast.iter_child_nodes(part)
+    return False
 
 
 def _lengths(node: FunctionNode) -> dict[str, str]:

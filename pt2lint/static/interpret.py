@@ -92,6 +92,7 @@ class Interpreter(Statements):
             return
         if not isinstance(value, Func):
             return
+        self.compiled_generator(value)
         frame = entry(value.module, unit_of(value.node))
         args = self.seeds(value, frame)
         if value.bound is not None and value.node.args.args:
@@ -130,6 +131,8 @@ class Interpreter(Statements):
         if self.quiet:
             return
         for o in options(target):
+            if isinstance(o, Func):
+                self.compiled_generator(o, node, frame)
             if isinstance(o, Func | Wrapped | Instance):
                 key = ("root", id(o) if isinstance(o, Instance) else getattr(o, "node", o))
                 if key not in self._results:

@@ -4,6 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.rules.recompile._observer import observes
 
 
 class GrowingList(Rule):
@@ -64,6 +65,8 @@ class GrowingList(Rule):
     ops = ("grow attribute", "grow global")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if observes(self.function, node):
+            return
         what = "" if op.name == "grow attribute" else " global"
         self.report(
             node,

@@ -4,6 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.rules.recompile._observer import observes
 
 
 class ModuleCounter(Rule):
@@ -66,6 +67,8 @@ class ModuleCounter(Rule):
     ops = ("change attribute",)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if observes(self.function, node):
+            return
         few = self.function.target <= (2, 6)
         cost = "one recompilation" if few else "a recompilation at every call, and eager from the limit on"
         self.report(

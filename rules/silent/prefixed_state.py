@@ -19,8 +19,17 @@ class PrefixedState(Rule):
     ```python
     import torch
 
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.layer(x)
+
     def run():
-        model = torch.compile(torch.nn.Linear(3, 3))
+        model = torch.compile(Net())
+        model(torch.ones(3))
         return list(model.state_dict())
     ```
 
@@ -28,12 +37,16 @@ class PrefixedState(Rule):
     ```python
     import torch
 
-    class Net(torch.nn.Linear):
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(3, 3)
+
         def forward(self, x):
-            return super().forward(x) * 2
+            return self.layer(x)
 
     def run():
-        model = Net(3, 3)
+        model = Net()
         model.compile()
         model(torch.ones(3))
         return list(model.state_dict())

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pt2lint.config import Settings
 from pt2lint.rule import Rule
 from pt2lint.static.engine import lint
 
@@ -119,7 +120,7 @@ def codes(source: str, tmp_path: Path, prefix: str = "PT") -> list[str]:
     """The codes that linting this text reports, by line: "PTR201:5"."""
     path = tmp_path / "m.py"
     path.write_text(source, encoding="utf-8")
-    found = lint([str(path)])
+    found = lint([str(path)], Settings(pedantic=True))
     assert not found.problems, found.problems
     return [f"{f.code}:{f.line}" for f in found.findings if f.code.startswith(prefix)]
 

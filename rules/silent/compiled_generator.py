@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import Rule
+
+
+class CompiledGenerator(Rule):
+    """A generator function is compiled; Dynamo leaves it as it is.
+
+    ## What happens
+    Dynamo cannot start at a function that yields. In default mode it skips the function and says nothing; with
+    `fullgraph=True` it raises an error. Compile what each step computes, or return the values together.
+
+    ## Example
+    ```python
+    import torch
+
+    @torch.compile
+    def powers(x):
+        for _ in range(3):
+            x = x * x
+            yield x
+
+    def run():
+        return list(powers(torch.ones(3)))
+    ```
+
+    ## Use instead
+    ```python
+    import torch
+
+    @torch.compile
+    def square(x):
+        return x * x
+
+    def powers(x):
+        for _ in range(3):
+            x = square(x)
+            yield x
+
+    def run():
+        return list(powers(torch.ones(3)))
+    ```
+
+    ## Versions
+    Measured: nothing is compiled on torch 2.6, 2.9, 2.13 and 2.15.
+    """
+
+    code = "PTS309"
+    name = "compiled-generator"
+    ops = ("compile generator",)
+    anywhere = True
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        name = op.arg("name").removeprefix("constant ")
+        self.report(node, op, f"{name.strip(chr(39))} is a generator function: Dynamo skips it, and nothing is compiled")
