@@ -9,7 +9,19 @@ from pt2lint.op import Op
 from pt2lint.static.frame import Env, Frame, Unit
 from pt2lint.static.modules import ClassInfo, FunctionNode, Module, Project
 from pt2lint.static.torch_types import TorchTypes
-from pt2lint.static.values import Dict, Ext, Func, Instance, Py, Seq, Tensor, Value, Wrapped, options
+from pt2lint.static.values import (
+    CONSTANT,
+    Dict,
+    Ext,
+    Func,
+    Instance,
+    Py,
+    Seq,
+    Tensor,
+    Value,
+    Wrapped,
+    options,
+)
 
 Key = tuple[str, int, int, int, int]
 # Attributes that tensors share with what else is passed around in models tell nothing.
@@ -153,6 +165,8 @@ class Core:
         for o in options(value):
             if isinstance(o, Tensor):
                 word = ("array" if o.array else "tensor") + (f":{o.dtype}" if o.dtype else "")
+                if o.array and o.leaf == CONSTANT:
+                    word = "number"
                 kinds.append(word if o.sure else word + "?")
             elif isinstance(o, Py):
                 kinds.append(

@@ -76,7 +76,7 @@ def resumed(env: Env) -> None:
     for name, value in env.items():
         if isinstance(value, Tensor) and not value.leaf:
             env[name] = value.but(leaf=LEAF)
-        elif isinstance(value, Seq) and value.elts and value.type == "tuple":
+        elif isinstance(value, Seq) and value.elts and value.type in ("tuple", "args"):
             elts: list[Value] = [v.but(leaf=LEAF) if isinstance(v, Tensor) else v for v in value.elts]
             env[name] = Seq(elts, None, "tuple")
 
@@ -255,7 +255,8 @@ class Expressions(Classes):
 
     def binary(self, left: Value, right: Value, op: ast.operator, node: Any, frame: Frame) -> Value:
         a, b = tensor_of(left), tensor_of(right)
-        if a is not None or b is not None:
+        text = isinstance(left, Py) and left.type == "str" and isinstance(op, ast.Mod)
+        if (a is not None or b is not None) and not text:
             first = a if a is not None else b
             assert first is not None
             if a is not None and b is not None and a.array != b.array:
@@ -547,11 +548,12 @@ class Expressions(Classes):
             tensor = tensor_of(index)
             if tensor is not None and self.listens("size tensor", frame):
                 self.note(node.slice, "size tensor", frame, about=tensor)
-            return mixed(owner.elem)
+            return mixed(owner.elem, owner.type == "args")
         if isinstance(owner, Dict):
             if isinstance(index, Py) and isinstance(index.const, str) and index.const in owner.items:
                 return owner.items[index.const]
-            return mixed(join_all([*owner.items.values(), owner.elem]) if owner.items else owner.elem)
+            everything = join_all([*owner.items.values(), owner.elem]) if owner.items else owner.elem
+            return mixed(everything, owner.keywords)
         if isinstance(owner, Instance):
             return self.instance_item(owner, index, frame)
         if isinstance(owner, Py) and owner.type == "str":

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
 
@@ -55,8 +56,13 @@ class TensorItem(GraphBreak):
         "return x * x.numpy().sum().item()",
     )
     VALID = (
+        "import numpy as np\nreturn x * np.ceil(2.5).item()",
         "class Box:\n    def item(self):\n        return 2\nbox = Box()\ndef f(x, m, i):\n"
         "    return x * box.item()",
         "for _, v in {'a': 1}.items():\n    x = x + v\nreturn x",
         "def f(x, m, i):\n    return x\ndef train(loss):\n    return loss.item()",
     )
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return op.arg("self") != "number"

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from pt2lint.rule import GraphBreak, calls
+
+
+class BackwardCall(GraphBreak):
+    """Gradients are computed inside of what is compiled.
+
+    ## What happens
+    The compiler traces the forward pass and makes the backward pass itself. At `.backward()` (GB0123),
+    `torch.autograd.backward` (GB0007) and `torch.autograd.grad` (GB9186) Dynamo ends the graph and leaves the
+    work to eager autograd.
+
+    ## Example
+    ```python
+    import torch
+
+    w = torch.ones(2, requires_grad=True)
+
+    def f(x):
+        loss = (x * w).sum()
+        loss.backward()
+        return loss.detach() * 2
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Use instead
+    Compile the forward pass and the loss, and call `backward()` on what comes out; or use
+    `torch.func.grad`, which is traced:
+    ```python
+    import torch
+
+    w = torch.ones(2, requires_grad=True)
+
+    def f(x):
+        gradient, loss = torch.func.grad_and_value(lambda w: (x * w).sum())(w.detach())
+        return loss * 2
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Versions
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`.
+    """
+
+    code = "PTB160"
+    name = "backward-call"
+    ops = (
+        "call torch.Tensor.backward",
+        *calls("torch.autograd", "backward grad"),
+        *calls("torch.autograd.functional", "jacobian hessian vjp jvp"),
+    )
+    says = "{code} computes gradients inside of what is compiled"
+    graph_breaks = ("GB0123", "GB0007", "GB9186")
+
+    INVALID = (
+        "w = torch.ones(4, requires_grad=True)\n"
+        "def f(x, m, i):\n    return torch.autograd.grad((x * w).sum(), w)[0]",
+    )
+    VALID = ("return torch.func.grad(lambda v: v.sum())(x)",)

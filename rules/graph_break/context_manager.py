@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from pt2lint.rule import GraphBreak
+
+
+class ContextManager(GraphBreak):
+    """A context manager that Dynamo does not know is entered in compiled code.
+
+    ## What happens
+    Dynamo cannot leave a graph in the middle of a `with` block and come back: it gives up the whole
+    function (GB0142; GB0208 for `cudnn.flags`; GB0092 for `warnings.catch_warnings`). `torch.no_grad`,
+    `torch.autocast`, `torch.inference_mode`, `contextlib.nullcontext`, the profiler's and one's own are
+    traced.
+
+    ## Example
+    ```python
+    import threading
+    import torch
+
+    lock = threading.Lock()
+
+    def f(x):
+        with lock:
+            y = torch.relu(x)
+        return y * 2
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Use instead
+    Enter it around the compiled call:
+    ```python
+    import torch
+
+    def f(x):
+        y = torch.relu(x)
+        return y * 2
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Versions
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`;
+    `contextlib.suppress` and `ExitStack` on 2.6 and 2.9 only.
+    """
+
+    code = "PTB180"
+    name = "context-manager"
+    ops = (
+        "with threading.Lock",
+        "with threading.RLock",
+        "with torch.backends.cudnn.flags",
+        "with torch.random.fork_rng",
+        "with torch.device",
+        "with torch.autograd.detect_anomaly",
+        "with torch.autograd.set_detect_anomaly",
+        "with torch.autograd.graph.saved_tensors_hooks",
+        "with torch.autograd.graph.save_on_cpu",
+        "with contextlib.redirect_stdout",
+        "with contextlib.redirect_stderr",
+        "with contextlib.suppress",
+        "with contextlib.ExitStack",
+    )
+    severity = "error"
+    says = "Dynamo cannot enter {code}, and leaves the whole function to Python"
+    repairs = ("disable",)
+    until = {"with contextlib.suppress": (2, 13), "with contextlib.ExitStack": (2, 13)}
+    graph_breaks = ("GB0142", "GB0208", "GB0092")
+
+    INVALID = (
+        "with torch.backends.cudnn.flags(enabled=False):\n    y = x + 1\nreturn y",
+        "with torch.device('cpu'):\n    y = torch.ones(4) + x\nreturn y",
+        "with torch.random.fork_rng():\n    y = torch.rand(4)\nreturn x + y * 0",
+    )
+    VALID = (
+        "with torch.no_grad():\n    y = x + 1\nreturn y",
+        "with torch.autocast('cpu', dtype=torch.bfloat16):\n    y = x + 1\nreturn y",
+        "import contextlib\nwith contextlib.nullcontext():\n    y = x + 1\nreturn y",
+        "import contextlib\n@contextlib.contextmanager\ndef mine():\n    yield\n"
+        "def f(x, m, i):\n    with mine():\n        y = x + 1\n    return y",
+        "with torch.profiler.record_function('a'):\n    y = x + 1\nreturn y",
+    )

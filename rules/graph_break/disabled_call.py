@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from pt2lint.rule import GraphBreak
+
+
+class DisabledCall(GraphBreak):
+    """A function that `torch.compiler.disable` decorates is called in compiled code.
+
+    ## What happens
+    Dynamo ends the graph, calls the function in eager mode and starts a new graph (GB0098; GB0099 with
+    `recursive=False`). That may be what is wanted; it still costs a break at each call, and more inside a
+    loop.
+
+    ## Example
+    ```python
+    import torch
+
+    @torch.compiler.disable
+    def check(x):
+        return x.abs()
+
+    def f(x):
+        return check(torch.relu(x)) * 2
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Use instead
+    Trace the function where it can be traced, make it a custom operator (`torch.library.custom_op`) where it
+    cannot, or call it outside of the region:
+    ```python
+    import torch
+
+    def check(x):
+        return x.abs()
+
+    def f(x):
+        return check(torch.relu(x)) * 2
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Versions
+    Measured: breaks on torch 2.6 to 2.15; with `fullgraph=True` it fails.
+    """
+
+    code = "PTB183"
+    name = "disabled-call"
+    severity = "note"
+    ops = ("call disabled",)
+    says = "{code} leaves the graph: the function is disabled for the compiler"
+    graph_breaks = ("GB0098", "GB0099")
+
+    INVALID = ("@torch._dynamo.disable\ndef g(x):\n    return x + 1\ndef f(x, m, i):\n    return g(x)",)
+    VALID = (
+        "@torch.library.custom_op('pt2lint_case::g', mutates_args=())\n"
+        "def g(x: torch.Tensor) -> torch.Tensor:\n    return x + 1\n"
+        "@g.register_fake\ndef _(x):\n    return torch.empty_like(x)\n"
+        "def f(x, m, i):\n    return g(x)",
+        "@torch.compiler.allow_in_graph\ndef g(x):\n    return x + 1\ndef f(x, m, i):\n    return g(x)",
+    )

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from pt2lint.rule import GraphBreak, calls
+
+
+class HostCall(GraphBreak):
+    """Compiled code calls into the operating system or the interpreter.
+
+    ## What happens
+    Dynamo does not trace processes, threads, the garbage collector, `ctypes`, stack inspection and
+    hashes: it ends the graph, runs the call in Python and goes on (GB0007; GB0156 for locks and context
+    variables; GB0059 for builtins such as `exec`).
+
+    ## Example
+    ```python
+    import gc
+    import torch
+
+    def f(x):
+        y = torch.relu(x)
+        gc.collect()
+        return y * 2
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Use instead
+    Do it outside of the compiled call:
+    ```python
+    import torch
+
+    def f(x):
+        y = torch.relu(x)
+        return y * 2
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Versions
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. Fine from 2.13 on:
+    `importlib.util.find_spec`, `traceback.format_exc`, `locals()`. Fine on 2.15: `ContextVar.get`.
+    """
+
+    code = "PTB143"
+    name = "host-call"
+    ops = (
+        *calls("subprocess", "run Popen call check_call check_output"),
+        *calls("gc", "collect disable enable freeze"),
+        *calls("ctypes", "sizeof CDLL cast byref pointer"),
+        *calls("os", "getpid cpu_count urandom kill"),
+        *calls("inspect", "stack currentframe"),
+        *calls("traceback", "print_exc print_stack format_exc"),
+        *calls("hashlib", "md5 sha1 sha256"),
+        *calls("threading", "current_thread Thread get_ident"),
+        *calls("threading.Lock", "acquire release"),
+        *calls("threading.RLock", "acquire release"),
+        *calls("contextvars.ContextVar", "get set reset"),
+        *calls("builtins", "exec dir globals locals __import__"),
+        "call importlib.util.find_spec",
+        "call importlib.import_module",
+        "call sys.getrefcount",
+        "call torch.set_num_threads",
+        "call torch.cuda.device_count",
+        "call torch.utils.data.get_worker_info",
+    )
+    says = "{code} is a call that Dynamo does not trace"
+    repairs = ("disable",)
+    until = {
+        "call importlib.util.find_spec": (2, 13),
+        "call traceback.format_exc": (2, 13),
+        "call builtins.locals": (2, 13),
+        "call contextvars.ContextVar.get": (2, 15),
+    }
+    graph_breaks = ("GB0007", "GB0156", "GB0059")
+
+    INVALID = (
+        "import subprocess\nsubprocess.run(['true'])\nreturn x + 1",
+        "import ctypes\nreturn x + ctypes.sizeof(ctypes.c_int)",
+        "import os\nreturn x + os.getpid() * 0",
+        "import contextvars\nlevel = contextvars.ContextVar('level')\n"
+        "def f(x, m, i):\n    level.set(2)\n    return x + 1",
+        "exec('y = 1')\nreturn x + 1",
+    )
+    VALID = (
+        "import weakref\nreturn x + (weakref.ref(torch.nn.Module) is not None)",
+        "return x + (torch.cuda.is_available() and 0) + id(x) * 0",
+    )

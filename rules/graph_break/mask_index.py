@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from pt2lint.rule import GraphBreak
+
+
+class MaskIndex(GraphBreak):
+    """A tensor is read through a boolean mask: how many elements come out depends on the mask.
+
+    ## What happens
+    The shape of `x[mask]` is not known while tracing; Dynamo ends the graph and computes it (GB0036).
+    Assigning a value through a mask (`x[mask] = 0`) is fine; `x[mask] -= 1` reads first.
+
+    ## Example
+    ```python
+    import torch
+
+    def f(x: torch.Tensor):
+        return x[x > 0].sum() * x
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Use instead
+    Keep the shape: put a neutral value where the mask is false:
+    ```python
+    import torch
+
+    def f(x: torch.Tensor):
+        return torch.where(x > 0, x, 0.0).sum() * x
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Versions
+    Measured: breaks in default mode on torch 2.6 to 2.15. With `fullgraph=True` it compiles on 2.13 and 2.15,
+    which turn on the capture of such shapes there (`torch._dynamo.config.capture_dynamic_output_shape_ops`).
+    """
+
+    code = "PTB120"
+    name = "mask-index"
+    ops = ("index mask",)
+    says = "the size of {code} depends on values in the mask"
+    repairs = ("mask",)
+    graph_breaks = ("GB0036",)
+
+    INVALID = (
+        "return x[m].sum() + x",
+        "y = x.clone()\ny[m] -= 1\nreturn y",
+        "y = x.clone()\ny[m] = x[m] * 2\nreturn y",
+        "return x[m[0], :].sum() + x",
+    )
+    VALID = (
+        "y = x.clone()\ny[m] = 0\nreturn y",
+        "y = x.clone()\ny[m] = x.max()\nreturn y",
+        "return x[i]",
+        "return x.masked_fill(m, 0.0)",
+        "return x[True]",
+        "layers = [1, 2]\nreturn x + layers[True]",
+    )

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import GraphBreak, calls
+
+OLD = "random sample shuffle seed"
+# Dynamo keeps these as numbers of its own; what breaks is to branch on one.
+CARRIED = calls("random", "randint uniform randrange")
+# NumPy's functions that give one number, unless a size is given: the position of `size`.
+SIZE = {
+    "rand": 0,
+    "randn": 0,
+    "random": 0,
+    "random_sample": 0,
+    "choice": 1,
+    "normal": 2,
+    "uniform": 2,
+    "randint": 2,
+}
+
+
+class RandomCall(GraphBreak):
+    """A random number of Python or NumPy is drawn in compiled code.
+
+    ## What happens
+    The number would be part of the graph, the same in every call; so Dynamo ends the graph and lets
+    Python draw (GB0007; GB0033 for a number of NumPy, GB0294 for its generators, GB0008 for `secrets`).
+    `random.randint`, `uniform` and `randrange` are carried along as numbers, but not into a branch
+    (GB0170).
+
+    ## Example
+    ```python
+    import random
+    import torch
+
+    def f(x):
+        if random.choice([True, True]):
+            x = torch.relu(x)
+        return x * 2
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Use instead
+    Draw outside and pass the number in, or draw a tensor with `torch.rand`:
+    ```python
+    import random
+    import torch
+
+    def f(x, keep=random.choice([True, True])):
+        if keep:
+            x = torch.relu(x)
+        return x * 2
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Versions
+    Measured: `random.random`, `sample`, `shuffle` and `seed` break on torch 2.6 to 2.13 and are fine on
+    2.15. The others, a single number of `numpy.random`, `uuid` and `secrets` break on 2.6 to 2.15. Arrays
+    of `numpy.random` and `numpy.random.seed` compile, and draw from torch instead.
+    """
+
+    code = "PTB141"
+    name = "random-call"
+    ops = (
+        *calls("random", OLD),
+        *calls("random", "choice choices gauss normalvariate Random"),
+        *CARRIED,
+        *calls("numpy.random", " ".join(SIZE)),
+        *calls("numpy.random", "default_rng RandomState permutation"),
+        *calls("uuid", "uuid1 uuid4"),
+        *calls("secrets", "randbelow token_hex token_bytes choice"),
+    )
+    says = "{code} draws a random number outside the graph"
+    repairs = ("host", "disable")
+    until = dict.fromkeys(calls("random", OLD), (2, 15))
+    graph_breaks = ("GB0007", "GB0033", "GB0170", "GB0294", "GB0008")
+
+    INVALID = (
+        "import random\nreturn x + random.choice([1, 2])",
+        "import random\nif random.randint(0, 3) > 1:\n    x = x + 1\nreturn x",
+        "import numpy as np\nreturn x + np.random.rand()",
+        "import numpy as np\nreturn x * np.random.choice([1, 2])",
+        "import uuid\nreturn x + len(str(uuid.uuid4())) * 0",
+    )
+    VALID = (
+        "import random\nreturn x * random.uniform(1, 1)",
+        "import random\nreturn x + random.randint(3, 3)",
+        "import numpy as np\nreturn x + torch.from_numpy(np.random.randn(4)) * 0",
+        "import numpy as np\nnp.random.seed(0)\nreturn x + 1",
+        "return x + torch.rand(4) * 0",
+    )
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        size = SIZE.get(op.name.rpartition(".")[2]) if op.name.startswith("call numpy.") else None
+        return size is None or not op.arg(size, "size")
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name not in CARRIED or self._decides(node):
+            self.breaks(node, op, self.says)
+
+    def _decides(self, node: cst.CSTNode) -> bool:
+        """Whether the number, as it is or compared, is the test of a branch."""
+        child, here = node, self.function.parent(node)
+        while isinstance(
+            here, cst.Comparison | cst.ComparisonTarget | cst.BooleanOperation | cst.UnaryOperation
+        ):
+            child, here = here, self.function.parent(here)
+        return isinstance(here, cst.If | cst.IfExp | cst.While) and here.test is child

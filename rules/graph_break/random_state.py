@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from pt2lint.op import Op
+from pt2lint.rule import GraphBreak, calls
+
+DRAWS = "rand randn randint randperm bernoulli multinomial normal"
+METHODS = "uniform_ normal_ bernoulli_ exponential_ random_"
+USES = (*calls("torch", DRAWS), *calls("torch.Tensor", METHODS))
+
+
+class RandomState(GraphBreak):
+    """The state of a random number generator is read, set or passed on in compiled code.
+
+    ## What happens
+    Dynamo does not trace the state of generators: it ends the graph at `torch.manual_seed`,
+    `get_rng_state` and `set_rng_state` (GB0007), at methods of `torch.Generator` (GB7650), and where a
+    generator is made (GB0363) or passed to a function (GB0055).
+
+    ## Example
+    ```python
+    import torch
+
+    def f(x):
+        torch.manual_seed(0)
+        return x + torch.rand(4) * 0
+
+    args = (torch.ones(4),)
+    ```
+
+    ## Use instead
+    Seed before the compiled call:
+    ```python
+    import torch
+
+    torch.manual_seed(0)
+
+    def f(x):
+        return x + torch.rand(4) * 0
+
+    args = (torch.ones(4),)
+    ```
+
+    ## Versions
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`;
+    `torch.cuda.manual_seed` and `manual_seed_all` from 2.13 on.
+    """
+
+    code = "PTB151"
+    name = "random-state"
+    ops = (
+        *calls("torch", "manual_seed initial_seed get_rng_state set_rng_state Generator"),
+        *calls("torch.random", "manual_seed get_rng_state set_rng_state"),
+        *calls("torch.cuda", "manual_seed manual_seed_all get_rng_state set_rng_state"),
+        *calls("torch.Generator", "manual_seed get_state set_state"),
+        *USES,
+    )
+    says = "{code} uses the state of a random number generator"
+    repairs = ("disable",)
+    since = dict.fromkeys(calls("torch.cuda", "manual_seed manual_seed_all"), (2, 13))
+    graph_breaks = ("GB0007", "GB7650", "GB0363", "GB0055")
+
+    INVALID = (
+        "state = torch.get_rng_state()\nreturn x + state.numel() * 0",
+        "draws = torch.Generator()\ndef f(x, m, i):\n    return x + torch.rand(4, generator=draws) * 0",
+        "draws = torch.Generator()\ndef f(x, m, i):\n    draws.manual_seed(0)\n    return x + 1",
+    )
+    VALID = (
+        "return x + torch.rand(4, generator=None) * 0",
+        "return torch.multinomial(x.abs() + 1, 2) * 0",
+        "return x.clone().normal_(generator=None) * 0",
+    )
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return op.name not in USES or op.arg("generator") == "torch.Generator"

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from pt2lint.rule import GraphBreak
+
+
+class RecurrentModule(GraphBreak):
+    """`nn.LSTM`, `nn.GRU` and `nn.RNN` run outside the graph.
+
+    ## What happens
+    By default Dynamo does not trace these modules and ends the graph (GB0014); up to 2.13 it gives up the
+    whole function that calls one. Packing sequences breaks as well (GB0007).
+
+    ## Example
+    ```python
+    import torch
+
+    class Tagger(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lstm = torch.nn.LSTM(4, 4, batch_first=True)
+
+        def forward(self, x):
+            return self.lstm(x)[0] * 2
+
+    f = Tagger()
+    args = (torch.ones(1, 3, 4),)
+    ```
+
+    ## Use instead
+    `nn.LSTMCell` in a loop, where sequences are short and of fixed length:
+    ```python
+    import torch
+
+    class Tagger(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            lstm = torch.nn.LSTM(4, 4, batch_first=True)
+            self.cell = torch.nn.LSTMCell(4, 4)
+            self.cell.load_state_dict({k.removesuffix("_l0"): v for k, v in lstm.state_dict().items()})
+
+        def forward(self, x):
+            state = x.new_zeros(x.shape[0], 4), x.new_zeros(x.shape[0], 4)
+            outputs = []
+            for step in x.unbind(1):
+                state = self.cell(step, state)
+                outputs.append(state[0])
+            return torch.stack(outputs, 1) * 2
+
+    f = Tagger()
+    args = (torch.ones(1, 3, 4),)
+    ```
+    Or `torch._dynamo.config.allow_rnn = True`, which lets Dynamo trace the module. A recurrent layer that
+    takes most of the time anyway is best left out of the region: compile what is around it.
+
+    ## Versions
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`; on 2.6 to 2.13 the
+    function that calls it is not compiled at all.
+    """
+
+    code = "PTB150"
+    name = "recurrent-module"
+    ops = (
+        "forward torch.nn.LSTM",
+        "forward torch.nn.GRU",
+        "forward torch.nn.RNN",
+        "call torch.nn.utils.rnn.pack_padded_sequence",
+    )
+    says = "{code} runs a recurrent module, which Dynamo does not trace"
+    graph_breaks = ("GB0014", "GB0007")
+
+    INVALID = (
+        "rnn = torch.nn.RNN(4, 4)\ndef f(x, m, i):\n    return rnn(x[None])[0]",
+        "gru = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    return gru(x[None])[0]",
+    )
+    VALID = (
+        "cell = torch.nn.GRUCell(4, 4)\ndef f(x, m, i):\n    return cell(x)",
+        "attend = torch.nn.MultiheadAttention(4, 1)\ndef f(x, m, i):\n    return attend(x, x, x)[0]",
+    )

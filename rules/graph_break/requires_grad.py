@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from pt2lint.op import Op
+from pt2lint.rule import GraphBreak, calls
+
+FACTORIES = (
+    "tensor zeros ones full empty rand randn arange linspace eye zeros_like ones_like full_like empty_like "
+    "rand_like randn_like"
+)
+
+
+class RequiresGrad(GraphBreak):
+    """A tensor is told in compiled code that it requires a gradient.
+
+    ## What happens
+    What requires a gradient has to be known where the graph starts. Dynamo ends the graph at
+    `t.requires_grad =` (GB0206), at `requires_grad_()` of an input (GB0125) or of what is returned
+    (GB8985), and where a tensor is made with `requires_grad=True` (GB0225).
+
+    ## Example
+    ```python
+    import torch
+
+    def f(x):
+        bias = torch.zeros(2, requires_grad=True)
+        return (x + bias) * 2
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Use instead
+    Make it a parameter or an input of the compiled function:
+    ```python
+    import torch
+
+    def f(x, bias=torch.zeros(2, requires_grad=True)):
+        return (x + bias) * 2
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Versions
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. `requires_grad_()` of a
+    tensor that is neither an input nor returned is fine from 2.13 on.
+    """
+
+    code = "PTB161"
+    name = "requires-grad"
+    ops = (
+        "set torch.Tensor.requires_grad",
+        "call torch.Tensor.requires_grad_",
+        *calls("torch", FACTORIES),
+    )
+    says = "{code} decides inside the graph what requires a gradient"
+    graph_breaks = ("GB0206", "GB0125", "GB8985", "GB0225")
+
+    INVALID = (
+        "y = x + 1\ny.requires_grad = True\nreturn y * 2",
+        "y = x.detach().requires_grad_()\nreturn y * 2, y",
+        "return x + torch.tensor(0.0, requires_grad=True)",
+    )
+    VALID = (
+        "return x + torch.zeros(4, requires_grad=False)",
+        "y = x + 1\ny.requires_grad_(False)\nreturn y * 2",
+        "return x * 2 if x.requires_grad else x",
+        "lin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n    lin.requires_grad_(False)\n    return lin(x)",
+    )
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        if op.name == "call torch.Tensor.requires_grad_":
+            return op.arg(0, "requires_grad") != "constant False"
+        return op.name.startswith("set ") or op.arg("requires_grad") == "constant True"

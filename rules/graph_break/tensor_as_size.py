@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from pt2lint.rule import GraphBreak
+
+
+class TensorAsSize(GraphBreak):
+    """A tensor stands where Python needs a number: a size, a bound of a slice, `range`, an index of a list.
+
+    ## What happens
+    Shapes have to be known while tracing, so Dynamo has to read the number out of the tensor: it ends the
+    graph (GB0124, GB0033; GB0059 for `range`, GB0213 for a list times a tensor).
+
+    ## Example
+    ```python
+    import torch
+
+    def f(x: torch.Tensor, lengths: torch.Tensor):
+        longest = lengths.max()
+        return x[:, :longest] * 2
+
+    args = (torch.ones(2, 4), torch.tensor([2, 3]))
+    ```
+
+    ## Use instead
+    Keep sizes as Python numbers, from the place where the data are made; a number that is an argument can be
+    dynamic:
+    ```python
+    import torch
+
+    def f(x: torch.Tensor, lengths: torch.Tensor, longest: int = 3):
+        return x[:, :longest] * 2
+
+    args = (torch.ones(2, 4), torch.tensor([2, 3]))
+    ```
+
+    ## Versions
+    Measured: breaks in default mode on torch 2.6 to 2.15. With `fullgraph=True`, 2.13 and 2.15 compile
+    sizes and slices; `range` and an index of a list fail everywhere.
+    """
+
+    code = "PTB106"
+    name = "tensor-as-size"
+    ops = ("size tensor",)
+    says = "{code} makes a size or an index of Python depend on values in a tensor"
+    repairs = ("scalar",)
+    graph_breaks = ("GB0124", "GB0033", "GB0059", "GB0213")
+
+    INVALID = (
+        "return torch.zeros(i[2]).sum() + x",
+        "return torch.arange(i.max()).sum() + x",
+        "return x.view(i[1] * 4, -1)",
+        "for _ in range(i[2]):\n    x = x + 1\nreturn x",
+        "table = [1.0, 2.0, 3.0, 4.0]\nreturn x + table[i[1]]",
+        "return x[: i[2]].sum() + x",
+        "return x.topk(i[2])[0]",
+    )
+    VALID = (
+        "return x[i]",
+        "return torch.arange(len(x)) + x",
+        "n = x.shape[0]\nreturn x.view(n // 2, -1, n)",
+        "return x ** i[1]",
+        "return x[: x.size(0) // 2]",
+    )

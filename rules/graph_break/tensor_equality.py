@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from pt2lint.rule import GraphBreak, calls
+
+
+class TensorEquality(GraphBreak):
+    """`torch.equal`, `torch.allclose` and `is_nonzero` answer with a Python bool.
+
+    ## What happens
+    The answer depends on the values, which are not known while tracing: Dynamo ends the graph and asks
+    (GB0033).
+
+    ## Example
+    ```python
+    import torch
+
+    def f(x, y):
+        scale = 2.0 if torch.equal(x, y) else 1.0
+        return x * scale
+
+    args = (torch.ones(3), torch.ones(3))
+    ```
+
+    ## Use instead
+    Keep the answer in a tensor:
+    ```python
+    import torch
+
+    def f(x, y):
+        scale = torch.where((x == y).all(), 2.0, 1.0)
+        return x * scale
+
+    args = (torch.ones(3), torch.ones(3))
+    ```
+
+    ## Versions
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`.
+    """
+
+    code = "PTB111"
+    name = "tensor-equality"
+    ops = (*calls("torch", "equal allclose is_nonzero"), *calls("torch.Tensor", "equal allclose is_nonzero"))
+    says = "{code} asks for a Python bool that depends on values in a tensor"
+    graph_breaks = ("GB0033",)
+
+    INVALID = (
+        "if torch.allclose(x, x):\n    return x + 1\nreturn x",
+        "return x + x.equal(x)",
+        "return x + torch.is_nonzero(x.sum())",
+    )
+    VALID = (
+        "return x + torch.eq(x, x)",
+        "return x + torch.isclose(x, x)",
+        "return x * 2 if torch.is_floating_point(x) else x",
+    )

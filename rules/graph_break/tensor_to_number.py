@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from pt2lint.op import Op
+from pt2lint.rule import GraphBreak, calls, is_tensor
+
+MATH = (
+    "acos acosh asin asinh atan atan2 atanh ceil copysign cos cosh degrees erf erfc exp expm1 fabs floor "
+    "fmod gamma hypot isclose isfinite isinf isnan lgamma log log10 log1p log2 modf pow radians sin sinh sqrt tan "
+    "tanh trunc"
+)
+
+
+class TensorToNumber(GraphBreak):
+    """`float(t)`, `int(t)` and functions of `math` read the number out of a tensor.
+
+    ## What happens
+    They call `.item()` behind the scenes: Dynamo ends the graph and reads the value (GB0124; GB0033 for
+    `math`, GB0059 for `complex`).
+
+    ## Example
+    ```python
+    import math
+    import torch
+
+    def f(x):
+        norm = math.sqrt(x.square().sum())
+        return x / norm
+
+    args = (torch.tensor([3.0, 4.0]),)
+    ```
+
+    ## Use instead
+    The function of the same name in torch, or a conversion of the dtype (`t.float()`, `t.long()`):
+    ```python
+    import torch
+
+    def f(x):
+        norm = torch.sqrt(x.square().sum())
+        return x / norm
+
+    args = (torch.tensor([3.0, 4.0]),)
+    ```
+
+    ## Versions
+    Measured: breaks in default mode on torch 2.6 to 2.15. With `fullgraph=True`, 2.13 and 2.15 compile
+    `float` and `int` of a tensor; functions of `math` fail everywhere.
+    """
+
+    code = "PTB104"
+    name = "tensor-to-number"
+    ops = (
+        "call builtins.int",
+        "call builtins.float",
+        "call builtins.complex",
+        *calls("math", MATH),
+    )
+    says = "{code} reads a number out of a tensor"
+    repairs = ("scalar",)
+    graph_breaks = ("GB0124", "GB0033", "GB0059")
+
+    INVALID = (
+        "return x + float(x.sum())",
+        "return x + int(i.sum())",
+        "from math import floor\nreturn x + floor(x.sum())",
+        "return x * float(x.numpy().sum())",
+        "return x + [float(v) for v in i][0]",
+    )
+    VALID = (
+        "return x * float(x.shape[0])",
+        "import math\nreturn x * math.sqrt(x.size(-1))",
+        "return x * int(x.shape[0] / 2)",
+        "import numpy as np\nreturn x * int(np.ceil(2.5))",
+        "return x.float() + x.long()",
+    )
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return is_tensor(op.arg(0)) or is_tensor(op.arg(1))

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from pt2lint.rule import GraphBreak
+
+
+class TensorToText(GraphBreak):
+    """Text made of a tensor needs its values.
+
+    ## What happens
+    `str(t)`, `repr(t)`, `"%s" % t`, `"{}".format(t)` and an f-string whose text is used read the values:
+    the graph ends (GB0569, GB0088, GB0208). Text made of shapes, dtypes and devices is fine.
+
+    ## Example
+    ```python
+    import torch
+
+    def f(x, log):
+        y = x.sum()
+        log.append(str(y))
+        return x - y
+
+    args = (torch.tensor([1.0, 2.0]), [])
+    ```
+
+    ## Use instead
+    Hand the tensor out and make the text outside:
+    ```python
+    import torch
+
+    def f(x, log):
+        y = x.sum()
+        log.append(y)
+        return x - y
+
+    args = (torch.tensor([1.0, 2.0]), [])
+    ```
+
+    ## Versions
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`.
+    """
+
+    code = "PTB107"
+    name = "tensor-to-text"
+    ops = ("format tensor",)
+    says = "{code} makes text of a tensor's values"
+    graph_breaks = ("GB0569", "GB0088", "GB0208")
+
+    INVALID = (
+        "return x + len(repr(x))",
+        "return x + len('%s' % x)",
+    )
+    VALID = (
+        "return x + len(f'{x.shape} {x.dtype}')",
+        "return x + len(str(x.shape))",
+        "if x.dim() != 2:\n    raise ValueError(f'{x}')\nreturn x",
+    )

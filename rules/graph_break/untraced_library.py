@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from pt2lint.rule import GraphBreak, calls
+
+RE = "match search sub compile findall split fullmatch"
+BYTES = "replace split join find startswith endswith strip hex count index"
+
+
+class UntracedLibrary(GraphBreak):
+    """A part of the standard library that Dynamo does not trace is used in compiled code.
+
+    ## What happens
+    Most of Python's own types are traced; methods of `bytes` are not (GB0156), and older versions of
+    torch did not trace `re`, `collections.Counter`, `OrderedDict.move_to_end` and complex numbers. The
+    graph ends.
+
+    ## Example
+    ```python
+    import torch
+
+    def f(x, name: str):
+        return torch.relu(x) * len(name.encode().replace(b"a", b""))
+
+    args = (torch.tensor([1.0, -2.0]), "alpha")
+    ```
+
+    ## Use instead
+    The same with `str`, or outside of the compiled call:
+    ```python
+    import torch
+
+    def f(x, name: str):
+        return torch.relu(x) * len(name.replace("a", ""))
+
+    args = (torch.tensor([1.0, -2.0]), "alpha")
+    ```
+
+    ## Versions
+    Measured: methods of `bytes` break on torch 2.6 to 2.15; making `bytes` or a `bytearray` on 2.6 to 2.13;
+    `re`, `Counter` and `move_to_end` on 2.6 only.
+    """
+
+    code = "PTB185"
+    name = "untraced-library"
+    ops = (
+        *calls("builtins.bytes", BYTES),
+        "call builtins.bytes",
+        "call builtins.bytearray",
+        *calls("re", RE),
+        "call collections.Counter",
+        "call collections.OrderedDict.move_to_end",
+    )
+    says = "{code} is part of the standard library that Dynamo does not trace"
+    repairs = ("disable",)
+    until = {
+        "call builtins.bytes": (2, 15),
+        "call builtins.bytearray": (2, 15),
+        "call collections.Counter": (2, 9),
+        "call collections.OrderedDict.move_to_end": (2, 9),
+        **dict.fromkeys(calls("re", RE), (2, 9)),
+    }
+    graph_breaks = ("GB0156",)
+
+    INVALID = ("return x + len(b'ab'.replace(b'a', b'b'))",)
+    VALID = (
+        "import re\nreturn x + (re.match('a', 'a') is not None)",
+        "import collections\nreturn x + collections.Counter([1, 1])[1]",
+        "return x + len('a,b'.split(',')) + len('ab'.encode())",
+    )
