@@ -70,12 +70,13 @@ def verify(
         return _judged(findings, collected, files)
     folders = [os.path.realpath(path) for path in paths if os.path.isdir(path)]
     roots = folders + [path for path in sources if not under(path, folders)]
-    jobs = plan(sources, {os.path.realpath(finding.path) for finding in findings}, options)
+    flagged = {os.path.realpath(finding.path) for finding in findings}
+    jobs = plan(sources, flagged, options)
     limits = Limits(options.timeout, _memory(options))
+    session = _Session(python, limits, options, files, roots, frozenset(flagged), progress)
     with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
-        worked = [pool.submit(_do, job, python, limits, options, files, roots, progress) for job in jobs]
-        for future in worked:
-            collected.add(future.result())
+        for done in pool.map(session.do, jobs):
+            collected.add(done)
     if not jobs and findings:
         collected.notes.append(NO_INPUTS)
     return _judged(findings, collected, files)
@@ -99,7 +100,27 @@ class Collected:
 
 def _judged(findings: Sequence[Finding], collected: Collected, files: Files) -> VerifyResult:
     events = Events(tuple(collected.runs), tuple(collected.failures))
-    return VerifyResult(judge(findings, events, files), collected.problems, collected.notes, events)
+    judged = judge(findings, events, files)
+    return VerifyResult(judged, collected.problems, collected.notes + costliest(judged), events)
+
+
+def costliest(findings: Sequence[Finding], most: int = 3) -> list[str]:
+    """A note on the breaks that cost most, where there are more than that: those hit most often come first.
+
+    A break that made Dynamo give up a whole function costs more than one between two graphs.
+    """
+    breaks = {
+        (each.path, each.line): each.evidence
+        for each in findings
+        if each.verdict == "confirmed" and each.evidence and "skipped_frame" in each.evidence
+    }
+    if len(breaks) <= most:
+        return []
+    ranked = sorted(
+        breaks, key=lambda place: (-breaks[place]["hits"] * (1 + breaks[place]["skipped_frame"]), place)
+    )
+    said = [f"{path}:{line} ({breaks[path, line]['hits']} times a call)" for path, line in ranked[:most]]
+    return ["the costliest breaks: " + ", ".join(said)]
 
 
 def read_sources(shown: dict[str, str]) -> dict[str, str]:
@@ -120,43 +141,52 @@ def _memory(options: VerifyOptions) -> int | None:
     return int(machine * 0.8) if machine else None
 
 
-def _do(
-    job: Job,
-    python: str,
-    limits: Limits,
-    options: VerifyOptions,
-    files: Files,
-    roots: Sequence[str],
-    progress: Callable[[str], None],
-) -> Collected:
-    """Run one job; when a target brings the child down, go on with the next one in a new child."""
-    out = Collected()
-    where = files.shown.get(job.covers[0]) if job.covers else None
-    skip: list[str] = []
-    while True:
-        state = _State(job, where, progress)
-        spec = {
-            "kind": job.kind, "what": job.what, "roots": roots, "skip": skip,
-            "modes": list(options.modes), "backend": options.backend, "device": options.device,
-            "memory": limits.memory, "further": options.further,
+@dataclass(frozen=True)
+class _Session:
+    """What all jobs of one verification share."""
+
+    python: str
+    limits: Limits
+    options: VerifyOptions
+    files: Files
+    roots: Sequence[str]
+    flagged: frozenset[str]
+    progress: Callable[[str], None]
+
+    def do(self, job: Job) -> Collected:
+        """Run one job; where a file's own inputs led to nothing, make some up."""
+        out = self._do(job)
+        own = job.kind in ("file", "run") and job.covers and self.flagged >= set(job.covers)
+        if own and not out.runs and self.options.made_up:
+            out.add(self._do(Job("made_up", job.covers[0], job.covers)))
+        return out
+
+    def _do(self, job: Job) -> Collected:
+        """Run one job; when a target brings the child down, go on with the next one in a new child."""
+        out = Collected()
+        where = self.files.shown.get(job.covers[0]) if job.covers else None
+        skip: list[str] = []
+        while True:
+            state = _State(job, where, self.progress)
+            self.progress(f"{job.label}: loading")
+            ended = run_child(self.python, self._specification(job, skip), self.limits, state.hear)
+            out.add(state.out)
+            if ended is None:
+                return out
+            out.problems.append(Problem(where, f"{state.current or job.label}: {ended}"))
+            out.failures.append((state.covers, ended))
+            if state.current is None:
+                return out
+            skip = [*skip, *state.finished, state.current]
+            if not set(state.targets) - set(skip):
+                return out
+
+    def _specification(self, job: Job, skip: list[str]) -> dict[str, Any]:
+        options = self.options
+        return {
+            "kind": job.kind, "what": job.what, "roots": self.roots, "skip": skip, "memory": self.limits.memory,
+            "modes": options.modes, "backend": options.backend, "device": options.device, "further": options.further,
         }  # fmt: skip
-        progress(f"{job.label}: loading")
-        ended = run_child(python, spec, limits, state.hear)
-        out.runs += state.runs
-        out.failures += state.failures
-        out.problems += state.problems
-        out.notes += state.notes
-        if ended is None:
-            return out
-        if state.current is None:
-            out.problems.append(Problem(where, f"{job.label}: {ended}"))
-            out.failures.append((job.covers, ended))
-            return out
-        out.problems.append(Problem(where, f"{state.current}: {ended}"))
-        out.failures.append((state.covers, ended))
-        skip = [*skip, *state.finished, state.current]
-        if not set(state.targets) - set(skip):
-            return out
 
 
 class _State:
@@ -164,10 +194,7 @@ class _State:
 
     def __init__(self, job: Job, where: str | None, progress: Callable[[str], None]) -> None:
         self.job, self.where, self.progress = job, where, progress
-        self.runs: list[Run] = []
-        self.failures: list[tuple[tuple[str, ...], Failure]] = []
-        self.problems: list[Problem] = []
-        self.notes: list[str] = []
+        self.out = Collected()
         self.targets: list[str] = []
         self.finished: list[str] = []
         self.current: str | None = None
@@ -191,19 +218,19 @@ class _State:
         elif kind == "loaded":
             self.targets = message["targets"]
             if not self.targets and self.job.kind == "run":
-                self.notes.append(f"{self.job.what} called nothing that torch.compile could take")
+                self.out.notes.append(f"{self.job.what} called nothing that torch.compile could take")
         elif kind == "target":
             self.current = message["name"]
             self.path = message["path"]
             self.progress(f"{self.current}: {message['how']}")
             if self.job.kind == "made_up":
-                self.notes.append(f"{self.current}: verified with {message['how']}")
+                self.out.notes.append(f"{self.current}: verified with {message['how']}")
         elif kind == "target_done":
             self.finished.append(message["name"])
             self.current = None
         elif kind == "run":
             run = run_from(message)
-            self.runs.append(run)
+            self.out.runs.append(run)
             mode = f" ({run.mode})" if run.mode != "call" else ""
             self.progress(f"{run.target}{mode}: {run.probe}")
             if run.error and (
@@ -217,15 +244,15 @@ class _State:
                 failure, compile_trouble(message["target"], message["mode"], message["layer"], failure.kind)
             )
         elif kind == "note":
-            self.notes.append(message["text"])
+            self.out.notes.append(message["text"])
 
     def _fail(self, failure: Failure, what: str | None) -> None:
         place = failure.place
         text = f"{what}: {failure}" if what else str(failure)
         if place:
             text += f" (at {os.path.relpath(place[0])}:{place[1]})"
-        self.problems.append(Problem(self.where, text))
-        self.failures.append((self.covers, failure))
+        self.out.problems.append(Problem(self.where, text))
+        self.out.failures.append((self.covers, failure))
 
 
 # What PyTorch's troubleshooting guide says to try next, by kind of failure and by layer.

@@ -443,3 +443,27 @@ def test_bad_traces(tmp_path: Path) -> None:
         'V1121 03:55:37.952000 7266 torch/x.py:1] {"artifact": {"name": "recompile_reasons"\n\tcut'
     )
     assert "this is no TORCH_TRACE log" in str(read_traces(str(tmp_path), [], []).problems[0])
+
+
+@needs_torch
+def test_a_script_that_calls_nothing_falls_back_on_made_up_inputs(project: Project) -> None:
+    path = project.write(
+        "library.py",
+        """
+        import warnings
+        import torch
+
+        warnings.filterwarnings("ignore")
+
+        def positive(x: torch.Tensor):
+            if x.sum() > 0:  # HERE
+                x = x + 1
+            return x
+
+        if __name__ == "__main__":
+            raise SystemExit("usage: library.py FILE")
+        """,
+    )
+    result = project.verify(path, further=False)
+    assert [each.verdict for each in result.findings] == ["confirmed"]
+    assert ["usage: library.py FILE" in str(each) for each in result.problems] == [True]
