@@ -6,7 +6,7 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.fixes import copying, disable, guard, host, learning_rate, mask, printing, scalar
+from pt2lint.fixes import copying, disable, guard, host, mask, printing, scalar
 from pt2lint.fixes.rewrite import Refusal
 from pt2lint.fixes.settings import capture_scalars, capture_shapes
 from pt2lint.op import Op
@@ -344,74 +344,6 @@ def test_copies(parameter, call, word, argument):
 def test_copies_are_refused(call):
     code = function_code(HEAD + DEF + f"return {call}\n")
     assert isinstance(copying.to_clone(code, calls(code, call.partition("(")[0])), Refusal)
-
-
-OPTIMIZER = """def f(x):
-    w = torch.nn.Parameter(x.detach().clone())
-    opt = torch.optim.NAME([w]ARGS)
-    def step():
-        opt.step()
-    step = torch.compile(step, backend="eager") if COMPILE else step
-    for _ in range(3):
-        (w * w).sum().backward()
-        step()
-        opt.zero_grad()
-    return w.detach()
-"""
-
-
-@pytest.mark.parametrize("name", sorted(learning_rate.DEFAULTS))
-@pytest.mark.parametrize("args", ["", ", lr=0.01", ", 0.01"])
-def test_learning_rate(name, args):
-    source = HEAD + OPTIMIZER.replace("NAME", name).replace("ARGS", args).replace("COMPILE", "False")
-    code = function_code(source)
-    after = applied(source, learning_rate.to_tensor(code, calls(code, f"torch.optim.{name}")))
-    assert torch.allclose(load(source).f(P), load(after).f(P), atol=1e-5), after
-
-
-def test_a_tensor_rate_does_not_recompile():
-    source = (
-        "import torch\n\n\n"
-        + """def f(x, counter):
-    w = torch.nn.Parameter(x.detach().clone())
-    opt = torch.optim.SGD([w], lr=0.1)
-    schedule = torch.optim.lr_scheduler.StepLR(opt, 1, 0.5)
-    step = torch.compile(opt.step, backend=counter)
-    for _ in range(4):
-        (w * w).sum().backward()
-        step()
-        schedule.step()
-"""
-    )
-    code = function_code(source)
-    after = applied(source, learning_rate.to_tensor(code, calls(code, "torch.optim.SGD")))
-    graphs = {}
-    for name, text in (("before", source), ("after", after)):
-        torch._dynamo.reset()
-        found = []
-
-        def counter(graph, inputs, found=found):
-            found.append(graph)
-            return graph.forward
-
-        load(text).f(P, counter)
-        graphs[name] = len(found)
-    assert graphs["after"] < graphs["before"]
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        "torch.optim.Adam([x], lr=torch.tensor(0.1))",
-        "torch.optim.Adam([x], foreach=True)",
-        "torch.optim.Adam(**x)",
-        "torch.optim.LBFGS([x])",
-        "my.Adam([x])",
-    ],
-)
-def test_learning_rate_is_refused(call):
-    code = function_code(HEAD + DEF + f"return {call}\n")
-    assert isinstance(learning_rate.to_tensor(code, calls(code, call.partition("(")[0])), Refusal)
 
 
 def test_disable():

@@ -1,0 +1,107 @@
+"""Proof, with real children: what is proven, what is disproved, and that the user's files stay as they
+were."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pt2lint.dynamic import VerifyOptions, verify
+from pt2lint.finding import Edit, Finding, Fix
+from pt2lint.fixes.edit import apply_edits
+from pt2lint.fixes.proof import line_map, prove
+
+MODEL = """import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        h = self.fc(x)
+        if h.sum() > 0:
+            h = h * 2
+        if torch.isnan(h).any():
+            raise ValueError("nan")
+        return h
+
+
+def example_inputs():
+    return Model(), (torch.randn(2, 4),)
+"""
+BRANCH = (11, 1, 13, 1)
+OPTIONS = VerifyOptions(modes=("train",), further=False)
+
+
+def line_fix(path, text, description="a fix"):
+    return Fix(description, "unsafe", (Edit(path, *BRANCH, text),))
+
+
+@pytest.fixture(scope="module")
+def proved(tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("proof") / "m.py")
+    with open(path, "w") as file:
+        file.write(MODEL)
+    branch = Finding(
+        "PTB110", "branch", "m", path, 11, 12, 11, 23,
+        fixes=(
+            line_fix(path, "        h = torch.where(h.sum() > 0, h * 2.5, h)\n", "wrong value"),
+            line_fix(path, "        h = h * 2 if (h > 0).any() else h\n", "breaks itself"),
+            line_fix(path, "        h = torch.where(h.sum() > 0, h * 2, h)\n", "right"),
+            line_fix(path, "        h = h\n", "never tried"),
+        ),
+    )  # fmt: skip
+    guard = Finding(
+        "PTB110", "guard", "m", path, 13, 12, 13, 32,
+        fixes=(
+            Fix("an error less", "unsafe", (Edit(path, 13, 1, 15, 1, ""),)),
+            Fix(
+                "raises RuntimeError", "unsafe",
+                (Edit(path, 13, 1, 15, 1, '        torch._assert_async(~torch.isnan(h).any(), "nan")\n'),),
+            ),
+        ),
+    )  # fmt: skip
+    judged = verify([branch, guard], [path], OPTIONS)
+    assert [finding.verdict for finding in judged.findings] == ["confirmed"] * 2
+    proof = prove(judged.findings, judged.events, [path], OPTIONS)
+    with open(path) as file:
+        assert file.read() == MODEL
+    return proof
+
+
+def test_the_right_fix_is_proven_and_the_wrong_ones_are_not(proved):
+    assert [fix.proven for fix in proved.findings[0].fixes] == [False, False, True, None]
+
+
+def test_an_error_that_goes_missing_disproves(proved):
+    assert [fix.proven for fix in proved.findings[1].fixes] == [False, True]
+
+
+def test_the_notes_say_why(proved):
+    text = "\n".join(proved.notes)
+    assert "wrong value: call" in text or "wrong value: seed" in text or "values differ" in text
+    assert "breaks itself: the graph then breaks in the fix itself" in text
+    assert "it raised ValueError before, nothing after" in text
+    assert "both sides were taken" in text
+    assert "breaks" in text
+
+
+def test_what_is_not_confirmed_is_not_tried(tmp_path):
+    path = str(tmp_path / "m.py")
+    finding = Finding("PTB110", "b", "m", path, 1, 1, 1, 2, fixes=(line_fix(path, "x"),))
+    from pt2lint.dynamic.events import Events
+
+    for verdict in (None, "refuted", "unreached", "failed"):
+        given = replace(finding, verdict=verdict)
+        assert prove([given], Events(), [str(tmp_path)]).findings == [given]
+
+
+def test_line_map():
+    new = apply_edits(MODEL, [Edit("m.py", *BRANCH, "        h = 1\n        h = 2\n        h = 3\n")])
+    lines = line_map(MODEL, new)
+    assert lines[10] == 10
+    assert lines[14] == 13
+    assert not {11, 12, 13} & set(lines)
