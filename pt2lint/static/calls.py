@@ -415,11 +415,11 @@ class Calls(Externals, Core):
             env[name] = value
         if a.vararg is not None:
             more = args[len(positional) :]
-            env[a.vararg.arg] = Seq(None if spread else more, join_all(more) if more else UNKNOWN, "tuple")
+            env[a.vararg.arg] = Seq(None if spread else more, join_all(more) if more else UNKNOWN, "args")
         if a.kwarg is not None:
             names = {p.arg for p in [*a.args, *a.kwonlyargs]}
             extra = {k: v for k, v in kwargs.items() if k not in names and k != "**"}
-            env[a.kwarg.arg] = Dict(extra, kwargs.get("**", UNKNOWN))
+            env[a.kwarg.arg] = Dict(extra, kwargs.get("**", UNKNOWN), True)
         return env
 
     def parameter(self, func: Func, parameter: ast.arg, default: ast.expr | None, frame: Frame) -> Value:
@@ -475,6 +475,7 @@ class Calls(Externals, Core):
         assert not isinstance(node, ast.Lambda)
         names = {p.arg for p in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
         rebound: dict[str, int] = {}
+        several: set[str] = set()
         candidates: list[tuple[str, int, str]] = []
         frame = Frame(func.module, unit_of(node), "", cls=func.defined_in, me=func.bound, closure=func.env)
         me = node.args.args[0].arg if func.defined_in is not None and node.args.args else ""
@@ -490,6 +491,13 @@ class Calls(Externals, Core):
                 passed = [
                     (i, a.id) for i, a in enumerate(n.args) if isinstance(a, ast.Name) and a.id in names
                 ]
+                if (
+                    passed
+                    and isinstance(n.func, ast.Name)
+                    and n.func.id in ("isinstance", "callable", "hasattr")
+                ):
+                    several.add(passed[0][1])  # it takes values of several kinds, and tells them apart
+                    continue
                 if passed and passed[0][0] == 0:
                     phrase = self._takes_tensor(n.func, me, func, frame)
                     if phrase:
@@ -505,7 +513,7 @@ class Calls(Externals, Core):
                     if inner is not None:
                         candidates += self._passed_on(inner, [*passed, *named], n.lineno)
         for name, line, phrase in sorted(candidates, key=lambda c: c[1]):
-            if name not in found and line <= rebound.get(name, line):
+            if name not in found and name not in several and line <= rebound.get(name, line):
                 found[name] = (line, phrase)
         return found
 

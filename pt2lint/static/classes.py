@@ -462,7 +462,7 @@ class Classes(Calls):
                 return None if {"builtins.int", "builtins.float"} & set(names) else _maybe(names)
             return f"builtins.{value.type}" in names or _maybe(names)
         if isinstance(value, Seq):
-            if f"builtins.{value.type}" in names:
+            if f"builtins.{'tuple' if value.type == 'args' else value.type}" in names:
                 return True
             return (
                 False

@@ -636,7 +636,7 @@ class Externals(Compiled):
             return UNKNOWN
         if isinstance(owner, Dict):
             known = [*owner.items.values(), *([] if owner.elem is UNKNOWN and owner.items else [owner.elem])]
-            everything = mixed(join_all(known))
+            everything = mixed(join_all(known), owner.keywords)
             if method in ("get", "pop", "setdefault"):
                 if isinstance(first, Py) and isinstance(first.const, str):
                     if first.const in owner.items:

@@ -107,7 +107,11 @@ class Statements(Expressions):
         # The target is read first: `x[mask] -= 1` reads through the mask.
         current = self.eval(node.target, env, frame)
         value = self.eval(node.value, env, frame)
-        if isinstance(current, Seq) and isinstance(node.op, ast.Add) and current.type != "tuple":
+        if (
+            isinstance(current, Seq)
+            and isinstance(node.op, ast.Add)
+            and current.type not in ("tuple", "args")
+        ):
             self.extend(current, value)
             return
         self.changed(node.target, current, env, frame)

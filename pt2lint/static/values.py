@@ -112,11 +112,16 @@ class Seq(Value):
 
 
 class Dict(Value):
-    __slots__ = ("elem", "items")
+    """A dictionary: `items` by the keys that are known, `elem` the join of the others.
+
+    `keywords` marks a function's **kwargs: what it holds under a key that is not known may be anything.
+    """
+
+    __slots__ = ("elem", "items", "keywords")
     kind = "dict"
 
-    def __init__(self, items: dict[str, Value], elem: Value = UNKNOWN) -> None:
-        self.items, self.elem = items, elem
+    def __init__(self, items: dict[str, Value], elem: Value = UNKNOWN, keywords: bool = False) -> None:
+        self.items, self.elem, self.keywords = items, elem, keywords
 
 
 class Instance(Value):
@@ -335,11 +340,13 @@ def tensor_of(value: Value) -> Tensor | None:
     return None
 
 
-def mixed(value: Value) -> Value:
-    """An element of a sequence at a place that is not known: where some are tensors and some are not, it may be
-    one, and that is all that can be said."""
-    if isinstance(value, Union) and any(
-        not isinstance(o, Tensor) and is_none(o) is not True for o in value.options
+def mixed(value: Value, loose: bool = False) -> Value:
+    """An element of a collection at a place that is not known: where some are tensors and some are not, or where
+    the collection holds a function's arguments (`loose`), it may be one, and that is all that can be said."""
+    if loose and isinstance(value, Tensor):
+        return value.but(sure=False)
+    if isinstance(value, Union) and (
+        loose or any(not isinstance(o, Tensor) and is_none(o) is not True for o in value.options)
     ):
         return Union(
             tuple(o.but(sure=False) if isinstance(o, Tensor) else o for o in value.options), value.declared
@@ -366,7 +373,7 @@ def truth(value: Value) -> bool | None:
         return answers.pop() if len(answers) == 1 else None
     if isinstance(value, Func | Class | Wrapped | Partial):
         return True
-    if isinstance(value, Seq) and value.elts is not None and value.type == "tuple":
+    if isinstance(value, Seq) and value.elts is not None and value.type in ("tuple", "args"):
         return bool(value.elts)
     return None
 
