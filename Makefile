@@ -5,7 +5,9 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test lint types clean
 demo: $(VENV)/done
-	$(BIN)/python -m pt2lint --verify examples --output out/pt2lint.sarif --format sarif --also-text
+	mkdir -p out
+	$(BIN)/python -m pt2lint --verify examples --output out/pt2lint.sarif --also-text --exit-zero
+	@echo "SARIF: out/pt2lint.sarif"
 
 test: $(VENV)/done lint types
 	$(BIN)/python -m pytest -n 2
