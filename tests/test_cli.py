@@ -211,6 +211,14 @@ def test_fix_writes_and_diff_shows(run) -> None:
     assert Path("m.py").read_text() == GOOD
 
 
+def test_a_setting_is_made_once(run) -> None:
+    """Reading alone does not see that it helps, so the finding stays."""
+    write(m=BAD)
+    assert run("--fix", "--unsafe-fixes", "m.py").status in (0, 1)
+    text = Path("m.py").read_text()
+    assert max(text.count(line) for line in text.splitlines() if line.strip()) == 1
+
+
 def test_unused_suppressions(run) -> None:
     write(m=GOOD.replace("x.max()", "x.max()  # noqa: PTB103, PT001, PTB900"))
     ran = run("--format", "json", "m.py")

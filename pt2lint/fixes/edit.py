@@ -17,7 +17,7 @@ import tempfile
 import tokenize
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pt2lint.finding import Applicability, Edit, Finding, Fix
@@ -132,6 +132,16 @@ def choose(
 
 def _is_proven_repair(fix: Fix) -> bool:
     return bool(fix.proven) and not fix.description.startswith(WAY_ROUND)
+
+
+def _inserted(fix: Fix) -> tuple[tuple[str, str], ...]:
+    """What a fix that only inserts puts into which file; () for other fixes.
+
+    A setting takes no finding away that reading alone sees: made once, it must not be made again.
+    """
+    if any((edit.line, edit.column) != (edit.end_line, edit.end_column) for edit in fix.edits):
+        return ()
+    return tuple((edit.path, edit.text) for edit in fix.edits)
 
 
 def _is_import(edit: Edit) -> bool:
@@ -351,6 +361,11 @@ def fix_findings(
         ]
         if relint is None:
             break
-        findings = relint({path: new for path, (_, new, _) in result.texts.items()})
+        again = relint({path: new for path, (_, new, _) in result.texts.items()})
+        done = {_inserted(fix) for _, fix in result.taken} - {()}
+        findings = [
+            replace(finding, fixes=tuple(fix for fix in finding.fixes if _inserted(fix) not in done))
+            for finding in again
+        ]
     result.texts = {path: texts for path, texts in result.texts.items() if texts[0] != texts[1]}
     return result
