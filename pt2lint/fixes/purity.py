@@ -22,12 +22,12 @@ TOTAL = words(
 CHEAP = TOTAL | words(
     "abs absolute exp expm1 log log1p log2 log10 sqrt rsqrt sigmoid tanh sin cos pow square "
     "reciprocal sign floor ceil round trunc frac maximum minimum max min where add sub mul div "
-    "true_divide float half double bfloat16 long int bool to type_as softplus gelu silu leaky_relu "
-    "elu hardtanh fmod remainder lerp addcmul sum mean amax amin norm std var prod masked_fill eq ne "
-    "lt le gt ge logical_xor isposinf isneginf dim size numel contiguous tensor zeros ones full "
-    "new_zeros new_ones new_full new_tensor scalar_tensor unsqueeze squeeze heaviside erf atan arctan "
-    "sinh cosh softmax log_softmax cumsum flip expand_as"
+    "true_divide softplus gelu silu leaky_relu elu hardtanh fmod remainder lerp addcmul sum mean amax "
+    "amin norm std var prod masked_fill eq ne lt le gt ge logical_xor isposinf isneginf dim size "
+    "numel contiguous tensor zeros ones full new_zeros new_ones new_full new_tensor scalar_tensor "
+    "unsqueeze squeeze heaviside erf atan arctan sinh cosh softmax log_softmax cumsum flip expand_as"
 )
+CONVERSIONS = words("float half double bfloat16 long int bool to type_as type")
 # The gradient is infinite, or NaN, at some inputs.
 SINGULAR = words(
     "exp expm1 log log1p log2 log10 sqrt rsqrt reciprocal pow div true_divide norm std fmod remainder "
@@ -152,6 +152,8 @@ class _Costly(cst.CSTVisitor):
             self.found.append(f"`{name}(...)` is not known to be cheap and free of effects")
         elif known is not None and not known.startswith("torch."):
             self.found.append(f"`{known}` is not known to be cheap and free of effects")
+        elif name in CONVERSIONS and not (known is None and isinstance(node.func, cst.Name)):
+            self.found.append(f"`{name}` may give this side another dtype")
         elif name not in CHEAP and not (known is None and name in ("float", "len")):
             text = self.function.module.code_for_node(node.func)
             self.found.append(f"`{text}(...)` is not known to be cheap and free of effects")

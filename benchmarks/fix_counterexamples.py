@@ -1,0 +1,401 @@
+"""Search for programs that a fix changes.
+
+Hypothesis writes small functions of the constructs that repairs rewrite; every fix that is offered is
+applied, and the function before and after it is run in eager mode on many inputs, with and without
+gradients. A safe fix must give equal results, bit for bit, on every input: all values, dtypes and shapes. A
+fix that is not safe has assumptions, which it states; it counts where --verify would have called it proven:
+where it is alike on the inputs that --verify makes of a sample. It must then be alike on other values of the
+same shape and dtype too; how many differ on other dtypes and shapes than the sample's is told besides.
+
+    python benchmarks/fix_counterexamples.py [programs, default 2000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+import torch
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import given as with_programs
+from hypothesis import strategies as st
+
+from pt2lint.finding import Fix
+from pt2lint.fixes import branch, copying, guard, mask, printing, scalar
+from pt2lint.fixes.edit import WAY_ROUND, apply_edits, check_source
+from pt2lint.rule import FunctionCode
+
+HEAD = "import copy\nimport torch\n\n"
+IMPORTS = {"torch": "torch", "copy": "copy"}
+
+values = st.sampled_from(
+    "x|y|x + 1|y - x|x * 2|-y|x.abs()|x.clamp(min=0)|torch.clamp(y, -1, 1)|x * y|x / 2|x / y|y.sqrt()|x.exp()|"
+    "torch.log(y)|x.relu()|x.sum()|x.clone()|torch.zeros_like(x)|x.detach() * 3|1.5|x.mean() * y|torch.sigmoid(x)|"
+    "y.float()|torch.full_like(y, 2)|x.nan_to_num()|y.to(torch.float64)|x.max()|x[0]|x.view(-1)|x.t()".split(
+        "|"
+    )
+)
+tests = st.sampled_from(
+    "x.sum() > 0|(x > 0).any()|torch.isnan(x).any()|not (y > 0).all()|x.mean() < y.mean()|x.sum().item() > 0.1|"
+    "x.max() > 1 and y.min() < 0|(x > 0).any() or (y > 0).any()|x.sum()|bool(x.any())|torch.isfinite(y).all()|"
+    "x.dim() == 2 and (x > 1).any()|0 < x.sum() < 5|not torch.isinf(x).any()|float(y.sum()) <= 3|x.numel() > 1 and "
+    "not x.sum() < 0|x[0].sum() > y.sum()".split("|")
+)
+names = st.sampled_from(["x", "y", "z"])
+
+
+@st.composite
+def arms(draw: st.DrawFn) -> list[str]:
+    return [f"{draw(names)} = {draw(values)}" for _ in range(draw(st.integers(1, 3)))]
+
+
+@st.composite
+def branches(draw: st.DrawFn) -> list[str]:
+    test = draw(tests)
+    form = draw(st.sampled_from(["if", "else", "return", "ternary", "elif", "raise", "assert"]))
+    block = ["    " + line for line in draw(arms())]
+    if form == "ternary":
+        return [f"{draw(names)} = {draw(values)} if {test} else {draw(values)}"]
+    if form == "raise":
+        return [f"if {test}:", '    raise ValueError("bad")']
+    if form == "assert":
+        return [f'assert {test}, "bad"']
+    lines = [f"if {test}:", *block]
+    if form == "return":
+        return [*lines, f"    return {draw(values)}"]
+    if form == "elif":
+        lines += [f"elif {draw(tests)}:", *["    " + line for line in draw(arms())]]
+    if form in ("else", "elif"):
+        lines += ["else:", *["    " + line for line in draw(arms())]]
+    return lines
+
+
+numbers = st.sampled_from(
+    "s = x.sum().item()\nz = y * s|z = x / x.abs().max().item()|s = float(y.mean()) + 1\nz = x + s * y|"
+    "z = torch.clamp(x, max=y.max().item())|z = x * (x > 0).sum().item()|z = y ** x.max().item()".split("|")
+).map(lambda text: text.split("\n"))
+masks = st.sampled_from(
+    "z = x[x > 0].sum()|z = y[m].mean()|z = x[m].any()|x[m] = y[m]|y[m] -= 1|y[m] *= x[m]|x[x < 0] = -x[x < 0] * y[x < 0]|"
+    "z = torch.sum(y[m])|y[m] = x[m].exp()|z = x.masked_select(m).prod()|x[torch.isnan(x)] = y[torch.isnan(x)]".split(
+        "|"
+    )
+).map(lambda text: [text])
+others = st.sampled_from(
+    'z = copy.deepcopy(x)|z = copy.copy(y)|print("x", x.sum())|print(f"{y.mean():.2f} {x.dtype}")'.split("|")
+).map(lambda text: [text])
+
+
+@st.composite
+def clamps(draw: st.DrawFn) -> list[str]:
+    """Branches that change one tensor of the function's own in ways that are surely alike: fit for safe
+    fixes."""
+    made = draw(
+        st.sampled_from(
+            ["torch.sigmoid(x)", "x.exp()", "torch.sqrt(x)", "y.float()", "x * 2", "torch.rand(3)"]
+        )
+    )
+    test = draw(
+        st.sampled_from(
+            "torch.isinf(h).any()|(h > 0).all()|h.sum() > 1|not torch.isnan(h).any()|h.max() > y.max()".split(
+                "|"
+            )
+        )
+    )
+    new = st.sampled_from(
+        "h.clamp(-1, 1)|-h|h + 1|torch.nan_to_num(h, 0.0)|(h * 2).relu()|h / 3|torch.zeros_like(h)|h - 2 * h".split(
+            "|"
+        )
+    )
+    lines = [f"h = {made}", f"if {test}:", f"    h = {draw(new)}"]
+    if draw(st.booleans()):
+        lines += ["else:", f"    h = {draw(new)}"]
+    return [
+        *lines,
+        draw(
+            st.sampled_from(["z = h", "z = h + y", "z = h.add_(1)", "z = h.view(-1)", "z = torch.mul(h, x)"])
+        ),
+    ]
+
+
+@st.composite
+def asserts(draw: st.DrawFn) -> list[str]:
+    parts = [draw(tests) for _ in range(draw(st.integers(2, 3)))]
+    return [f'assert {" and ".join(f"({part})" for part in parts)}, "bad"']
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> str:
+    lines = ["z = x * 1" if draw(st.booleans()) else f"z = {draw(values)}", "m = y > 0"]
+    if draw(st.booleans()):
+        lines.append(f"{draw(names)} = {draw(values)}")
+    construct = draw(
+        st.sampled_from(["branch"] * 6 + ["clamp"] * 3 + ["assert", "number", "mask", "mask", "other"])
+    )
+    made = {
+        "branch": branches(),
+        "number": numbers,
+        "mask": masks,
+        "other": others,
+        "clamp": clamps(),
+        "assert": asserts(),
+    }[construct]
+    lines += draw(made)
+    tail = draw(st.sampled_from(["", "", "z = z + 1", "z.add_(1)", "y = y.view(-1)"]))
+    lines += [tail] if tail else []
+    lines.append(f"return {draw(st.sampled_from(['z', 'x, y, z', 'z * 2', 'x + z']))}")
+    return HEAD + "def f(x: torch.Tensor, y: torch.Tensor):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+def function_code(source: str) -> FunctionCode:
+    first = source[: source.index("def f")].count("\n") + 1
+    return FunctionCode("f.py", source[source.index("def f") :], first, (), (2, 13), IMPORTS, 3)
+
+
+def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
+    """Every fix that is offered for the program, less settings and ways round."""
+    code = function_code(source)
+    nodes: list[cst.CSTNode] = []
+
+    class Collect(cst.CSTVisitor):
+        def on_visit(self, node: cst.CSTNode) -> bool:
+            nodes.append(node)
+            return True
+
+    code.module.visit(Collect())
+    seen = set()
+    for node in nodes:
+        offered: list[tuple[str, tuple[Fix, ...]]] = []
+        if isinstance(node, cst.If | cst.IfExp):
+            offered += [("branch", branch.fixes(code, node)), ("guard", guard.fixes(code, node))]
+        elif isinstance(node, cst.Assert):
+            offered.append(("guard", guard.fixes(code, node)))
+        elif isinstance(node, cst.Subscript):
+            offered.append(("mask", mask.fixes(code, node)))
+        elif isinstance(node, cst.Call):
+            offered += [
+                ("scalar", scalar.fixes(code, node)),
+                ("mask", mask.fixes(code, node)),
+                ("printing", printing.fixes(code, node)),
+                ("copying", copying.fixes(code, node)),
+            ]
+        for name, found in offered:
+            for fix in found:
+                if not fix.description.startswith(WAY_ROUND) and fix.edits not in seen:
+                    seen.add(fix.edits)
+                    yield name, fix
+
+
+SPECIAL = (
+    [float("nan"), 1.0, 2.0],
+    [float("inf"), float("-inf"), 0.0],
+    [3e38, 3e38, -3e38],
+    [1e-40, 0.0, -0.0],
+    [1.0, 0.0, -3.0],
+    [float("nan")] * 3,
+)
+
+
+def inputs() -> tuple[list[Any], list[Any], list[Any]]:
+    """(inputs like those on which --verify proves, others of their shape and dtype, others)."""
+    nan, inf = float("nan"), float("inf")
+    a, b = torch.tensor([1.0, -2.0, 3.0]), torch.tensor([0.5, 2.0, -1.0])
+    square = torch.arange(9.0).reshape(3, 3) - 4
+    # What --verify makes of a sample: negated, zeros, larger, smaller, one sign, one special value.
+    ordinary = [(a * k, b * k) for k in (1, -1, 0, 100, 0.01)]
+    ordinary += [(a.abs(), b.abs()), (-a.abs() - 0.5, -b.abs() - 0.5)]
+    ordinary += [(torch.tensor([v, -2.0, 3.0]), torch.tensor([v, 2.0, -1.0])) for v in (nan, inf, 0.0)]
+    special = [
+        *((torch.tensor(p), torch.tensor(q)) for p in SPECIAL for q in SPECIAL),
+        (torch.full((3,), 0.1), b), (b, a), (a * 1e4, b / 1e4), (a, a), (a / 7, b * 7), (-b, a * 0),
+    ]  # fmt: skip
+    foreign = []
+    for dtype in (torch.float64, torch.float16, torch.bfloat16, torch.int64):
+        foreign += [(a.to(dtype), b.to(dtype)), (b.to(dtype), a.to(dtype)), (-a.abs().to(dtype), b.to(dtype))]
+    foreign += [
+        (square, -square),
+        (-square, square),
+        (torch.ones(1), -torch.ones(1)),
+        (-torch.ones(1), torch.ones(1)),
+    ]
+    foreign += [
+        (torch.tensor(2.0), torch.tensor(-1.0)),
+        (torch.tensor(-2.0), torch.tensor(3.0)),
+        (a > 0, b > 0),
+    ]
+    return ordinary, special, foreign
+
+
+def outcome(function: Any, given: Any, gradients: bool) -> tuple[Any, ...]:
+    """(error, results, inputs after, gradients, prints)."""
+    leaves = [tensor.clone() for tensor in given]
+    passed = leaves
+    if gradients:
+        leaves = [leaf.requires_grad_() if leaf.is_floating_point() else leaf for leaf in leaves]
+        passed = [leaf * 1 if leaf.requires_grad else leaf for leaf in leaves]
+    out = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out):
+            value = function(*passed)
+    except Exception as error:
+        return (type(error).__name__,)
+    results = list(value) if isinstance(value, tuple) else [value]
+    found: list[Any] = []
+    if gradients:
+        totals = [one.float().sum() for one in results if isinstance(one, torch.Tensor) and one.requires_grad]
+        wanted = [leaf for leaf in leaves if leaf.requires_grad]
+        if totals and wanted:
+            try:
+                found = [
+                    torch.zeros_like(leaf) if grad is None else grad
+                    for leaf, grad in zip(
+                        wanted, torch.autograd.grad(sum(totals), wanted, allow_unused=True), strict=True
+                    )
+                ]
+            except RuntimeError as error:
+                found = [type(error).__name__]
+    return (None, results, passed, found, out.getvalue())
+
+
+def alike(one: Any, other: Any, exact: bool) -> bool:
+    if isinstance(one, list | tuple):
+        same = type(one) is type(other) and len(one) == len(other)
+        return same and all(alike(a, b, exact) for a, b in zip(one, other, strict=True))
+    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
+        return type(one) is type(other) and (one == other or one != one)
+    if one.dtype != other.dtype or one.shape != other.shape:
+        return False
+    one, other = one.detach().double(), other.detach().double()
+    if exact:
+        return torch.equal(one.nan_to_num(nan=12345.0), other.nan_to_num(nan=12345.0))
+    # As --verify compares: another order of additions is not another result.
+    return torch.allclose(one, other, rtol=1e-3, atol=1e-4, equal_nan=True)
+
+
+@dataclass
+class Tally:
+    programs: int = 0
+    offered: Counter[str] = field(default_factory=Counter)
+    compared: int = 0
+    safe: int = 0
+    proven: Counter[str] = field(default_factory=Counter)
+    disproved: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    missed: Counter[str] = field(default_factory=Counter)
+    foreign: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+
+
+def run(source: str) -> Any:
+    space: dict[str, Any] = {}
+    exec(compile(source, "<program>", "exec"), space)
+    return space["f"]
+
+
+def try_program(source: str, tally: Tally, cond: bool = False) -> None:
+    """Try every fix of one program; `cond` also runs torch.cond in eager mode, which compiles (slow)."""
+    tally.programs += 1
+    ordinary, special, foreign = inputs()
+    before: dict[tuple[int, bool], Any] = {}
+    old = run(source)
+    every = [*ordinary, *special, *foreign]
+    for name, fix in fixes_of(source):
+        after = apply_edits(source, fix.edits)
+        check_source("f.py", after)
+        if "torch.cond(" in after and not cond:
+            continue
+        name = f"{name}: torch.cond" if "torch.cond(" in after else name
+        tally.offered[name] += 1
+        new = run(after)
+        safe = fix.applicability == "safe"
+        error_may_differ = "RuntimeError" in fix.description
+        proven = True
+        for number, given in enumerate(every):
+            for gradients in (False, True):
+                key = (number, gradients)
+                if key not in before:
+                    before[key] = outcome(old, given, gradients)
+                one, other = before[key], outcome(new, given, gradients)
+                tally.compared += 1
+                if one[0] and error_may_differ and other[0] in ("RuntimeError", "AssertionError"):
+                    continue
+                if alike(one, other, safe):
+                    continue
+                if safe:
+                    tally.wrong.append(f"{given}\n{source}\n{after}")
+                    return
+                if number < len(ordinary):
+                    proven = False
+                elif number < len(ordinary) + len(special):
+                    tally.missed[name] += 1
+                    tally.examples.setdefault(name, f"{given}, gradients {gradients}\n{source}\n{after}")
+                else:
+                    tally.foreign[name] += 1
+                break
+            else:
+                continue
+            break
+        tally.safe += safe
+        (tally.proven if proven else tally.disproved)[name] += 1
+
+
+def search(count: int, number: int = 0, cond: bool = False) -> Tally:
+    tally = Tally()
+
+    @seed(number)
+    @settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @with_programs(programs())
+    def search_one(source: str) -> None:
+        try_program(source, tally, cond)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search_one()
+    return tally
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("programs", nargs="?", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--cond", action="store_true", help="also run torch.cond, which compiles in eager mode"
+    )
+    parser.add_argument(
+        "--examples", action="store_true", help="print one program for each kind of difference"
+    )
+    options = parser.parse_args()
+    tally = search(options.programs, options.seed, options.cond)
+    print(f"{tally.programs} programs, {sum(tally.offered.values())} fixes, {tally.compared} comparisons")
+    print(f"safe fixes: {tally.safe}, of which {len(tally.wrong)} change a result")
+    for name in sorted(tally.offered):
+        print(
+            f"{name}: {tally.offered[name]} offered, {tally.disproved[name]} disproved, {tally.proven[name]} proven, of "
+            f"which {tally.missed[name]} change a result on other values and {tally.foreign[name]} only on other "
+            "shapes or dtypes"
+        )
+    for text in tally.wrong[:5]:
+        print("\nCOUNTEREXAMPLE to a safe fix:", text, sep="\n")
+    if options.examples:
+        for name, text in tally.examples.items():
+            print(f"\n{name} differs on", text)
+    return 1 if tally.wrong or sum(tally.missed.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

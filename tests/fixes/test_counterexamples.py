@@ -1,0 +1,43 @@
+"""A fraction of the search for programs that a fix changes (benchmarks/fix_counterexamples.py)."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def search():
+    path = Path(__file__).parents[2] / "benchmarks" / "fix_counterexamples.py"
+    spec = importlib.util.spec_from_file_location("fix_counterexamples", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_no_fix_changes_a_result(search):
+    tally = search.search(150, number=1)
+    assert tally.programs >= 150
+    assert tally.safe > 0
+    assert sum(tally.proven.values()) > 20
+    assert tally.wrong == []
+    assert not sum(tally.missed.values()), tally.examples
+
+
+def test_the_search_finds_what_is_there(search):
+    """A repair that takes the sides in the wrong order, called safe, is caught."""
+    source = search.HEAD + "def f(x, y):\n    if x.sum() > 0:\n        x = -x\n    return x\n"
+    from pt2lint.finding import Edit, Fix
+
+    wrong = Fix("w", "safe", (Edit("f.py", 5, 1, 7, 1, "    x = torch.where(x.sum() > 0, x, -x)\n"),))
+    tally = search.Tally()
+    real, search.fixes_of = search.fixes_of, lambda text: iter([("branch", wrong)])
+    try:
+        search.try_program(source, tally)
+    finally:
+        search.fixes_of = real
+    assert len(tally.wrong) == 1
