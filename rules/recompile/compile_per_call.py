@@ -4,6 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.syntax import names
 
 CALLED_OFTEN = ("forward", "__call__", "training_step", "validation_step", "test_step", "predict_step")
 
@@ -12,9 +13,9 @@ class CompilePerCall(Rule):
     """`torch.compile` is called anew for every call of what it compiles.
 
     ## What happens
-    What was compiled is kept with the function, so that this does not recompile; but setting up the backend, the
-    wrapper and the comparison with the old ones is paid at every call, and often costs more than compiling
-    saved. Compile once, where the model or the function is made, and keep the result.
+    What was compiled is kept with the function, so that this does not recompile; but setting up the
+    backend, the wrapper and the comparison with the old ones is paid at every call, and often costs more
+    than compiling saved. Compile once, where the model or the function is made, and keep the result.
 
     ## Example
     ```python
@@ -54,9 +55,9 @@ class CompilePerCall(Rule):
     ```
 
     ## Versions
-    Measured for a small function, a call: with the default backend 1.2 ms on torch 2.13, 1.5 ms on 2.6 and 2.5 ms
-    on 2.9, where a function compiled once takes 0.02 to 0.06 ms; with backend="eager" 0.2 ms and 0.02 ms. No
-    recompilation on any of them.
+    Measured for a small function, a call: with the default backend 1.2 ms on torch 2.13, 1.5 ms on 2.6 and
+    2.5 ms on 2.9, where a function compiled once takes 0.02 to 0.06 ms; with backend="eager" 0.2 ms and
+    0.02 ms. No recompilation on any of them.
     """
 
     code = "PTR205"
@@ -86,12 +87,12 @@ class CompilePerCall(Rule):
 
     def around(self, node: cst.CSTNode) -> str | None:
         """What runs the call again and again with the same thing to compile, in a reader's words."""
-        names = {n.value for n in _names(node)}
+        used = {n.value for n in names(node)}
         here = self.function.parent(node)
         child: cst.CSTNode = node
         while here is not None:
             if isinstance(here, cst.For | cst.While) and child is here.body:
-                return None if names & _bound(here) else "turn of the loop"
+                return None if used & _bound(here) else "turn of the loop"
             if isinstance(here, cst.FunctionDef):
                 return f"call of `{here.name.value}`" if here.name.value in CALLED_OFTEN else None
             if isinstance(here, cst.Lambda | cst.If | cst.Try):
@@ -102,16 +103,9 @@ class CompilePerCall(Rule):
     def called(self, name: str, assignment: cst.CSTNode) -> bool:
         """Whether the name is only called after the assignment, in the same block: not kept anywhere."""
         block = self.function.parent(self.function.parent(assignment) or assignment)
-        uses = [n for n in _names(block) if n.value == name] if block is not None else []
+        uses = [n for n in names(block) if n.value == name] if block is not None else []
         calls = [n for n in uses if isinstance(p := self.function.parent(n), cst.Call) and p.func is n]
         return bool(calls) and len(calls) == len(uses) - 1
-
-
-def _names(node: cst.CSTNode) -> list[cst.Name]:
-    found = [node] if isinstance(node, cst.Name) else []
-    for child in node.children:
-        found += _names(child)
-    return found
 
 
 def _bound(loop: cst.For | cst.While) -> set[str]:
@@ -122,9 +116,9 @@ def _bound(loop: cst.For | cst.While) -> set[str]:
         if isinstance(
             node, cst.AssignTarget | cst.For | cst.AugAssign | cst.NamedExpr | cst.AnnAssign | cst.CompFor
         ):
-            bound.update(n.value for n in _names(node.target))
+            bound.update(n.value for n in names(node.target))
         elif isinstance(node, cst.AsName):
-            bound.update(n.value for n in _names(node.name))
+            bound.update(n.value for n in names(node.name))
         elif isinstance(node, cst.FunctionDef | cst.ClassDef):
             bound.add(node.name.value)
         for child in node.children:

@@ -37,12 +37,12 @@ class FloatLearningRate(Rule):
     until the recompile limit, and from then on the step ran without compiling. A tensor is an input from the
     start.
 
-    A tensor has its own conditions, which is why the fix has to be asked for. `Adam` and `AdamW` refuse it with
-    `foreach=True` and `capturable=False`. Parameter groups without a rate of their own share the one tensor,
-    and a scheduler that writes to it for each group then gets wrong rates (`ReduceLROnPlateau` reduces twice,
-    `LambdaLR` with several functions keeps the last). `SequentialLR` computes other rates from a tensor than
-    from a float on torch 2.6 and 2.9, and `ReduceLROnPlateau` puts a float in its place there. Where the rate
-    is assigned by hand, write `group["lr"].fill_(rate)`, or the tensor is replaced.
+    A tensor has its own conditions, which is why the fix has to be asked for. `Adam` and `AdamW` refuse it
+    with `foreach=True` and `capturable=False`. Parameter groups without a rate of their own share the one
+    tensor, and a scheduler that writes to it for each group then gets wrong rates (`ReduceLROnPlateau`
+    reduces twice, `LambdaLR` with several functions keeps the last). `SequentialLR` computes other rates
+    from a tensor than from a float on torch 2.6 and 2.9, and `ReduceLROnPlateau` puts a float in its place
+    there. Where the rate is assigned by hand, write `group["lr"].fill_(rate)`, or the tensor is replaced.
 
     ## Example
     ```python

@@ -4,16 +4,20 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.syntax import names
+
+# From here on a number that is only counted up is not guarded on (2.13 guards, 2.15 does not).
+UNUSED_IS_FREE = (2, 15)
 
 
 class GlobalCounter(Rule):
     """A global whole number changes at every call of a compiled function.
 
     ## What happens
-    Dynamo guards on the value of a global number. A function that counts in one fails its own guard at the next
-    call and is compiled again, until the recompile limit; from then on it runs without compiling. A tensor's
-    value is not guarded on, and an attribute of an object that is no module (or an entry of a dictionary)
-    costs one recompilation only.
+    Dynamo guards on the value of a global number. A function that counts in one fails its own guard at the
+    next call and is compiled again, until the recompile limit; from then on it runs without compiling. A
+    tensor's value is not guarded on, and an attribute of an object that is no module (or an entry of a
+    dictionary) costs one recompilation only.
 
     ## Example
     ```python
@@ -25,7 +29,7 @@ class GlobalCounter(Rule):
     def f(x):
         global calls
         calls += 1
-        return x * 2
+        return x / calls
 
     def run():
         for _ in range(11):
@@ -33,25 +37,26 @@ class GlobalCounter(Rule):
     ```
 
     ## Use instead
-    Count where nothing is compiled:
+    Count where nothing is compiled, and pass a tensor:
     ```python
     import torch
 
     calls = 0
 
     @torch.compile
-    def f(x):
-        return x * 2
+    def f(x, calls):
+        return x / calls
 
     def run():
         global calls
         for _ in range(11):
             calls += 1
-            f(torch.ones(3))
+            f(torch.ones(3), torch.tensor(calls))
     ```
 
     ## Versions
-    Measured over 11 calls: 8 recompilations, and then eager, on torch 2.6, 2.9, 2.13 and 2.15. A float costs 1.
+    Measured over 11 calls: 8 recompilations, and then eager, on torch 2.6, 2.9, 2.13 and 2.15; none on 2.15
+    where the function only counts and does not use the number. A float costs 1.
     """
 
     code = "PTR203"
@@ -59,9 +64,26 @@ class GlobalCounter(Rule):
     ops = ("change global",)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if self.function.target >= UNUSED_IS_FREE and not self.used(node):
+            return
         self.report(
             node,
             op,
             f"`{self.text(node)}` is a global number that compiled code changes: a recompilation at every call, and "
             "eager from the limit on",
         )
+
+    def used(self, node: cst.CSTNode) -> bool:
+        """Whether the function reads the number other than to count."""
+        here: cst.CSTNode | None = node
+        while here is not None and not isinstance(here, cst.FunctionDef):
+            here = self.function.parent(here)
+        if here is None or not isinstance(node, cst.Name):
+            return True
+        name = node.value
+        reads = [n for n in names(here.body) if n.value == name and not self.counting(n)]
+        return bool(reads)
+
+    def counting(self, name: cst.Name) -> bool:
+        here = self.function.parent(name)
+        return isinstance(here, cst.AugAssign | cst.NameItem | cst.AssignTarget)

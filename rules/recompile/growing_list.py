@@ -4,16 +4,16 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rules.recompile._observer import observes
+from pt2lint.syntax import observes
 
 
 class GrowingList(Rule):
     """A list that outlives the call grows at every call of compiled code.
 
     ## What happens
-    Dynamo guards on the length of every list that it reads or writes. One that is longer at each call fails the
-    guard each time, and the function is compiled again until the recompile limit; from then on it runs without
-    compiling. The list also keeps every tensor in it alive.
+    Dynamo guards on the length of every list that it reads or writes. One that is longer at each call fails
+    the guard each time, and the function is compiled again until the recompile limit; from then on it runs
+    without compiling. The list also keeps every tensor in it alive.
 
     ## Example
     ```python
@@ -56,8 +56,8 @@ class GrowingList(Rule):
     ```
 
     ## Versions
-    Measured over 11 calls: 8 recompilations, and then eager, on torch 2.6, 2.9, 2.13 and 2.15, for a list in a
-    module and for a global one.
+    Measured over 11 calls: 8 recompilations, and then eager, on torch 2.6, 2.9, 2.13 and 2.15, for a list
+    in a module and for a global one.
     """
 
     code = "PTR204"

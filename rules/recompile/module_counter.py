@@ -4,17 +4,17 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rules.recompile._observer import observes
+from pt2lint.syntax import observes
 
 
 class ModuleCounter(Rule):
     """A whole number kept in a module changes at every call of its compiled `forward`.
 
     ## What happens
-    Dynamo takes an int attribute of an `nn.Module` for a constant and guards on its value. Code that counts in
-    it changes it, so the next call fails the guard and is compiled again: eight times, the recompile limit, and
-    from then on the function runs without compiling. A buffer is a tensor, and a tensor's value is not guarded
-    on. Where the attribute has to stay a number,
+    Dynamo takes an int attribute of an `nn.Module` for a constant and guards on its value. Code that counts
+    in it changes it, so the next call fails the guard and is compiled again: eight times, the recompile
+    limit, and from then on the function runs without compiling. A buffer is a tensor, and a tensor's value
+    is not guarded on. Where the attribute has to stay a number,
     `torch._dynamo.config.allow_unspec_int_on_nn_module = True` makes Dynamo treat it as an input.
 
     ## Example

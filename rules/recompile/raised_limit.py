@@ -17,11 +17,11 @@ class RaisedLimit(Rule):
     """The recompile limit is raised, which hides what recompiles.
 
     ## What happens
-    Dynamo gives up on a function after eight recompilations and warns once. A higher limit silences the warning:
-    each of the recompilations still costs what the first compilation did, and every call then checks the guards
-    of all of them. `TORCH_LOGS=recompiles` names the guard that fails each time; that cause is what to remove.
-    A program that serves a known number of shapes or settings may raise the limit on purpose, so that this is
-    reported only with `--pedantic`.
+    Dynamo gives up on a function after eight recompilations and warns once. A higher limit silences the
+    warning: each of the recompilations still costs what the first compilation did, and every call then
+    checks the guards of all of them. `TORCH_LOGS=recompiles` names the guard that fails each time; that
+    cause is what to remove. A program that serves a known number of shapes or settings may raise the limit
+    on purpose, so that this is reported only with `--pedantic`.
 
     ## Example
     ```python
@@ -52,8 +52,8 @@ class RaisedLimit(Rule):
     ```
 
     ## Versions
-    `recompile_limit` was named `cache_size_limit` before torch 2.7; the old name still works. Measured over 20
-    shapes: 19 recompilations with a limit of 64 on torch 2.6 and 2.13, none with `dynamic=True`.
+    `recompile_limit` was named `cache_size_limit` before torch 2.7; the old name still works. Measured over
+    20 shapes: 19 recompilations with a limit of 64 on torch 2.6 and 2.13, none with `dynamic=True`.
     """
 
     code = "PTR208"

@@ -21,8 +21,8 @@ class StaticShapes(Rule):
 
     ## What happens
     With `dynamic=False` every new shape is compiled on its own, until the recompile limit; from then on the
-    function runs without compiling. By default Dynamo compiles once for a size that changed, and not at all if
-    `torch._dynamo.mark_dynamic` says beforehand which dimension varies.
+    function runs without compiling. By default Dynamo compiles once for a size that changed, and not at all
+    if `torch._dynamo.mark_dynamic` says beforehand which dimension varies.
 
     ## Example
     ```python
@@ -56,7 +56,8 @@ class StaticShapes(Rule):
 
     ## Versions
     Measured over 11 shapes on torch 2.6, 2.9, 2.13 and 2.15: 8 recompilations, and then eager, with
-    `dynamic=False`; 1 by default; none with `mark_dynamic` (which wins over `dynamic=False`) or `dynamic=True`.
+    `dynamic=False`; 1 by default; none with `mark_dynamic` (which wins over `dynamic=False`) or
+    `dynamic=True`.
     """
 
     code = "PTR206"

@@ -10,8 +10,9 @@ class CompiledGenerator(Rule):
     """A generator function is compiled; Dynamo leaves it as it is.
 
     ## What happens
-    Dynamo cannot start at a function that yields. In default mode it skips the function and says nothing; with
-    `fullgraph=True` it raises an error. Compile what each step computes, or return the values together.
+    Dynamo cannot start at a function that yields. In default mode it skips the function and says nothing;
+    with `fullgraph=True` it raises an error. Compile what each step computes, or return the values
+    together.
 
     ## Example
     ```python
@@ -55,4 +56,8 @@ class CompiledGenerator(Rule):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         name = op.arg("name").removeprefix("constant ")
-        self.report(node, op, f"{name.strip(chr(39))} is a generator function: Dynamo skips it, and nothing is compiled")
+        self.report(
+            node,
+            op,
+            f"{name.strip(chr(39))} is a generator function: Dynamo skips it, and nothing is compiled",
+        )

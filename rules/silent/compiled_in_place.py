@@ -13,10 +13,10 @@ class CompiledInPlace(Rule):
     """`compile()` of a module that `torch.nn` itself defines compiles nothing.
 
     ## What happens
-    `module.compile()` compiles `module._call_impl`. Dynamo does not trace functions of `torch.nn` as the start of
-    what it compiles, so that it skips this one and `forward`, where `forward` is torch's own (`nn.Linear`,
-    `nn.Sequential`, `nn.TransformerEncoder`). Modules of your own inside a `Sequential` are each compiled by
-    themselves. `torch.compile(module)` compiles all of it.
+    `module.compile()` compiles `module._call_impl`. Dynamo does not trace functions of `torch.nn` as the
+    start of what it compiles, so that it skips this one and `forward`, where `forward` is torch's own
+    (`nn.Linear`, `nn.Sequential`, `nn.TransformerEncoder`). Modules of your own inside a `Sequential` are
+    each compiled by themselves. `torch.compile(module)` compiles all of it.
 
     ## Example
     ```python
@@ -39,8 +39,9 @@ class CompiledInPlace(Rule):
     ```
 
     ## Versions
-    Measured with `Linear`, `Sequential`, `TransformerEncoderLayer`, `MultiheadAttention` and a subclass of `Linear`
-    without a `forward` of its own: nothing is compiled on torch 2.6, 2.9 and 2.13; all of them are on 2.15.
+    Measured with `Linear`, `Sequential`, `TransformerEncoderLayer`, `MultiheadAttention` and a subclass of
+    `Linear` without a `forward` of its own: nothing is compiled on torch 2.6, 2.9 and 2.13; all of them are
+    on 2.15.
     """
 
     code = "PTS308"
@@ -50,7 +51,9 @@ class CompiledInPlace(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return not op.region and op.arg("self").startswith(("torch.nn.modules.", "torch.nn.", "Sequential of"))
+        return not op.region and op.arg("self").startswith(
+            ("torch.nn.modules.", "torch.nn.", "Sequential of")
+        )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         kind = op.arg("self").split(" ")[0].rsplit(".", 1)[-1]

@@ -17,9 +17,10 @@ class CompiledWrapper(Rule):
     """A distributed wrapper is compiled rather than the module inside it.
 
     ## What happens
-    Dynamo does not trace `DistributedDataParallel` and `FullyShardedDataParallel` well: their own forward breaks
-    the graph (on torch 2.13 with DDP: two breaks, and frames of torch's own code are compiled along). PyTorch's
-    guide on where to apply torch.compile says to compile the inner module, before it is wrapped.
+    Dynamo does not trace `DistributedDataParallel` and `FullyShardedDataParallel` well: their own forward
+    breaks the graph (on torch 2.13 with DDP: two breaks, and frames of torch's own code are compiled
+    along). PyTorch's guide on where to apply torch.compile says to compile the inner module, before it is
+    wrapped.
 
     ## Example
     ```python
@@ -72,8 +73,8 @@ class CompiledWrapper(Rule):
     ```
 
     ## Versions
-    Measured with DDP and one process: two graph breaks on torch 2.13 and 2.15, one on 2.6; none with the inner
-    module compiled.
+    Measured with DDP and one process: two graph breaks on torch 2.13 and 2.15, one on 2.6; none with the
+    inner module compiled.
     """
 
     code = "PTS307"

@@ -12,9 +12,9 @@ class DisabledByEnvironment(Rule):
     """`TORCHDYNAMO_DISABLE` in the environment turns `torch.compile` off.
 
     ## What happens
-    With `TORCHDYNAMO_DISABLE=1` (or `TORCH_COMPILE_DISABLE=1`) every `torch.compile` of the process and of its
-    children returns what it was given. It is a switch for finding errors; left in a program, nothing is compiled
-    and nothing says so.
+    With `TORCHDYNAMO_DISABLE=1` (or `TORCH_COMPILE_DISABLE=1`) every `torch.compile` of the process and of
+    its children returns what it was given. It is a switch for finding errors; left in a program, nothing is
+    compiled and nothing says so.
 
     ## Example
     ```python

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.finding import Fix
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.syntax import names
 
 NAMES = ("torch.compile", "torch.compiler.compile")
 
@@ -12,12 +14,12 @@ class DiscardedCompile(Rule):
     """The result of `torch.compile` is thrown away, so nothing is compiled.
 
     ## What happens
-    `torch.compile(model)` returns a compiled callable and leaves `model` as it was. If the result is not kept,
-    every call still runs without compiling, and nothing says so. `model.compile()` compiles in place.
+    `torch.compile(model)` returns a compiled callable and leaves `model` as it was. If the result is not
+    kept, every call still runs without compiling, and nothing says so. `model.compile()` compiles in place.
 
     The same goes for a result that is bound to a name which nothing reads afterwards: `self =
-    torch.compile(self)` in a method, `layer = torch.compile(layer)` in a loop, or a parameter that is bound anew
-    and never returned.
+    torch.compile(self)` in a method, `layer = torch.compile(layer)` in a loop, or a parameter that is bound
+    anew and never returned.
 
     ## Example
     ```python
@@ -90,11 +92,11 @@ class DiscardedCompile(Rule):
             function = self.function.parent(function)
         if function is None:
             return False
-        given = {id(n) for n in _names(node)}
+        given = {id(n) for n in names(node)}
         me = function.params.params[0].name.value if function.params.params else ""
         me = me if me == "self" else ""
         line = self.function.range(node)[0]
-        for n in _names(function.body):
+        for n in names(function.body):
             if n.value != name or id(n) in given:
                 continue
             here = self.function.parent(n)
@@ -119,7 +121,7 @@ class DiscardedCompile(Rule):
             here = self.function.parent(here)
         return False
 
-    def fixes(self, node: cst.Call, assignment: cst.Assign | None = None):  # type: ignore[no-untyped-def]
+    def fixes(self, node: cst.Call, assignment: cst.Assign | None = None) -> list[Fix]:
         """`torch.compile(model, mode=m)` -> `model.compile(mode=m)`, for a module."""
         first, rest = node.args[0], node.args[1:]
         module = any(
@@ -134,10 +136,3 @@ class DiscardedCompile(Rule):
         return [
             self.fix("Compile the module in place: what was never compiled then is.", self.edit(place, text))
         ]
-
-
-def _names(node: cst.CSTNode) -> list[cst.Name]:
-    found = [node] if isinstance(node, cst.Name) else []
-    for child in node.children:
-        found += _names(child)
-    return found

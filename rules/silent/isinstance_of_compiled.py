@@ -10,8 +10,8 @@ class IsinstanceOfCompiled(Rule):
     """A module wrapped by `torch.compile` is no instance of its own class.
 
     ## What happens
-    `torch.compile(model)` returns an `OptimizedModule`, so that `isinstance(compiled, Net)` is False and the code
-    takes the other branch. `model.compile()` compiles in place and keeps the class.
+    `torch.compile(model)` returns an `OptimizedModule`, so that `isinstance(compiled, Net)` is False and
+    the code takes the other branch. `model.compile()` compiles in place and keeps the class.
 
     ## Example
     ```python
@@ -57,5 +57,6 @@ class IsinstanceOfCompiled(Rule):
         self.report(
             node,
             op,
-            f"`{self.text(node)}` is False: `torch.compile` returned a wrapper of another class; `model.compile()` keeps it",
+            f"`{self.text(node)}` is False: `torch.compile` returned a wrapper of another class; "
+            "`model.compile()` keeps it",
         )

@@ -10,10 +10,11 @@ class MethodNotCompiled(Rule):
     """Only calling a compiled module runs compiled code; its other methods run as they were.
 
     ## What happens
-    `torch.compile(model)` wraps `model`, and only a call of the wrapper (its `forward`) is compiled. Any other
-    method is looked up on the original module, with the original as `self`: `compiled.generate(x)` runs without
-    compiling, and so does every `self(...)` inside it. Nothing says so. `model.compile()` compiles in place, so
-    that `self(...)` is compiled too; a method that does not go through `forward` is compiled by itself.
+    `torch.compile(model)` wraps `model`, and only a call of the wrapper (its `forward`) is compiled. Any
+    other method is looked up on the original module, with the original as `self`: `compiled.generate(x)`
+    runs without compiling, and so does every `self(...)` inside it. Nothing says so. `model.compile()`
+    compiles in place, so that `self(...)` is compiled too; a method that does not go through `forward` is
+    compiled by itself.
 
     ## Example
     ```python

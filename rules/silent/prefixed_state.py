@@ -10,10 +10,11 @@ class PrefixedState(Rule):
     """The `state_dict()` of a module wrapped by `torch.compile` has `_orig_mod.` before every key.
 
     ## What happens
-    `torch.compile(model)` returns a module that holds the original as `_orig_mod`, and its parameters are named
-    after that. A checkpoint saved from it loads only into a module that is wrapped the same way:
+    `torch.compile(model)` returns a module that holds the original as `_orig_mod`, and its parameters are
+    named after that. A checkpoint saved from it loads only into a module that is wrapped the same way:
     `load_state_dict` of the plain model fails, and with `strict=False` it silently loads nothing.
-    `model.compile()` compiles in place and leaves the names alone; the original's `state_dict()` has them too.
+    `model.compile()` compiles in place and leaves the names alone; the original's `state_dict()` has them
+    too.
 
     ## Example
     ```python

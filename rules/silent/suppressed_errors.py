@@ -10,9 +10,9 @@ class SuppressedErrors(Rule):
     """`suppress_errors = True` turns every failure to compile into eager execution.
 
     ## What happens
-    With `torch._dynamo.config.suppress_errors = True` a function that cannot be compiled (a bug in the backend, a
-    missing compiler) runs eagerly from then on; all that is left is a log message. The setting is for finding
-    errors, and it also holds for every other function of the process.
+    With `torch._dynamo.config.suppress_errors = True` a function that cannot be compiled (a bug in the
+    backend, a missing compiler) runs eagerly from then on; all that is left is a log message. The setting
+    is for finding errors, and it also holds for every other function of the process.
 
     ## Example
     ```python

@@ -1,8 +1,9 @@
 """Runs the code blocks of the pages of recompilation and silent-misuse rules under the installed torch.
 
 A block is a script that defines `run()`. Running it is what a user's program does: the script once, then
-`run()`. What the torch of the test did meanwhile is in `Outcome`. Blocks say `torch.compile(f)` as a user would;
-only the default of its `backend` parameter is "eager" here, so that nothing but Dynamo is waited for.
+`run()`. What the torch of the test did meanwhile is in `Outcome`. Blocks say `torch.compile(f)` as a user
+would; only the default of its `backend` parameter is "eager" here, so that nothing but Dynamo is waited
+for.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def outcome(source: str, *, compiling: bool = True, again: bool = False) -> Outc
         names: dict[str, Any] = {"__name__": "block", "__file__": path}
         # What a block sets is put back.
         with (
-            torch._dynamo.config.patch(suppress_errors=False, recompile_limit=8),
+            torch._dynamo.config.patch(suppress_errors=False, cache_size_limit=8),
             _defaults(backend="eager", disable=not compiling),
         ):
             try:

@@ -1,7 +1,7 @@
 """Every silent-misuse rule's page, run: the example does not do what it says, what is offered instead does.
 
-What "does not do what it says" means: nothing is compiled, or the graph breaks, or `run()` gives something else
-than it gives where torch.compile does nothing.
+What "does not do what it says" means: nothing is compiled, or the graph breaks, or `run()` gives something
+else than it gives where torch.compile does nothing.
 """
 
 from __future__ import annotations

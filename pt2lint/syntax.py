@@ -1,10 +1,18 @@
-"""Modules that only watch what passes through them."""
+"""Questions about LibCST trees that several rules ask."""
 
 from __future__ import annotations
 
 import libcst as cst
 
 from pt2lint.rule import FunctionCode
+
+
+def names(node: cst.CSTNode) -> list[cst.Name]:
+    """Every name in the node, in the order of the source."""
+    found = [node] if isinstance(node, cst.Name) else []
+    for child in node.children:
+        found += names(child)
+    return found
 
 
 def observes(function: FunctionCode, node: cst.CSTNode) -> bool:
@@ -21,8 +29,8 @@ def observes(function: FunctionCode, node: cst.CSTNode) -> bool:
     returned: list[cst.BaseExpression | None] = []
     bound: set[str] = set()
     _collect(here.body, returned, bound)
-    names = {p.name.value for p in here.params.params[1:]} - bound
-    return bool(returned) and all(isinstance(r, cst.Name) and r.value in names for r in returned)
+    given = {p.name.value for p in here.params.params[1:]} - bound
+    return bool(returned) and all(isinstance(r, cst.Name) and r.value in given for r in returned)
 
 
 def _collect(node: cst.CSTNode, returned: list[cst.BaseExpression | None], bound: set[str]) -> None:
