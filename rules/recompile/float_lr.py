@@ -106,15 +106,15 @@ class FloatLearningRate(Rule):
             else "the compiled step is compiled again at every change, until the recompile limit"
         )
         if scheduler is not None:
-            because = f"and `{scheduler}` changes it: {cost}"
+            because = f", and `{scheduler}` changes it: {cost}"
         elif "set lr" in op.uses:
-            because = f'and `group["lr"]` is assigned: {cost}'
+            because = f', and `group["lr"]` is assigned: {cost}'
         else:
-            because = f"if it changes, {cost}"
+            because = f": if it changes, {cost}"
         self.report(
             node,
             op,
-            f"the learning rate of `{optimizer}`, {what}, is a Python number, {because}",
+            f"the learning rate of `{optimizer}`, {what}, is a Python number{because}",
             fixes=self.fixes(node, rate, op, optimizer, scheduler),
             severity="warning" if scheduler or "set lr" in op.uses else "note",
         )

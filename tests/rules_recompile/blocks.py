@@ -137,3 +137,11 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
     return bool(a == b)
+
+
+def marked(source: str) -> list[str]:
+    """The findings that comments in the source announce: `x = f()  # PTR201, PTR205`."""
+    found = []
+    for number, line in enumerate(source.splitlines(), 1):
+        found += [f"{code}:{number}" for code in re.findall(r"PT[RS]\d{3}", line.partition("#")[2])]
+    return sorted(found)

@@ -1,0 +1,292 @@
+"""Code that the recompilation rules must report, at the lines whose comments say so, and code that they must not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pt2lint.config import Settings
+from pt2lint.fixes.edit import apply_edits
+from pt2lint.static.engine import lint
+from tests.rules_recompile.blocks import codes, marked, outcome
+
+CASES = {
+    "learning rates": """
+import torch
+from torch import optim
+from torch.optim import AdamW, SGD
+from torch.optim.lr_scheduler import LambdaLR
+
+model = torch.nn.Linear(3, 3)
+by_global = AdamW(model.parameters(), 1e-3)  # PTR201
+scheduler = LambdaLR(by_global, lambda e: 1.0)
+
+@torch.compile
+def train(x):
+    model(x).sum().backward()
+    by_global.step()
+
+def by_closure():
+    optimizer = optim.SGD(model.parameters(), lr=0.1)  # PTR201
+    @torch.compile(fullgraph=False)
+    def f():
+        optimizer.step()
+    decay = optim.lr_scheduler.StepLR(optimizer=optimizer, step_size=1)
+    f()
+    decay.step()
+
+def by_parameter(rate: float):
+    optimizer = torch.optim.SGD(model.parameters(), rate)  # PTR201
+    def f(o):
+        o.step()
+    f = torch.compile(f)
+    for group in optimizer.param_groups:
+        group["lr"] = 1
+    f(optimizer)
+
+class Trainer:
+    def __init__(self):
+        self.optimizer = SGD(model.parameters())  # PTR201
+        self.step = torch.compile(self._step)
+
+    def _step(self):
+        self.optimizer.step()
+
+class TensorTrainer:
+    def __init__(self):
+        self.optimizer = SGD(model.parameters(), lr=torch.tensor(1e-3))
+
+    @torch.compile
+    def step(self):
+        self.optimizer.step()
+
+def not_compiled():
+    optimizer = SGD(model.parameters(), lr=0.1)
+    decay = optim.lr_scheduler.StepLR(optimizer, 1)
+    optimizer.step()
+    decay.step()
+
+class Adam:
+    def __init__(self, params, lr):
+        self.lr = lr
+    def step(self):
+        pass
+
+def own_optimizer():
+    torch.compile(Adam([], lr=0.1).step)()
+""",
+    "state": """
+import torch
+
+COUNT = 0
+RATE = 1.0
+SEEN = []
+TABLE = []
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.step = 0
+        self.rate = 1.0
+        self.seen = []
+        self.cache = []
+        self.register_buffer("counted", torch.tensor(0))
+
+    def reset(self):
+        self.cache = []
+
+    def forward(self, x):
+        self.step += 1  # PTR202
+        self.step = self.step + 1  # PTR202
+        self.rate *= 0.9
+        self.counted += 1
+        self.seen.append(x)  # PTR204
+        self.cache.append(x)
+        out = []
+        out.append(x)
+        if not torch.compiler.is_compiling():
+            self.step += 1
+        return out[0] * self.step
+
+    def prepare(self):
+        self.step += 1
+        SEEN.append(1)
+
+class Watch(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+        self.calls = 0
+
+    def forward(self, x):
+        self.seen.append(x)
+        self.calls += 1
+        return x
+
+@torch.compile
+def f(x):
+    global COUNT, RATE
+    COUNT += 1  # PTR203
+    RATE *= 0.9
+    SEEN.append(x)  # PTR204
+    TABLE.append(x)
+    return x * COUNT
+
+def g():
+    global COUNT
+    COUNT += 1
+    TABLE.clear()
+""",
+    "calls": """
+import torch
+
+def scale(x):
+    return x * 2
+
+def repeat(x, n, xs=()):
+    for _ in range(n):
+        x = x + 1
+    for y in xs:
+        x = x + y
+    return x
+
+compiled = torch.compile(repeat)
+fixed = torch.compile(scale, dynamic=False)
+free = torch.compile(scale)
+
+def loops(x, blocks, data):
+    seen = []
+    for n in range(3, 40):
+        compiled(x, n)  # PTR207
+        compiled(x, 3)
+        compiled(x, len(data))
+        seen.append(x)
+        compiled(x, 3, seen)  # PTR207
+        fixed(x[:n])  # PTR206
+        fixed(torch.ones(n, 3))  # PTR206
+        fixed(x[n])
+        fixed(torch.ones(3) * n)
+        free(x[:n])
+        parts = []
+        parts.append(x)
+        compiled(x, 3, parts)
+        torch.compile(scale)(x)  # PTR205
+        once = torch.compile(scale)  # PTR205
+        once(x)
+    for block in blocks:
+        torch.compile(block)(x)
+        step = torch.compile(block)
+        step(x)
+    for i, block in enumerate(blocks):
+        blocks[i] = torch.compile(block)
+    for batch in data:
+        compiled(x, batch)
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fast = torch.compile(scale)
+        self.late = None
+
+    def forward(self, x):
+        if self.late is None:
+            self.late = torch.compile(scale)
+        x = torch.compile(scale)(x)  # PTR205
+        return self.late(self.fast(x))
+
+torch._dynamo.config.recompile_limit = 64  # PTR208
+torch._dynamo.config.cache_size_limit = 4
+""",
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_reported_where_the_comments_say(name: str, tmp_path: Path) -> None:
+    assert sorted(codes(CASES[name], tmp_path, "PTR")) == marked(CASES[name])
+
+
+TRAIN = """
+import torch
+{imports}
+model = torch.nn.Linear(4, 4)
+optimizer = {make}
+scheduler = torch.optim.lr_scheduler.{schedule}
+step = torch.compile(optimizer.step)
+
+def run():
+    rates = []
+    for _ in range(4):
+        model(torch.ones(2, 4)).sum().backward()
+        step()
+        scheduler.step()
+        rates += [round(float(g["lr"]), 6) for g in optimizer.param_groups]
+    return rates, [p.detach().clone() for p in model.parameters()]
+"""
+MAKES = (
+    ("", "torch.optim.Adam(model.parameters(), lr=1e-3)"),
+    ("", "torch.optim.SGD(model.parameters())"),
+    ("from torch.optim import RMSprop", "RMSprop(model.parameters(), 0.5)"),
+    ("from torch import optim", "optim.AdamW(\n    params=model.parameters(),\n    weight_decay=0.1,\n)"),
+    ("", "torch.optim.Adam(model.parameters(), lr=1e-3, foreach=True, capturable=True)"),
+)
+
+
+@pytest.mark.parametrize(("imports", "make"), MAKES)
+def test_a_tensor_rate_does_not_recompile_and_gives_the_same(imports: str, make: str, tmp_path: Path) -> None:
+    import torch
+
+    source = TRAIN.format(imports=imports, make=make, schedule="ExponentialLR(optimizer, 0.5)")
+    path = tmp_path / "train.py"
+    path.write_text(source, encoding="utf-8")
+    (finding,) = lint([str(path)], Settings(target_torch=(2, 13))).findings
+    (fix,) = finding.fixes
+    assert fix.applicability == "unsafe"
+    repaired = apply_edits(source, fix.edits)
+    before, after = outcome(source), outcome(repaired)
+    assert not isinstance(before.value, BaseException), before.value
+    assert before.recompiled
+    assert not isinstance(after.value, BaseException), after.value
+    assert not after.recompiled
+    assert before.value[0] == after.value[0]
+    for a, b in zip(before.value[1], after.value[1], strict=True):
+        torch.testing.assert_close(a, b)
+
+
+@pytest.mark.parametrize(
+    ("make", "schedule", "target"),
+    [
+        (
+            "torch.optim.Adam(model.parameters(), lr=1e-3, foreach=True)",
+            "ExponentialLR(optimizer, 0.5)",
+            (2, 13),
+        ),
+        (
+            'torch.optim.SGD([{"params": model.parameters()}], lr=1e-3)',
+            "ExponentialLR(optimizer, 0.5)",
+            (2, 13),
+        ),
+        ("torch.optim.SGD(model.parameters(), lr=1e-3)", "ReduceLROnPlateau(optimizer)", (2, 9)),
+    ],
+)
+def test_no_fix_where_a_tensor_would_change_the_rates(
+    make: str, schedule: str, target: tuple[int, int], tmp_path: Path
+) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(TRAIN.format(imports="", make=make, schedule=schedule), encoding="utf-8")
+    (finding,) = lint([str(path)], Settings(target_torch=target)).findings
+    assert finding.code == "PTR201"
+    assert not finding.fixes
+
+
+def test_the_targeted_torch_changes_what_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(
+        TRAIN.format(imports="", make=MAKES[0][1], schedule="ExponentialLR(optimizer, 0.5)"), encoding="utf-8"
+    )
+    said = {
+        t: lint([str(path)], Settings(target_torch=t)).findings[0].message for t in ((2, 5), (2, 6), (2, 15))
+    }
+    assert "every change" in said[2, 5]
+    assert "once more" in said[2, 6]
+    assert said[2, 6] == said[2, 15]

@@ -1,0 +1,210 @@
+"""Code that the silent-misuse rules must report, at the lines whose comments say so, and code that they must not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pt2lint.config import Settings
+from pt2lint.fixes.edit import apply_edits
+from pt2lint.static.engine import lint
+from tests.rules_recompile.blocks import codes, marked, outcome
+
+CASES = {
+    "lost": """
+import pytest
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, fast=False):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        if fast and hasattr(torch, "compile"):
+            try:
+                self = torch.compile(self)  # PTS301
+                print("compiled", self.layer)
+            except RuntimeError as e:
+                print(e)
+
+    def forward(self, x):
+        return self.layer(x)
+
+    def returned(self):
+        self = torch.compile(self)
+        return self
+
+    def called(self, x):
+        self = torch.compile(self)
+        return self(x)
+
+def parameter(model):
+    model = torch.compile(model)  # PTS301
+
+def used(model):
+    model = torch.compile(model)
+    model(torch.ones(3))
+
+def in_loop(model):
+    for layer in model.layers:
+        layer = torch.compile(layer)  # PTS301
+
+def stored(model):
+    for i, layer in enumerate(model.layers):
+        layer = torch.compile(layer)
+        model.layers[i] = layer
+
+def made_global():
+    global model
+    model = torch.compile(Net())
+
+def closed_over():
+    model = torch.compile(Net())
+    def inner(x):
+        return model(x)
+    return inner
+
+def thrown_away(model):
+    for layer in model.layers:
+        torch.compile(layer)  # PTS301
+    with pytest.raises(RuntimeError):
+        torch.compile(model)
+    torch.compile(model)(torch.ones(3))
+
+def either(model, fast):
+    if fast:
+        model = torch.compile(model)
+    return model
+""",
+    "wrapped": """
+import os
+import torch
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.width = 3
+
+    def forward(self, x):
+        return self.layer(x)
+
+    def encode(self, x):
+        return self.layer(x)
+
+    @torch.no_grad()
+    def generate(self, x):
+        return self(x)
+
+    def size(self):
+        return self.width
+
+    @torch.compile
+    def fast(self, x):
+        return self.layer(x)
+
+def main(x):
+    net = Net()
+    model = torch.compile(net)
+    model(x)
+    model.forward(x)
+    model.encode(x)  # PTS302
+    model.generate(x)  # PTS302
+    model.size()
+    model.fast(x)
+    model.eval()
+    net.generate(x)
+    torch.save(model.state_dict(), "m.pt")  # PTS303
+    torch.save(net.state_dict(), "n.pt")
+    torch.save(model._orig_mod.state_dict(), "n.pt")
+    torch.compile(Net()).load_state_dict(model.state_dict())
+    if isinstance(model, Net):  # PTS304
+        pass
+    if isinstance(model, nn.Module) and isinstance(net, Net):
+        pass
+
+def in_place(x):
+    net = Net()
+    net.compile()
+    net.generate(x)
+    torch.save(net.state_dict(), "m.pt")
+    layer = nn.Linear(3, 3)
+    layer.compile()  # PTS308
+    stack = nn.Sequential(layer)
+    stack.compile()  # PTS308
+
+def spread(x):
+    net = torch.compile(DDP(Net()))  # PTS307
+    net = DDP(torch.compile(Net()))
+    net(x)
+
+torch._dynamo.config.suppress_errors = True  # PTS305
+torch._dynamo.config.suppress_errors = False
+os.environ["TORCHDYNAMO_DISABLE"] = "1"  # PTS306
+os.environ["TORCHDYNAMO_DISABLE"] = "0"
+os.environ["OMP_NUM_THREADS"] = "1"
+
+@torch.compile  # PTS309
+def steps(x):
+    yield x
+
+@torch.compile
+def no_steps(x):
+    def inner():
+        yield x
+    return [y for y in inner()]
+
+def more(x):
+    yield x
+
+walk = torch.compile(more)  # PTS309
+
+def hooks(x, watch):
+    net = Net()
+    model = torch.compile(net)
+    net.layer.register_forward_hook(watch)
+    model(x)
+    net.layer.register_forward_hook(watch)  # PTS310
+    model.layer.register_forward_pre_hook(watch)  # PTS310
+    net.register_forward_hook(watch)
+    other = Net()
+    other.layer.register_forward_hook(watch)
+""",
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_reported_where_the_comments_say(name: str, tmp_path: Path) -> None:
+    assert sorted(codes(CASES[name], tmp_path, "PTS")) == marked(CASES[name])
+
+
+def test_torch_2_15_compiles_its_own_modules_in_place(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text("import torch\nlayer = torch.nn.Linear(3, 3)\nlayer.compile()\n", encoding="utf-8")
+    assert lint([str(path)], Settings(target_torch=(2, 13))).findings
+    assert not lint([str(path)], Settings(target_torch=(2, 15))).findings
+
+
+@pytest.mark.parametrize("lost", ["torch.compile(model)", "torch.compile(model, dynamic=True)"])
+def test_compiling_in_place_compiles(lost: str, tmp_path: Path) -> None:
+    source = f"""
+import torch
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x * 2
+
+def run():
+    model = Net()
+    {lost}
+    return model(torch.ones(3))
+"""
+    path = tmp_path / "m.py"
+    path.write_text(source, encoding="utf-8")
+    (finding,) = lint([str(path)]).findings
+    (fix,) = finding.fixes
+    assert not outcome(source).frames
+    assert outcome(apply_edits(source, fix.edits)).frames
