@@ -249,9 +249,9 @@ class GraphBreak(Rule):
         if skips:
             where = "a loop" if op.inside == "loop" else f"a `{op.inside}`"
             message += f"; inside {where} Dynamo then gives up the whole function"
-        fixes = [
-            fix
-            for name in self.repairs
-            for fix in importlib.import_module(f"pt2lint.fixes.{name}").fixes(self.function, node)
-        ]
-        self.report(node, op, message, fixes=fixes, severity="error" if skips else None)
+        self.report(node, op, message, fixes=self.fixes(node), severity="error" if skips else None)
+
+    def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
+        """What to suggest at the node, the best first."""
+        for name in self.repairs:
+            yield from importlib.import_module(f"pt2lint.fixes.{name}").fixes(self.function, node)

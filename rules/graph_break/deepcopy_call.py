@@ -49,7 +49,7 @@ class DeepcopyCall(GraphBreak):
     name = "deepcopy-call"
     ops = ("call copy.deepcopy",)
     says = "{code} copies a tensor outside the graph"
-    repairs = ("copying",)
+    repairs = ("copying", "disable")
     graph_breaks = ("GB4198", "GB0179")
 
     INVALID = (

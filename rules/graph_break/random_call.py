@@ -67,7 +67,7 @@ class RandomCall(GraphBreak):
     name = "random-call"
     ops = (
         *calls("random", OLD),
-        *calls("random", "choice choices gauss normalvariate Random"),
+        *calls("random", "choice choices gauss normalvariate"),
         *CARRIED,
         *calls("numpy.random", " ".join(SIZE)),
         *calls("numpy.random", "default_rng RandomState permutation"),

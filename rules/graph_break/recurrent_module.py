@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import libcst as cst
+
+from pt2lint.finding import Fix
 from pt2lint.rule import GraphBreak
 
 
@@ -76,3 +81,8 @@ class RecurrentModule(GraphBreak):
         "cell = torch.nn.GRUCell(4, 4)\ndef f(x, m, i):\n    return cell(x)",
         "attend = torch.nn.MultiheadAttention(4, 1)\ndef f(x, m, i):\n    return attend(x, x, x)[0]",
     )
+
+    def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
+        from pt2lint.fixes.settings import setting
+
+        yield setting(self.function, "allow_rnn = True", "let Dynamo trace recurrent modules.")

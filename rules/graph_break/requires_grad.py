@@ -63,11 +63,16 @@ class RequiresGrad(GraphBreak):
         "return x + torch.zeros(4, requires_grad=False)",
         "y = x + 1\ny.requires_grad_(False)\nreturn y * 2",
         "return x * 2 if x.requires_grad else x",
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.register_buffer('zero', torch.tensor(0.0))\n"
+        "    def forward(self, x, m, i):\n        self.zero.requires_grad_()\n"
+        "        return x + self.zero\nf = M()",
         "lin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n    lin.requires_grad_(False)\n    return lin(x)",
     )
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
         if op.name == "call torch.Tensor.requires_grad_":
-            return op.arg(0, "requires_grad") != "constant False"
+            kept = "is a buffer" in op.why or "is a parameter" in op.why  # made outside the graph: fine
+            return op.arg(0, "requires_grad") != "constant False" and not kept
         return op.name.startswith("set ") or op.arg("requires_grad") == "constant True"

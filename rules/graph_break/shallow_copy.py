@@ -47,7 +47,7 @@ class ShallowCopy(GraphBreak):
     name = "shallow-copy"
     ops = ("call copy.copy",)
     says = "{code} is a copy that Dynamo does not trace"
-    repairs = ("copying",)
+    repairs = ("copying", "disable")
     graph_breaks = ("GB0208", "GB0007", "GB0008")
 
     INVALID = (

@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import libcst as cst
+
+from pt2lint.finding import Fix
 from pt2lint.rule import GraphBreak
 
 
@@ -42,7 +47,6 @@ class TensorAsSize(GraphBreak):
     name = "tensor-as-size"
     ops = ("size tensor",)
     says = "{code} makes a size or an index of Python depend on values in a tensor"
-    repairs = ("scalar",)
     graph_breaks = ("GB0124", "GB0033", "GB0059", "GB0213")
 
     INVALID = (
@@ -61,3 +65,11 @@ class TensorAsSize(GraphBreak):
         "return x ** i[1]",
         "return x[: x.size(0) // 2]",
     )
+
+    def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
+        """Dynamo can keep sizes and bounds as symbols, but neither count by one nor look into a list."""
+        from pt2lint.fixes.settings import capture_scalars
+
+        called = isinstance(node, cst.Call) and self.text(node.func) != "range"
+        if called or isinstance(self.function.parent(node), cst.Slice):
+            yield capture_scalars(self.function)
