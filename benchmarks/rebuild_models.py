@@ -8,6 +8,7 @@ import importlib
 import inspect
 import os
 import re
+from pathlib import Path
 
 import torch
 
@@ -28,12 +29,14 @@ SIZES = {
 
 
 def declare_torchvision():
-    """CPU builds of torch lack torchvision's operators; importing it needs their names only."""
+    """A CUDA build of torchvision has no operators on a CPU build of torch; importing it needs their names."""
     spec = importlib.util.find_spec("torchvision")
-    if spec is None:
+    if spec is None or torch.version.cuda is not None:
         return None
-    with open(os.path.join(os.path.dirname(spec.origin), "_meta_registrations.py"), encoding="utf-8") as file:
-        text = file.read()
+    folder = Path(spec.origin).parent
+    if "cuda = None" in (folder / "version.py").read_text(encoding="utf-8"):
+        return None
+    text = (folder / "_meta_registrations.py").read_text(encoding="utf-8")
     names = set(re.findall(r"torchvision::(\w+)", text)) | set(re.findall(r'register_meta\("(\w+)"', text))
     library = torch.library.Library("torchvision", "DEF")
     for name in sorted(names):
@@ -129,7 +132,11 @@ def general(name):
                 cls = getattr(found, name)
                 break
     config = shrink(cls.config_class())
-    for key, value in {"max_source_positions": 64, "max_target_positions": 64, "max_position_embeddings": 64}.items():
+    for key, value in {
+        "max_source_positions": 64,
+        "max_target_positions": 64,
+        "max_position_embeddings": 64,
+    }.items():
         if isinstance(getattr(config, key, None), int):
             setattr(config, key, value)
     for key in ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id"):

@@ -23,7 +23,9 @@ MODELS = Path(__file__).with_name("rebuild_models.py")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("truth", type=Path)
     parser.add_argument("root", type=Path)
     parser.add_argument("--python", required=True)
@@ -39,7 +41,9 @@ def main():
     breaks = [(path, each) for path, entry in truth["files"].items() for each in entry["breaks"]]
     models = sorted({name for _, each in breaks for name in each["by"]} if not options.only else options.only)
     findings = [
-        Finding("PTB000", "recorded", each["what"], str(options.root / path), each["line"], 1, each["line"], 2)
+        Finding(
+            "PTB000", "recorded", each["what"], str(options.root / path), each["line"], 1, each["line"], 2
+        )
         for path, each in breaks
     ]
     start = time.perf_counter()
@@ -69,10 +73,14 @@ def main():
     rows = []
     for path, each in expected:
         finding = said[str(options.root / path), each["line"]]
-        rows.append([path, each["line"], each["gb"], finding.verdict, (finding.evidence or {}).get("graph_break")])
+        rows.append(
+            [path, each["line"], each["gb"], finding.verdict, (finding.evidence or {}).get("graph_break")]
+        )
         if finding.verdict != "confirmed":
             who = ", ".join(sorted(rebuilt & set(each["by"])))
-            print(f"{finding.verdict} {path}:{each['line']} {each['gb']} {each['what']} ({who}) {finding.evidence}")
+            print(
+                f"{finding.verdict} {path}:{each['line']} {each['gb']} {each['what']} ({who}) {finding.evidence}"
+            )
     for problem in result.problems:
         print("problem:", problem)
     more = [f for f in result.findings if f.code == "PTB900"]
@@ -80,7 +88,8 @@ def main():
     print(f"models named {len(models)}, rebuilt {len(rebuilt)}: {' '.join(sorted(rebuilt))}")
     print(
         f"recorded breaks of these {len(rows)}, confirmed {confirmed} ({confirmed / max(1, len(rows)):.3f}), "
-        f"refuted {sum(row[3] == 'refuted' for row in rows)}, not reached {sum(row[3] == 'unreached' for row in rows)}; "
+        f"refuted {sum(row[3] == 'refuted' for row in rows)}, "
+        f"not reached {sum(row[3] == 'unreached' for row in rows)}; "
         f"further breaks {len(more)}; {time.perf_counter() - start:.0f} s"
     )
     if options.output:

@@ -85,7 +85,8 @@ def test_get_inputs_and_all_verdicts(project: Project) -> None:
     assert item.evidence["graph_break"] == "GB0124"
     assert item.evidence["modes"] == ["default"]
     source = Path(path).read_text().splitlines()[item.line - 1]
-    assert source[item.column - 1 : item.end_column - 1] == "x.sum().item()"
+    # Some versions of torch mark the expression, others (2.11) only name the line.
+    assert source[item.column - 1 : item.end_column - 1] in ("x.sum().item()", "return y + x.sum().item()")
     assert "Model (train): default" in said
 
     again = verify(project.findings, [path], VerifyOptions())
