@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import import_module
 
 from pt2lint.finding import Finding, Problem, RulePage
@@ -39,12 +40,17 @@ class Report:
 
     def lines(self, path: str) -> list[str]:
         """The file's lines without their ends, as Python counts them (a form feed ends no line)."""
-        return self.sources.get(path, "").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        return _lines(self.sources.get(path, ""))
 
     def place(self, path: str, line: int) -> Place:
         """Where a line that a finding names stands for the reader: in a notebook, which cell and line."""
         places = self.cells.get(path, ())
         return places[line - 1] if 0 < line <= len(places) else Place(None, line, line, None)
+
+
+@lru_cache(maxsize=256)  # asked for at every finding and every step of its flow
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def render(format: str, report: Report) -> str:
