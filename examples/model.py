@@ -44,7 +44,7 @@ class Classifier(nn.Module):
             if kind == "router" and not hasattr(self, name):
                 raise AttributeError(name)
         peak = x.abs().amax().item()  # a number, read out of a tensor
-        print("peak activation", peak)  # a call that Dynamo cannot put into the graph
+        print("batch of", x.shape[0])  # a call that Dynamo cannot put into the graph
         if self.training:  # fine: a plain flag
             x = nn.functional.dropout(x, 0.1)
         return self.head((x / (peak + 1e-6) + residual).mean(dim=1))
