@@ -120,18 +120,10 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
 def _sites(runs: Iterable[Run], files: Files) -> dict[tuple[str, int], Site]:
     sites: dict[tuple[str, int], Site] = {}
     for run in runs:
+        # A repeated record has no stack: Dynamo gave it with the first record of the same place.
+        first = {(each.path, each.line): each for each in reversed(run.breaks) if each.stack}
         for break_ in run.breaks:
-            place = files.place(break_)
-            if place is None:
-                # A repeated record has no stack: Dynamo gave it with the first record of the same place.
-                place = next(
-                    (
-                        files.place(other)
-                        for other in run.breaks
-                        if other.stack and (other.path, other.line) == (break_.path, break_.line)
-                    ),
-                    None,
-                )
+            place = files.place(break_ if break_.stack else first.get((break_.path, break_.line), break_))
             if place is None:
                 continue
             site = sites.setdefault(files.unit(*place), Site(line=place[1]))
@@ -250,13 +242,10 @@ def _breaks_fullgraph(site: Site, runs: Sequence[Run]) -> bool:
     """
     if any(run.probe in FULLGRAPH for run, _ in site.breaks):
         return True
-    for run, _ in site.breaks:
-        same = [other for other in runs if other.target == run.target]
+    for target, mode in {(run.target, run.mode) for run, _ in site.breaks}:
+        same = [other for other in runs if other.target == target]
         captured = any(other.probe == "capture" for other in same)
-        stopped = any(
-            other.probe == "fullgraph" and other.mode == run.mode and other.error is not None
-            for other in same
-        )
+        stopped = any(other.probe == "fullgraph" and other.mode == mode and other.error for other in same)
         if stopped and not captured:
             return True
     return False
