@@ -58,6 +58,9 @@ class ContextManager(GraphBreak):
         "with torch.autograd.graph.save_on_cpu",
         "with contextlib.redirect_stdout",
         "with contextlib.redirect_stderr",
+        "with contextlib.closing",
+        "with decimal.localcontext",
+        "with torch._dynamo.config.patch",
         "with contextlib.suppress",
         "with contextlib.ExitStack",
     )

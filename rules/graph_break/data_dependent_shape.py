@@ -10,9 +10,9 @@ class DataDependentShape(GraphBreak):
     """The shape of the result depends on the values in the input.
 
     ## What happens
-    `nonzero`, `torch.where` with one argument, `masked_select`, `unique`, `bincount`, `combinations` and
-    `repeat_interleave` by a tensor return as many elements as the values ask for. Dynamo ends the graph and
-    computes them (GB0036).
+    `nonzero`, `torch.where` with one argument, `masked_select`, `unique`, `bincount`, `combinations`,
+    `lstsq`, `ctc_loss` and `repeat_interleave` by a tensor return as many elements as the values ask for.
+    Dynamo ends the graph and computes them (GB0036).
 
     ## Example
     ```python
@@ -49,6 +49,9 @@ class DataDependentShape(GraphBreak):
     ops = (
         *calls("torch", BY_VALUES),
         *calls("torch.Tensor", BY_VALUES),
+        *calls("numpy", "nonzero flatnonzero unique where"),
+        "call torch.linalg.lstsq",
+        "call torch.nn.functional.ctc_loss",
         "call torch.where",
         "call torch.combinations",
         "call torch.repeat_interleave",
@@ -60,6 +63,8 @@ class DataDependentShape(GraphBreak):
     graph_breaks = ("GB0036",)
 
     INVALID = (
+        "import numpy as np\nreturn x + np.where(x.numpy() > 0)[0].sum()",
+        "return torch.linalg.lstsq(x, x)[0]",
         "return torch.where(m)[0].sum() + x",
         "return x.masked_select(m).sum() + x",
         "return torch.unique(i, return_inverse=True)[1].sum() + x",
@@ -82,7 +87,7 @@ class DataDependentShape(GraphBreak):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        if op.name == "call torch.where":
+        if op.name.endswith(".where"):
             return len(op.args) == 1
         if op.name.endswith("repeat_interleave"):
             if "output_size" in op.args:

@@ -55,18 +55,20 @@ class FileCall(GraphBreak):
         *calls("os.path", PATH),
         "call builtins.open",
         *calls("io", "BytesIO StringIO"),
+        *calls("pathlib.Path", "exists is_file is_dir read_text write_text open mkdir stat iterdir glob"),
         *calls("torch", "save load"),
         *calls("numpy", "save load"),
         *calls("json", "dump dumps load loads"),
         *calls("pickle", "dump dumps load loads"),
         *calls("shutil", "copy copyfile copytree move rmtree which"),
-        *calls("tempfile", "TemporaryDirectory NamedTemporaryFile mkdtemp mkstemp"),
+        *calls("tempfile", "TemporaryDirectory TemporaryFile NamedTemporaryFile mkdtemp mkstemp"),
     )
     says = "{code} does file work inside compiled code"
     repairs = ("disable",)
     graph_breaks = ("GB0007", "GB0059", "GB0142", "GB0156")
 
     INVALID = (
+        "import pathlib\nreturn x + pathlib.Path('/nonexistent').exists()",
         "import os\nreturn x + os.path.isfile('a')",
         "import io\ntorch.save(x, io.BytesIO())\nreturn x + 1",
         "import os\nwith open(os.devnull) as file:\n    file.read()\nreturn x + 1",

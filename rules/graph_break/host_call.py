@@ -58,9 +58,11 @@ class HostCall(GraphBreak):
         *calls("builtins", "exec dir globals locals __import__"),
         "call importlib.util.find_spec",
         "call importlib.import_module",
-        "call sys.getrefcount",
+        *calls("sys", "getrefcount getsizeof _getframe"),
+        "call socket.gethostname",
+        "call threading.local",
+        "set os.environ[]",
         "call torch.set_num_threads",
-        "call torch.cuda.device_count",
         "call torch.utils.data.get_worker_info",
     )
     says = "{code} is a call that Dynamo does not trace"
@@ -74,6 +76,7 @@ class HostCall(GraphBreak):
     graph_breaks = ("GB0007", "GB0156", "GB0059")
 
     INVALID = (
+        "import os\nos.environ['PT2LINT_CASE'] = '1'\nreturn x + 1",
         "import subprocess\nsubprocess.run(['true'])\nreturn x + 1",
         "import ctypes\nreturn x + ctypes.sizeof(ctypes.c_int)",
         "import os\nreturn x + os.getpid() * 0",

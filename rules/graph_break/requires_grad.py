@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import libcst as cst
+
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
@@ -62,6 +64,7 @@ class RequiresGrad(GraphBreak):
     VALID = (
         "return x + torch.zeros(4, requires_grad=False)",
         "y = x + 1\ny.requires_grad_(False)\nreturn y * 2",
+        "y = x.detach().requires_grad_()\nreturn (y * 2).detach()",
         "return x * 2 if x.requires_grad else x",
         "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.register_buffer('zero', torch.tensor(0.0))\n"
@@ -69,6 +72,19 @@ class RequiresGrad(GraphBreak):
         "        return x + self.zero\nf = M()",
         "lin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n    lin.requires_grad_(False)\n    return lin(x)",
     )
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        inner = op.name.startswith("call torch.Tensor.") and self.function.target >= (2, 13)
+        if not (inner and self._detached(node)):
+            self.breaks(node, op, self.says)
+
+    def _detached(self, node: cst.CSTNode) -> bool:
+        """Whether the function returns nothing but detached tensors."""
+        from pt2lint.fixes.rewrite import enclosing_function
+
+        owner = enclosing_function(self.function, node)
+        returned = [line for line in self.text(owner).splitlines() if "return " in line] if owner else []
+        return bool(returned) and all(".detach()" in line for line in returned)
 
     @classmethod
     def accepts(cls, op: Op) -> bool:

@@ -42,8 +42,8 @@ class TensorHook(GraphBreak):
     ```
 
     ## Versions
-    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`; `retain_grad()` from
-    2.9 on.
+    Measured: hooks of modules break on torch 2.6 to 2.15, in default mode and with `fullgraph=True`;
+    `retain_grad()` from 2.9 on; `register_hook` of a tensor on 2.6 and 2.9 only.
     """
 
     code = "PTB162"
@@ -56,7 +56,8 @@ class TensorHook(GraphBreak):
     )
     says = "{code} registers a hook inside compiled code"
     since = {"call torch.Tensor.retain_grad": (2, 9)}
-    graph_breaks = ("GB0013", "GB0467", "GB8985", "GB0108")
+    until = {"call torch.Tensor.register_hook": (2, 13)}
+    graph_breaks = ("GB0013", "GB0467", "GB0108")
 
     INVALID = (
         "w = torch.ones(4, requires_grad=True)\n"

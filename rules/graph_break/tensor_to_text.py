@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from pt2lint.rule import GraphBreak
+from pt2lint.op import Op
+from pt2lint.rule import GraphBreak, is_tensor
 
 
 class TensorToText(GraphBreak):
@@ -41,16 +42,22 @@ class TensorToText(GraphBreak):
 
     code = "PTB107"
     name = "tensor-to-text"
-    ops = ("format tensor",)
+    ops = ("format tensor", "call builtins.str.format")
     says = "{code} makes text of a tensor's values"
     graph_breaks = ("GB0569", "GB0088", "GB0208")
 
     INVALID = (
         "return x + len(repr(x))",
         "return x + len('%s' % x)",
+        "return x + len('{}'.format(x))",
     )
     VALID = (
         "return x + len(f'{x.shape} {x.dtype}')",
         "return x + len(str(x.shape))",
         "if x.dim() != 2:\n    raise ValueError(f'{x}')\nreturn x",
     )
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        given = (word for key, word in op.args.items() if key != "self")
+        return op.name == "format tensor" or any(is_tensor(word) for word in given)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pt2lint.rule import GraphBreak, calls
 
 RE = "match search sub compile findall split fullmatch"
+HEAP = "heappush heappop heapify heapreplace heappushpop"
 BYTES = "replace split join find startswith endswith strip hex count index"
 
 
@@ -10,7 +11,9 @@ class UntracedLibrary(GraphBreak):
     """A part of the standard library that Dynamo does not trace is used in compiled code.
 
     ## What happens
-    Most of Python's own types are traced; methods of `bytes` are not (GB0156), and older versions of
+    Most of Python's own types are traced; methods of `bytes` are not (GB0156), nor
+    `heapq`, `bisect`, `zlib` and `base64` (GB0007), `array`, `decimal` and `SimpleNamespace` (GB0147),
+    `statistics` (GB0134) and `memoryview` (GB0059). Older versions of
     torch did not trace `re`, `collections.Counter`, `OrderedDict.move_to_end` and complex numbers. The
     graph ends.
 
@@ -36,7 +39,8 @@ class UntracedLibrary(GraphBreak):
     ```
 
     ## Versions
-    Measured: methods of `bytes` break on torch 2.6 to 2.15; making `bytes` or a `bytearray` on 2.6 to 2.13;
+    Measured: methods of `bytes` break on torch 2.6 to 2.15; making `bytes` or a `bytearray`, `heapq` and
+    `SimpleNamespace` on 2.6 to 2.13; the others on 2.6 to 2.15;
     `re`, `Counter` and `move_to_end` on 2.6 only.
     """
 
@@ -47,21 +51,36 @@ class UntracedLibrary(GraphBreak):
         "call builtins.bytes",
         "call builtins.bytearray",
         *calls("re", RE),
+        *calls("heapq", HEAP),
+        *calls("bisect", "bisect bisect_left bisect_right insort"),
+        *calls("statistics", "mean median stdev"),
+        *calls("zlib", "crc32 compress decompress"),
+        *calls("base64", "b64encode b64decode"),
+        "call array.array",
+        "call decimal.Decimal",
+        "call builtins.memoryview",
+        "call types.SimpleNamespace",
         "call collections.Counter",
         "call collections.OrderedDict.move_to_end",
     )
     says = "{code} is part of the standard library that Dynamo does not trace"
     repairs = ("disable",)
     until = {
+        **dict.fromkeys(calls("heapq", HEAP), (2, 15)),
+        "call types.SimpleNamespace": (2, 15),
         "call builtins.bytes": (2, 15),
         "call builtins.bytearray": (2, 15),
         "call collections.Counter": (2, 9),
         "call collections.OrderedDict.move_to_end": (2, 9),
         **dict.fromkeys(calls("re", RE), (2, 9)),
     }
-    graph_breaks = ("GB0156",)
+    graph_breaks = ("GB0156", "GB0007", "GB0147", "GB0134", "GB0059")
 
-    INVALID = ("return x + len(b'ab'.replace(b'a', b'b'))",)
+    INVALID = (
+        "import bisect\nreturn x + bisect.bisect_left([1, 2], 2)",
+        "import base64\nreturn x + len(base64.b64encode(b'a'))",
+        "return x + len(b'ab'.replace(b'a', b'b'))",
+    )
     VALID = (
         "import re\nreturn x + (re.match('a', 'a') is not None)",
         "import collections\nreturn x + collections.Counter([1, 1])[1]",
