@@ -41,7 +41,7 @@ import re
 import sys
 import types
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -126,6 +126,9 @@ SIMPLE = {
 PYTHON = ("bool", "int", "float", "number", "str", "size", "list")
 # Breaks whose reason is that the value stands in the tensor's data.
 DATA_BREAKS = ("gb0033", "gb0036", "gb0109", "gb0124", "gb0170")
+
+
+Each = Callable[[str, Any, "list[Overload]", bool, bool], Any]
 
 
 @dataclass(frozen=True)
@@ -466,17 +469,25 @@ def reads_data(function: Any, args: list, kwargs: dict) -> bool:
 # ---------------------------------------------------------------- the table
 
 
-def entry(name: str, function: Any, overloads: list[Overload], method: bool, call: bool) -> Any:
-    own = name.rsplit(".", 1)[-1]
-    kinds = list(dict.fromkeys(o.returns for o in overloads if o.returns != "any"))
+def callable_as(own: str, overloads: list[Overload], call: bool) -> tuple[list[Overload], bool]:
+    """Ways to call a function, and whether to call it at all."""
     if not overloads and call:
         overloads = [Overload((Parameter(p, "", None, 0),), "any") for p in ("input", "tensors")]
     query = own.startswith("is_") and not any(o.required for o in overloads)
-    call = (call or query) and not NOT_CALLED.match(own)
-    done = None
-    if call:
-        done = next(filter(None, (attempt(function, o, method) for o in overloads)), None)
-        done = done or next(filter(None, (attempt(function, o, method, MODES[1]) for o in overloads)), None)
+    return overloads, (call or query) and not NOT_CALLED.match(own)
+
+
+def first_call(function: Any, overloads: list[Overload], method: bool) -> tuple | None:
+    """The first call that works, on floats or else on ints: (result, args, kwargs)."""
+    tries = (attempt(function, o, method, modes) for modes in MODES[:2] for o in overloads)
+    return next(filter(None, tries), None)
+
+
+def entry(name: str, function: Any, overloads: list[Overload], method: bool, call: bool) -> Any:
+    own = name.rsplit(".", 1)[-1]
+    kinds = list(dict.fromkeys(o.returns for o in overloads if o.returns != "any"))
+    overloads, call = callable_as(own, overloads, call)
+    done = first_call(function, overloads, method) if call else None
     inplace = own.endswith("_") and (not own.endswith("__") or re.match(r"__i(?!n[tv]|s|ter|ndex)\w+__", own))
     if inplace and own != "__init__" and ("tensor" in kinds or (done and isinstance(done[0], torch.Tensor))):
         if done and done[1] and isinstance(done[1][0], torch.Tensor) and done[0] is not done[1][0]:
@@ -510,9 +521,9 @@ def entry(name: str, function: Any, overloads: list[Overload], method: bool, cal
     return {"": base, **dict(sorted(when.items()))} if when else base
 
 
-def functions(prefix: str, module: Any, call: bool) -> Iterator[tuple[str, Any]]:
-    names = dir(module)
-    for own in names:
+def functions(prefix: str, module: Any, call: bool, each: Each = entry) -> Iterator[tuple[str, Any]]:
+    """(name, value) of what a namespace holds; `each` says the value of a function."""
+    for own in dir(module):
         value = getattr(module, own, None)
         if own.startswith("_") or inspect.ismodule(value) or not callable(value):
             continue
@@ -528,10 +539,10 @@ def functions(prefix: str, module: Any, call: bool) -> Iterator[tuple[str, Any]]
         home = getattr(value, "__module__", None) or prefix
         if home.split(".")[0] != "torch" or own.endswith("Type"):
             continue
-        yield name, entry(name, value, overloads_of(name, value), False, call)
+        yield name, each(name, value, overloads_of(name, value), False, call)
 
 
-def members(prefix: str, stub_classes: tuple[str, ...]) -> Iterator[tuple[str, str, Any]]:
+def members(prefix: str, stub_classes: tuple[str, ...], each: Each = entry) -> Iterator[tuple[str, str, Any]]:
     """("returns" or "attributes", name, value) of a class, from its stub and for Tensor torch/_tensor.py."""
     stub, source = TORCH / "_C" / "__init__.pyi", TORCH / "_tensor.py"
     cls = getattr(torch, prefix.split(".")[1])
@@ -555,9 +566,9 @@ def members(prefix: str, stub_classes: tuple[str, ...]) -> Iterator[tuple[str, s
                 other = Parameter("other", "Tensor", None, 0)
                 overloads = [o for o in overloads if not is_object(o)]
                 overloads = overloads or [Overload((), "any"), Overload((other,), "any")]
-                yield "returns", name, entry(name, value, overloads, True, True)
+                yield "returns", name, each(name, value, overloads, True, True)
             elif overloads and not own.startswith("__"):
-                yield "returns", name, entry(name, value, overloads, True, False)
+                yield "returns", name, each(name, value, overloads, True, False)
 
 
 def is_object(o: Overload) -> bool:

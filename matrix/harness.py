@@ -1,0 +1,86 @@
+"""Running cases so that none sees what another has changed. Needs torch and the standard library alone."""
+
+import contextlib
+import importlib.util
+import os
+import random
+import re
+import signal
+import sys
+import warnings
+
+import torch
+
+from matrix.table import FOLDER
+
+SECONDS = 60  # for one run of a case
+
+
+def load_family(table, family):
+    """Import a file of cases as a module of its own."""
+    spec = importlib.util.spec_from_file_location(f"matrix_{table}_{family}", FOLDER / table / f"{family}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def seed():
+    torch.manual_seed(0)
+    random.seed(0)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(0)
+
+
+@contextlib.contextmanager
+def contained():
+    """Silence, seeds, a time limit, and afterwards the process as it was."""
+    out, err, environ, loaded = sys.stdout, sys.stderr, dict(os.environ), set(sys.modules)
+    grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
+    signal.signal(signal.SIGALRM, expire)
+    signal.alarm(SECONDS)
+    seed()
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sys.stdout = sys.stderr = nowhere
+        try:
+            yield
+        finally:
+            signal.alarm(0)
+            sys.stdout, sys.stderr = out, err
+            torch.set_grad_enabled(grad)
+            torch.set_default_dtype(dtype)
+            os.environ.clear()
+            os.environ.update(environ)
+            for name in set(sys.modules) - loaded:
+                if name.startswith("this_is_loaded_late"):
+                    del sys.modules[name]
+
+
+def expire(number, frame):
+    raise TimeoutError(f"took more than {SECONDS} s")
+
+
+def said(error):
+    """An exception in one line."""
+    text = str(error).strip()
+    return shortened(f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__)
+
+
+def shortened(text, length=120):
+    """A message without what differs between machines and runs."""
+    text = re.sub(r" at 0x[0-9a-f]+|(?<=, )\d{9,}(?=[,)])", "", text.replace(str(FOLDER.parent) + os.sep, ""))
+    text = re.sub(r"/[^\s:,']*/(?:site-packages|lib/python3\.\d+)/", "", text)
+    text = text.replace("recursion depth exceeded in comparison", "recursion depth exceeded")
+    return text if len(text) <= length else text[: length - 3] + "..."
+
+
+class CountGraphs:
+    """The eager backend, counting the graphs it is given."""
+
+    def __init__(self):
+        self.graphs = 0
+
+    def __call__(self, graph, inputs, **options):
+        self.graphs += 1
+        return graph.forward
