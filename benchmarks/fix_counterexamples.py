@@ -83,7 +83,8 @@ numbers = st.sampled_from(
     "z = torch.clamp(x, max=y.max().item())|z = x * (x > 0).sum().item()|z = y ** x.max().item()".split("|")
 ).map(lambda text: text.split("\n"))
 masks = st.sampled_from(
-    "z = x[x > 0].sum()|z = y[m].mean()|z = x[m].any()|x[m] = y[m]|y[m] -= 1|y[m] *= x[m]|x[x < 0] = -x[x < 0] * y[x < 0]|"
+    "z = x[x > 0].sum()|z = y[m].mean()|z = x[m].any()|x[m] = y[m]|y[m] -= 1|y[m] *= x[m]|"
+    "x[x < 0] = -x[x < 0] * y[x < 0]|"
     "z = torch.sum(y[m])|y[m] = x[m].exp()|z = x.masked_select(m).prod()|x[torch.isnan(x)] = y[torch.isnan(x)]".split(
         "|"
     )
@@ -385,8 +386,8 @@ def main() -> int:
     print(f"safe fixes: {tally.safe}, of which {len(tally.wrong)} change a result")
     for name in sorted(tally.offered):
         print(
-            f"{name}: {tally.offered[name]} offered, {tally.disproved[name]} disproved, {tally.proven[name]} proven, of "
-            f"which {tally.missed[name]} change a result on other values and {tally.foreign[name]} only on other "
+            f"{name}: {tally.offered[name]} offered, {tally.disproved[name]} disproved, {tally.proven[name]} proven, "
+            f"of which {tally.missed[name]} change a result on other values and {tally.foreign[name]} only on other "
             "shapes or dtypes"
         )
     for text in tally.wrong[:5]:

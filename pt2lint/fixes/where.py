@@ -87,6 +87,8 @@ def _check_values(function: FunctionCode, values: Sequence[cst.BaseExpression], 
         if isinstance(value, cst.Tuple | cst.List | cst.Dict):
             raise Refuse("a side is a container, not a tensor")
         word = kind(value)
+        if word == "bool":
+            raise Refuse("a side sets a flag of Python, not a tensor")
         if word in ("none", "str", "module") or word.startswith(("list", "dict")):
             raise Refuse(f"a side is {word if word != 'none' else 'None'}, not a tensor")
         if callee(value) in RANDOM if isinstance(value, cst.Call) else False:

@@ -270,6 +270,7 @@ REFUSED_BY_WHERE = {
     "y = x.add_(1)": "in place",
     "y = torch.add(x, 1, out=x)": "out=",
     "y = None": "None",
+    "y = True": "flag",
     "y = [x]": "container",
     "y = torch.randn(3)": "cheap",
     "raise ValueError": "leaves",
