@@ -13,11 +13,12 @@ import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, ParentNodeProvider, PositionProvider
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
+from pt2lint import tree
 from pt2lint.finding import Applicability, Confidence, Edit, Finding, Fix, RulePage, Severity
 from pt2lint.op import Op, Range
 
@@ -38,12 +39,16 @@ class FunctionCode:
     target: tuple[int, int]
     imports: Mapping[str, str] = field(default_factory=dict)
     import_line: int = 1
+    memo: dict[str, Any] = field(default_factory=dict)  # what repairs found out, for the next one
 
     @cached_property
     def _wrapper(self) -> MetadataWrapper:
-        # A header line makes source at any indentation a module of its own.
-        header = "if 1:\n" if self.text[:1] in " \t" else "\n"
-        return MetadataWrapper(cst.parse_module(header + self.text), unsafe_skip_copy=True)
+        return MetadataWrapper(cst.parse_module(self.code), unsafe_skip_copy=True)
+
+    @cached_property
+    def code(self) -> str:
+        """The text as a module of its own, which a header line makes of source at any indentation."""
+        return ("if 1:\n" if self.text[:1] in " \t" else "\n") + self.text
 
     @property
     def module(self) -> cst.Module:
@@ -55,7 +60,7 @@ class FunctionCode:
 
     @cached_property
     def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
-        return self._wrapper.resolve(ParentNodeProvider)
+        return tree.parents(self.module)
 
     @cached_property
     def _ops_at(self) -> Mapping[Range, list[Op]]:
@@ -78,11 +83,19 @@ class FunctionCode:
     def _nodes(self) -> Mapping[Range, cst.CSTNode]:
         """The node at each range: an expression rather than the statement that is nothing else."""
         nodes: dict[Range, cst.CSTNode] = {}
-        for node in self._positions:
-            if isinstance(node, cst.BaseExpression | cst.BaseStatement | cst.BaseSmallStatement):
-                place = self.range(node)
-                if place not in nodes or isinstance(node, cst.BaseExpression):
-                    nodes[place] = node
+        wanted: dict[type, int] = {}
+        shift = self.first_line - 2
+        for node, place in self._positions.items():
+            rank = wanted.get(node.__class__)
+            if rank is None:
+                statement = issubclass(node.__class__, (cst.BaseStatement, cst.BaseSmallStatement))
+                rank = 2 if issubclass(node.__class__, cst.BaseExpression) else int(statement)
+                wanted[node.__class__] = rank
+            if rank:
+                start, end = place.start, place.end
+                key = (start.line + shift, start.column + 1, end.line + shift, end.column + 1)
+                if rank == 2 or key not in nodes:
+                    nodes[key] = node
         return nodes
 
     def node_at(self, place: Range) -> cst.CSTNode | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.rule import FunctionCode
+from pt2lint.tree import children
 
 
 def names(node: cst.CSTNode) -> list[cst.Name]:
     """Every name in the node, in the order of the source."""
     found = [node] if isinstance(node, cst.Name) else []
-    for child in node.children:
+    for child in children(node):
         found += names(child)
     return found
 
@@ -43,5 +44,5 @@ def _collect(node: cst.CSTNode, returned: list[cst.BaseExpression | None], bound
             bound.add(node.target.value)
         elif isinstance(node.target, cst.Tuple):
             bound.update(e.value.value for e in node.target.elements if isinstance(e.value, cst.Name))
-    for child in node.children:
+    for child in children(node):
         _collect(child, returned, bound)

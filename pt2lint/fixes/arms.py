@@ -18,6 +18,7 @@ from pt2lint.fixes.rewrite import (
     block_of,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.tree import visit
 
 
 @dataclass
@@ -90,9 +91,8 @@ def _last(statements: Sequence[cst.CSTNode]) -> cst.CSTNode | None:
     return statements[-1].body[-1] if len(statements[-1].body) == 1 else None
 
 
-class _Leaves(cst.CSTVisitor):
+class _Leaves:
     def __init__(self) -> None:
-        super().__init__()
         self.found = False
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
@@ -113,7 +113,7 @@ class _Leaves(cst.CSTVisitor):
 
 def _leaves(node: cst.CSTNode) -> bool:
     visitor = _Leaves()
-    node.visit(visitor)
+    visit(node, visitor)
     return visitor.found
 
 

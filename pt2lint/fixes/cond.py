@@ -27,6 +27,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.tree import visit
 
 MAX_STATEMENTS = 40  # more than this on one side is no longer a branch but half a model
 
@@ -160,13 +161,12 @@ def _count(statements: Sequence[cst.CSTNode]) -> int:
 
 def source_lines(node: cst.CSTNode) -> int:
     counter = _Counter()
-    node.visit(counter)
+    visit(node, counter)
     return counter.lines
 
 
-class _Counter(cst.CSTVisitor):
+class _Counter:
     def __init__(self) -> None:
-        super().__init__()
         self.lines = 0
 
     def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:

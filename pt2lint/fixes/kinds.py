@@ -9,12 +9,14 @@ serves otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TypeAlias
 
 import libcst as cst
 
 from pt2lint.fixes.rewrite import enclosing_function, parameters, qualified, uses
 from pt2lint.rule import FunctionCode
+from pt2lint.tree import visit
 
 Kind: TypeAlias = Callable[[cst.CSTNode], str]
 
@@ -64,7 +66,9 @@ def guess(function: FunctionCode) -> Kind:
     them; names take the kind on which all their assignments agree."""
     busy: set[str] = set()
     known: dict[str, str] = {}
-    used = _used_as_tensor(function)
+    used = function.memo.get("used as tensors")
+    if used is None:
+        used = function.memo["used as tensors"] = _used_as_tensor(function)
 
     def name_kind(node: cst.Name) -> str:
         if node.value in known:
@@ -79,9 +83,8 @@ def guess(function: FunctionCode) -> Kind:
                 note = param.annotation
                 annotated = note is not None and _names_tensor(function.module.code_for_node(note.annotation))
                 kinds.append("tensor" if annotated else "unknown")
-        for use in uses(owner.body):
-            if use.name == node.value and use.binds:
-                kinds.append(_bound(function, use.node, kind))
+        for target in _targets(owner.body).get(node.value, ()):
+            kinds.append(_bound(function, target, kind))
         busy.discard(node.value)
         if node.value in used and all(one == "unknown" or one.startswith("tensor") for one in kinds):
             kinds = [one if one != "unknown" else "tensor" for one in kinds]
@@ -158,12 +161,22 @@ def guess(function: FunctionCode) -> Kind:
     return kind
 
 
+@lru_cache(maxsize=32)
+def _targets(body: cst.CSTNode) -> dict[str, list[cst.CSTNode]]:
+    """Where each name is bound."""
+    found: dict[str, list[cst.CSTNode]] = {}
+    for use in uses(body):
+        if use.binds:
+            found.setdefault(use.name, []).append(use.node)
+    return found
+
+
 def _used_as_tensor(function: FunctionCode) -> set[str]:
     """Names of which the function calls a method that only tensors have, or that it gives to a function of
     torch that takes a tensor first."""
     found: set[str] = set()
 
-    class Calls(cst.CSTVisitor):
+    class Calls:
         def visit_Call(self, node: cst.Call) -> None:
             name = qualified(function, node.func) or ""
             subject: cst.CSTNode | None = None
@@ -175,7 +188,7 @@ def _used_as_tensor(function: FunctionCode) -> set[str]:
             if isinstance(subject, cst.Name):
                 found.add(subject.value)
 
-    function.module.visit(Calls())
+    visit(function.module, Calls())
     return found
 
 

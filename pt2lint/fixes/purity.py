@@ -7,11 +7,14 @@ zero times infinity is NaN.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import libcst as cst
 
 from pt2lint.fixes.kinds import Kind, words
 from pt2lint.fixes.rewrite import qualified
 from pt2lint.rule import FunctionCode
+from pt2lint.tree import visit
 
 # Defined for every input, with a gradient that is finite (or masked) for every input.
 TOTAL = words(
@@ -57,13 +60,12 @@ def callee(node: cst.Call) -> str:
 def effect(node: cst.CSTNode) -> str | None:
     """The first thing below the node that has an effect or leaves the straight line, in a reader's words."""
     visitor = _Effects()
-    node.visit(visitor)
+    visit(node, visitor)
     return visitor.found[0] if visitor.found else None
 
 
-class _Effects(cst.CSTVisitor):
+class _Effects:
     def __init__(self) -> None:
-        super().__init__()
         self.found: list[str] = []
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
@@ -104,12 +106,6 @@ class _Effects(cst.CSTVisitor):
         elif any(arg.keyword is not None and arg.keyword.value == "out" for arg in node.args):
             self.found.append("`out=` writes into a tensor")
 
-    def on_visit(self, node: cst.CSTNode) -> bool:
-        for kind, words_ in _STATEMENTS:
-            if isinstance(node, kind):
-                self.found.append(words_)
-        return super().on_visit(node)
-
 
 _STATEMENTS: tuple[tuple[type[cst.CSTNode], str], ...] = (
     (cst.Del, "`del` removes something"),
@@ -131,17 +127,24 @@ _STATEMENTS: tuple[tuple[type[cst.CSTNode], str], ...] = (
 )
 
 
+def _append(words_: str) -> Callable[[_Effects, cst.CSTNode], None]:
+    return lambda self, node: self.found.append(words_)
+
+
+for _kind, _words in _STATEMENTS:
+    setattr(_Effects, f"visit_{_kind.__name__}", _append(_words))
+
+
 def costly(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> str | None:
     """Why an expression must not be evaluated on both sides: it is not known to be cheap, pure and total in
     the sense that it raises nothing the other side would not have raised. None where it may."""
     visitor = _Costly(function, kind)
-    node.visit(visitor)
+    visit(node, visitor)
     return visitor.found[0] if visitor.found else None
 
 
-class _Costly(cst.CSTVisitor):
+class _Costly:
     def __init__(self, function: FunctionCode, kind: Kind) -> None:
-        super().__init__()
         self.function, self.kind = function, kind
         self.found: list[str] = []
 
@@ -205,13 +208,12 @@ def number(node: cst.BaseExpression) -> float | None:
 def singular(node: cst.CSTNode) -> bool:
     """Whether the gradient of something below the node may be infinite or NaN where it is not selected."""
     visitor = _Singular()
-    node.visit(visitor)
+    visit(node, visitor)
     return visitor.found
 
 
-class _Singular(cst.CSTVisitor):
+class _Singular:
     def __init__(self) -> None:
-        super().__init__()
         self.found = False
 
     def visit_Call(self, node: cst.Call) -> None:

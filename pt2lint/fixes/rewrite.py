@@ -6,12 +6,14 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import libcst as cst
 
 from pt2lint.finding import Applicability, Edit, Fix
 from pt2lint.rule import FunctionCode
+from pt2lint.tree import children, visit
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +45,26 @@ def fix(description: str, edits: Iterable[Edit], safe: bool = False) -> Fix:
 
 
 class _Replace(cst.CSTTransformer):
-    def __init__(self, new: Mapping[cst.CSTNode, New]) -> None:
+    """Builds anew only what holds a replaced node."""
+
+    def __init__(self, root: cst.CSTNode, new: Mapping[cst.CSTNode, New]) -> None:
         super().__init__()
         self.new = new
+        self.holders: set[cst.CSTNode] = set()
+        self._find(root)
+
+    def _find(self, node: cst.CSTNode) -> bool:
+        if node in self.new:
+            return True
+        found = False
+        for child in children(node):
+            found = self._find(child) or found
+        if found:
+            self.holders.add(node)
+        return found
 
     def on_visit(self, node: cst.CSTNode) -> bool:
-        return node not in self.new
+        return node in self.holders
 
     def on_leave(self, original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:  # type: ignore[override]
         if original not in self.new:
@@ -63,15 +79,15 @@ class _Replace(cst.CSTTransformer):
 
 def replaced(node: cst.CSTNode, new: Mapping[cst.CSTNode, New]) -> cst.CSTNode:
     """The tree with nodes (found by identity) replaced, by several for a sequence, removed for None."""
-    return node.visit(_Replace(new))  # type: ignore[return-value]
+    return node.visit(_Replace(node, new))  # type: ignore[return-value]
 
 
 def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edit, ...]:
     """The edits that replace nodes of the function: only what changed, so that the rest keeps its format."""
-    module = function.module
-    header = module.code.count("\n") - function.text.count("\n")
+    module, code = function.module, function.code
+    header = code.count("\n") - function.text.count("\n")
     # A carriage return alone cannot be told from a line's content here; such files are of another age.
-    old = module.code.split("\n")[header:]
+    old = code.split("\n")[header:]
     after = replaced(module, new).code.split("\n")[header:]  # type: ignore[attr-defined]
     edits = []
     for tag, i, j, k, m in difflib.SequenceMatcher(None, old, after, autojunk=False).get_opcodes():
@@ -143,9 +159,8 @@ class Use:
     node: cst.CSTNode
 
 
-class _Uses(cst.CSTVisitor):
+class _Uses:
     def __init__(self) -> None:
-        super().__init__()
         self.found: list[Use] = []
 
     def _bind(self, target: cst.CSTNode) -> None:
@@ -157,56 +172,56 @@ class _Uses(cst.CSTVisitor):
         elif isinstance(target, cst.StarredElement):
             self._bind(target.value)
         else:
-            target.visit(self)  # x[0] = and x.a = read x
+            visit(target, self)  # x[0] = and x.a = read x
 
     def visit_Name(self, node: cst.Name) -> None:
         self.found.append(Use(node.value, False, node))
 
     def visit_Attribute(self, node: cst.Attribute) -> bool:
-        node.value.visit(self)
+        visit(node.value, self)
         return False
 
     def visit_Arg(self, node: cst.Arg) -> bool:
-        node.value.visit(self)
+        visit(node.value, self)
         return False
 
     def visit_Assign(self, node: cst.Assign) -> bool:
-        node.value.visit(self)
+        visit(node.value, self)
         for target in node.targets:
             self._bind(target.target)
         return False
 
     def visit_AugAssign(self, node: cst.AugAssign) -> bool:
-        node.target.visit(self)
-        node.value.visit(self)
+        visit(node.target, self)
+        visit(node.value, self)
         self._bind(node.target)
         return False
 
     def visit_AnnAssign(self, node: cst.AnnAssign) -> bool:
         if node.value is not None:
-            node.value.visit(self)
+            visit(node.value, self)
             self._bind(node.target)
         return False
 
     def visit_NamedExpr(self, node: cst.NamedExpr) -> bool:
-        node.value.visit(self)
+        visit(node.value, self)
         self._bind(node.target)
         return False
 
     def visit_For(self, node: cst.For) -> bool:
-        node.iter.visit(self)
+        visit(node.iter, self)
         self._bind(node.target)
-        node.body.visit(self)
+        visit(node.body, self)
         if node.orelse:
-            node.orelse.visit(self)
+            visit(node.orelse, self)
         return False
 
     def visit_CompFor(self, node: cst.CompFor) -> bool:
-        node.iter.visit(self)  # its target lives in the comprehension alone
+        visit(node.iter, self)  # its target lives in the comprehension alone
         for condition in node.ifs:
-            condition.visit(self)
+            visit(condition, self)
         if node.inner_for_in:
-            node.inner_for_in.visit(self)
+            visit(node.inner_for_in, self)
         return False
 
     def visit_AsName(self, node: cst.AsName) -> bool:
@@ -220,24 +235,28 @@ class _Uses(cst.CSTVisitor):
 
     def visit_Param(self, node: cst.Param) -> bool:
         if node.default is not None:
-            node.default.visit(self)
+            visit(node.default, self)
         return False
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
         self.found.append(Use(node.name.value, True, node))
         inner = _Uses()
-        node.params.visit(inner)
-        node.body.visit(inner)
+        visit(node.params, inner)
+        visit(node.body, inner)
         self.found += [use for use in inner.found if not use.binds]
         return False
 
 
 def uses(*nodes: cst.CSTNode) -> list[Use]:
     """Every use of a name below the nodes, in order of evaluation; attributes and keywords are not names."""
+    return [use for node in nodes for use in _uses(node)]
+
+
+@lru_cache(maxsize=256)  # repairs ask again and again about the function's body and the branch
+def _uses(node: cst.CSTNode) -> tuple[Use, ...]:
     visitor = _Uses()
-    for node in nodes:
-        node.visit(visitor)
-    return visitor.found
+    visit(node, visitor)
+    return tuple(visitor.found)
 
 
 def reads(*nodes: cst.CSTNode) -> set[str]:

@@ -5,6 +5,7 @@ import libcst as cst
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.syntax import names
+from pt2lint.tree import children
 
 CALLED_OFTEN = ("forward", "__call__", "training_step", "validation_step", "test_step", "predict_step")
 
@@ -121,7 +122,7 @@ def _bound(loop: cst.For | cst.While) -> set[str]:
             bound.update(n.value for n in names(node.name))
         elif isinstance(node, cst.FunctionDef | cst.ClassDef):
             bound.add(node.name.value)
-        for child in node.children:
+        for child in children(node):
             visit(child)
 
     visit(loop)

@@ -1,0 +1,81 @@
+"""Reading LibCST trees.
+
+LibCST's own `visit` and `children` build every node anew on the way: a hundred times the work of looking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+import libcst as cst
+
+# Where LibCST lists the fields in another order than they have in the source.
+_ORDERS = {
+    "Arg": "keyword value",
+    "ClassDef": "decorators name type_parameters bases keywords body",
+    "CompFor": "asynchronous target iter ifs inner_for_in",
+    "ExceptHandler": "type name body",
+    "ExceptStarHandler": "type name body",
+    "For": "asynchronous target iter body orelse",
+    "FunctionDef": "decorators asynchronous name type_parameters params returns body",
+    "IfExp": "body test orelse",
+    "MatchCase": "pattern guard body",
+    "Parameters": "posonly_params posonly_ind params star_arg kwonly_params star_kwarg",
+    "With": "asynchronous items body",
+}
+_PUNCTUATION = frozenset(
+    "lpar rpar lbracket rbracket lbrace rbrace comma semicolon colon first_colon second_colon dot equal "
+    "leading_lines lines_after_decorators lines_after_module_docstring header footer newline indent "
+    "separator trailing_whitespace relative".split()
+)
+_fields: dict[type[cst.CSTNode], tuple[str, ...]] = {}
+
+
+def _names(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    names = [f.name for f in fields(kind) if f.name not in _PUNCTUATION and "whitespace" not in f.name]
+    order = _ORDERS.get(kind.__name__, "").split()
+    found = _fields[kind] = tuple(sorted(names, key=lambda name: order.index(name) if name in order else -1))
+    return found
+
+
+def children(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """The nodes right below, in the order of the source; neither white space nor punctuation."""
+    found: list[cst.CSTNode] = []
+    kind = node.__class__
+    for name in _fields.get(kind) or _names(kind):
+        value = getattr(node, name)
+        if value.__class__ in (tuple, list):
+            found += value
+        elif isinstance(value, cst.CSTNode):
+            found.append(value)
+    return found
+
+
+def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The node and all below it, in the order of the source."""
+    yield node
+    for child in children(node):
+        yield from walk(child)
+
+
+def visit(node: cst.CSTNode, visitor: Any) -> None:
+    """Call the visitor's `visit_NAME` for the node and those below; one that returns False ends the descent."""
+    handler = getattr(visitor, "visit_" + node.__class__.__name__, None)
+    if handler is None or handler(node) is not False:
+        for child in children(node):
+            visit(child, visitor)
+
+
+def parents(root: cst.CSTNode) -> Mapping[cst.CSTNode, cst.CSTNode]:
+    """Each node's parent."""
+    found: dict[cst.CSTNode, cst.CSTNode] = {}
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        below = children(node)
+        for child in below:
+            found[child] = node
+        pending += below
+    return found
