@@ -18,8 +18,8 @@ class CompiledWrapper(Rule):
 
     ## What happens
     Dynamo does not trace `DistributedDataParallel` and `FullyShardedDataParallel` well: their own forward
-    breaks the graph (on torch 2.13 with DDP: two breaks, and frames of torch's own code are compiled
-    along). PyTorch's guide on where to apply torch.compile says to compile the inner module, before it is
+    breaks the graph (three times with DDP on torch 2.13, besides compiling
+    frames of torch's own code). PyTorch's guide on where to apply torch.compile says to compile the inner module, before it is
     wrapped.
 
     ## Example
@@ -73,7 +73,7 @@ class CompiledWrapper(Rule):
     ```
 
     ## Versions
-    Measured with DDP and one process: two graph breaks on torch 2.13 and 2.15, one on 2.6; none with the
+    Measured with DDP and one process: three graph breaks on torch 2.9, 2.13 and 2.15, one on 2.6; none with the
     inner module compiled.
     """
 

@@ -86,8 +86,8 @@ class LateHook(Rule):
             self.report(
                 node,
                 op,
-                f"`{self.text(node)}` comes after the compiled module's first call, and compiled code does not look for "
-                "new hooks: it never runs",
+                f"`{self.text(node)}` comes after the compiled module's first call, and compiled code does not look "
+                "for new hooks: it never runs",
             )
 
     def called_before(self, line: int) -> set[str]:

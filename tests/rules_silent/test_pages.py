@@ -12,7 +12,8 @@ import pytest
 
 from pt2lint.rule import Rule
 from pt2lint.static.engine import load_rules
-from tests.rules_recompile.blocks import block, codes, outcome, same
+from tests.rules_recompile.blocks import block, codes
+from tests.rules_recompile.running import outcome, same
 
 RULES = [r for r in load_rules() if r.code.startswith("PTS")]
 
