@@ -1,0 +1,104 @@
+"""All rules: their names and pages, and that what they declare exists."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import pt2lint.op
+from pt2lint.rule import GraphBreak, Rule
+from pt2lint.static.engine import lint, load_rules
+
+RULES = load_rules()
+BREAKS = [rule for rule in RULES if issubclass(rule, GraphBreak)]
+DOCUMENTED = [
+    word
+    for line in re.findall(r"^- (`.*)$", pt2lint.op.__doc__ or "", re.MULTILINE)
+    for word in re.findall(r"`([^`]+)`", line.split("  ")[0])
+]
+
+
+def by_name(rule: type[Rule]) -> str:
+    return rule.name
+
+
+def documented(op: str) -> bool:
+    """Whether pt2lint.op lists the operation."""
+    return any(
+        op.startswith(word.removesuffix("NAME")) if word.endswith("NAME") else op == word
+        for word in DOCUMENTED
+    )
+
+
+@pytest.mark.parametrize("rule", RULES, ids=by_name)
+def test_declares_what_exists(rule: type[Rule]) -> None:
+    assert re.fullmatch(r"PT[BRS]\d{3}", rule.code)
+    assert Path(inspect.getfile(rule)).stem == rule.name.replace("-", "_")
+    assert rule.ops
+    assert [op for op in rule.ops if not documented(op)] == []
+    assert len(set(rule.ops)) == len(rule.ops)
+    assert all(re.fullmatch(r"GB\d{4}", id) for id in rule.graph_breaks)
+
+
+def test_names_are_unique() -> None:
+    assert len({rule.name for rule in RULES}) == len(RULES)
+
+
+@pytest.mark.parametrize("rule", BREAKS, ids=by_name)
+def test_versions_and_repairs(rule: type[GraphBreak]) -> None:
+    assert set(rule.since) | set(rule.until) <= set(rule.ops)
+    for name in rule.repairs:
+        assert callable(importlib.import_module(f"pt2lint.fixes.{name}").fixes)
+    assert rule.says == "" or "{code}" in rule.says
+    assert rule.VALID or rule.INVALID or rule.code == "PTB184"
+
+
+def said(body: str, target: tuple[int, int], imports: str = "") -> list[str]:
+    parameters = "x: torch.FloatTensor, m: torch.BoolTensor, i: torch.LongTensor"
+    lines = "".join(f"    {line}\n" for line in body.split("\n"))
+    text = f"import torch\n{imports}\n@torch.compile\ndef f({parameters}):\n{lines}"
+    settings = SimpleNamespace(target_torch=target)
+    return [finding.code for finding in lint(["case.py"], settings, {"case.py": text}).findings]
+
+
+@pytest.mark.parametrize(
+    ("body", "imports", "code", "breaks"),
+    [
+        # Measured on torch 2.6, 2.9, 2.13 and 2.15, in this order.
+        ("return torch.split(x, i.tolist())", "", "PTB105", (False, False, True, True)),
+        ("return x + x[0].tolist()[0]", "", "PTB105", (True, True, True, True)),
+        ("return x + copy.deepcopy([1, 2])[0]", "import copy", "PTB130", (True, True, False, False)),
+        ("return copy.deepcopy(x)", "import copy", "PTB130", (True, True, True, True)),
+        ("return x + random.random()", "import random", "PTB141", (True, True, True, False)),
+        ("return x + random.choice([1, 2])", "import random", "PTB141", (True, True, True, True)),
+        ("return x + len(re.sub('a', 'b', 'aa'))", "import re", "PTB185", (True, False, False, False)),
+        ("return torch.combinations(i).sum() + x", "", "PTB121", (True, True, True, False)),
+        ("return x.to_sparse().to_dense()", "", "PTB170", (False, True, True, True)),
+        ("return x.to_sparse_csr() @ x", "", "PTB170", (False, False, True, True)),
+        ("torch.cuda.manual_seed(0)\nreturn x + 1", "", "PTB151", (False, False, True, True)),
+    ],
+)
+def test_silent_where_a_version_does_not_break(
+    body: str, imports: str, code: str, breaks: tuple[bool, ...]
+) -> None:
+    targets = ((2, 6), (2, 9), (2, 13), (2, 15))
+    assert tuple(code in said(body, target, imports) for target in targets) == breaks
+
+
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        ("for _ in range(2):\n    print(1)\n    x = x + 1\nreturn x", "a loop"),
+        ("try:\n    x = x + x.sum().item()\nexcept RuntimeError:\n    pass\nreturn x", "a `try`"),
+    ],
+)
+def test_says_where_a_break_costs_the_whole_function(body: str, where: str) -> None:
+    text = f"import torch\n@torch.compile\ndef f(x: torch.Tensor):\n    {body.replace(chr(10), chr(10) + '    ')}\n"
+    (finding,) = lint(["case.py"], SimpleNamespace(target_torch=(2, 13)), {"case.py": text}).findings
+    assert finding.severity == "error"
+    assert finding.message.endswith(f"inside {where} Dynamo then gives up the whole function")
