@@ -12,7 +12,6 @@ confirmed, which were not, and whether any was refuted.
 import argparse
 import json
 import os
-import sys
 import time
 from pathlib import Path
 
@@ -20,6 +19,12 @@ from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.finding import Finding
 
 MODELS = Path(__file__).with_name("rebuild_models.py")
+
+
+def finding(root, path, recorded):
+    return Finding(
+        "PTB000", "recorded", recorded["what"], str(root / path), recorded["line"], 1, recorded["line"], 2
+    )
 
 
 def main():
@@ -40,59 +45,42 @@ def main():
         os.environ["RECIPES"] = os.path.abspath(options.recipes)
     breaks = [(path, each) for path, entry in truth["files"].items() for each in entry["breaks"]]
     models = sorted({name for _, each in breaks for name in each["by"]} if not options.only else options.only)
-    findings = [
-        Finding(
-            "PTB000", "recorded", each["what"], str(options.root / path), each["line"], 1, each["line"], 2
-        )
-        for path, each in breaks
-    ]
+    verify_options = {"python": options.python, "timeout": options.timeout, "jobs": options.jobs}
     start = time.perf_counter()
-    result = verify(
-        findings,
-        [str(options.root)],
-        VerifyOptions(
-            inputs=tuple(f"{MODELS}:{name.replace('.', '__')}" for name in models),
-            python=options.python,
-            jobs=options.jobs,
-            timeout=options.timeout,
-        ),
-        on_progress=lambda text: print(f"  {time.perf_counter() - start:6.1f} s  {text}", file=sys.stderr),
-    )
-    # A model is rebuilt if it ran eagerly and Dynamo took it.
-    by_class = {}
-    for run in result.events.runs:
-        by_class.setdefault(run.target, []).append(run)
-    ran = {
-        target for target, runs in by_class.items()
-        if any(run.probe == "default" and (run.breaks or run.traced or run.gave_up) for run in runs)
-    }  # fmt: skip
-    classes = {name: name.rpartition(".")[2] for name in models}
-    rebuilt = {name for name in models if classes[name] in ran or options.recipes}
-    said = {(finding.path, finding.line): finding for finding in result.findings if finding.code == "PTB000"}
-    expected = [(path, each) for path, each in breaks if rebuilt & set(each["by"])]
-    rows = []
-    for path, each in expected:
-        finding = said[str(options.root / path), each["line"]]
-        rows.append(
-            [path, each["line"], each["gb"], finding.verdict, (finding.evidence or {}).get("graph_break")]
+    rebuilt, best = [], {}
+    for name in models:
+        own = [(path, each) for path, each in breaks if name in each["by"]]
+        result = verify(
+            [finding(options.root, path, each) for path, each in own],
+            sorted({str(options.root / path) for path in truth["files"]}),
+            VerifyOptions(inputs=(f"{MODELS}:{name.replace('.', '__')}",), **verify_options),
         )
-        if finding.verdict != "confirmed":
-            who = ", ".join(sorted(rebuilt & set(each["by"])))
-            print(
-                f"{finding.verdict} {path}:{each['line']} {each['gb']} {each['what']} ({who}) {finding.evidence}"
-            )
-    for problem in result.problems:
-        print("problem:", problem)
-    more = [f for f in result.findings if f.code == "PTB900"]
-    confirmed = sum(row[3] == "confirmed" for row in rows)
-    print(f"models named {len(models)}, rebuilt {len(rebuilt)}: {' '.join(sorted(rebuilt))}")
+        defaults = [run for run in result.events.runs if run.probe == "default"]
+        worked = any(run.breaks or run.traced or run.gave_up for run in defaults)
+        said = [each for each in result.findings if each.code == "PTB000"]
+        confirmed = sum(each.verdict == "confirmed" for each in said)
+        note = f"{confirmed} of {len(own)} breaks" if worked else f"not rebuilt: {result.problems[:1]}"
+        print(f"{name}: {note}; {time.perf_counter() - start:.0f} s", flush=True)
+        if not worked:
+            continue
+        rebuilt.append(name)
+        for each in said:
+            place = (os.path.relpath(each.path, options.root), each.line)
+            best.setdefault(place, {})[name] = (each.verdict, each.evidence)
+    # A break counts as found if one of the models that are recorded for it found it.
+    verdicts = {}
+    for place, by_model in best.items():
+        order = ("confirmed", "refuted", "failed", "unreached")
+        verdicts[place] = min((verdict for verdict, _ in by_model.values()), key=order.index)
+        if verdicts[place] != "confirmed":
+            what = next(each for path, each in breaks if (path, each["line"]) == place)
+            print(f"{verdicts[place]} {place[0]}:{place[1]} {what['gb']} {what['what']} {by_model}")
+    counts = {verdict: list(verdicts.values()).count(verdict) for verdict in sorted(set(verdicts.values()))}
     print(
-        f"recorded breaks of these {len(rows)}, confirmed {confirmed} ({confirmed / max(1, len(rows)):.3f}), "
-        f"refuted {sum(row[3] == 'refuted' for row in rows)}, "
-        f"not reached {sum(row[3] == 'unreached' for row in rows)}; "
-        f"further breaks {len(more)}; {time.perf_counter() - start:.0f} s"
+        f"models rebuilt {len(rebuilt)} of {len(models)}; recorded breaks of these {len(verdicts)}: {counts}"
     )
     if options.output:
+        rows = [[*place, verdict] for place, verdict in sorted(verdicts.items())]
         options.output.write_text(json.dumps(rows, indent=1))
 
 

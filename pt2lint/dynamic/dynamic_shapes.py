@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from pt2lint.dynamic.events import Recompile
-from pt2lint.dynamic.statements import Statements
+from pt2lint.dynamic.statements import statements_of
 from pt2lint.finding import Edit, Fix
 
 # As torch 2.6 to 2.15 word it: tensor 'x' size mismatch at index 0. expected 4, actual 5
@@ -28,7 +28,8 @@ def mark_dynamic(
     }
     if not sizes or recompile.path not in sources:
         return ()
-    function = Statements(sources[recompile.path]).function(recompile.line)
+    statements = statements_of(sources[recompile.path])
+    function = statements.function(recompile.line) if statements else None
     if function is None:
         return ()
     parameters = [arg.arg for arg in (*function.args.posonlyargs, *function.args.args)]
@@ -39,6 +40,8 @@ def mark_dynamic(
     edits: list[Edit] = []
     marks: list[str] = []
     for path, source in sources.items():
+        if "compile" not in source:
+            continue  # most files: not worth a parse
         for call, statement in _calls(source, recompile, function, same_file=path == recompile.path):
             torch = _torch_name(source)
             for name, dim in sorted(sizes):
@@ -64,7 +67,8 @@ def mark_dynamic(
 
 def _torch_name(source: str) -> str | None:
     """How the file spells torch."""
-    for node in ast.parse(source).body:
+    statements = statements_of(source)
+    for node in statements.tree.body if statements else []:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name == "torch":
@@ -82,10 +86,10 @@ def _calls(
     A call counts if its name was bound to torch.compile(...) of the function or of an instance of its
     class, or if it is the decorated function's own.
     """
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
+    statements = statements_of(source)
+    if statements is None:
         return []
+    tree = statements.tree
     owner = _class_of(recompile.line, tree) if same_file else None
     names = {function.name} if same_file and _is_compiled(function) else set()
     instances: set[str] = set()

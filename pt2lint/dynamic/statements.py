@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import ast
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
+
+
+@lru_cache(maxsize=1024)
+def statements_of(source: str) -> Statements | None:
+    """The statements of a source text, None if it does not parse."""
+    try:
+        return Statements(source)
+    except (SyntaxError, ValueError):
+        return None
 
 
 class Statements:
@@ -12,6 +21,10 @@ class Statements:
 
     def __init__(self, source: str) -> None:
         self.tree = ast.parse(source)
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self.tree))
 
     @cached_property
     def _spans(self) -> dict[int, tuple[int, int]]:
@@ -40,12 +53,12 @@ class Statements:
     def node(self, line: int) -> ast.stmt | None:
         """The statement that `line` belongs to."""
         first = self.span(line)[0]
-        found = [node for node in ast.walk(self.tree) if isinstance(node, ast.stmt) and node.lineno == first]
+        found = [node for node in self.nodes if isinstance(node, ast.stmt) and node.lineno == first]
         return found[-1] if found else None
 
     def function(self, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The function whose `def` (or first decorator) stands at `line`."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
                 if first <= line <= node.lineno:
@@ -59,7 +72,7 @@ class Statements:
         """
         ends = [
             node.end_col_offset + 1
-            for node in ast.walk(self.tree)
+            for node in self.nodes
             if isinstance(node, ast.expr)
             and (node.lineno, node.col_offset + 1, node.end_lineno) == (line, column, line)
             and node.end_col_offset is not None
@@ -83,7 +96,7 @@ class Statements:
                 where.end_col_offset,
             )
 
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.IfExp):
                 parts: list[ast.AST] = [node.body, node.orelse]
             elif isinstance(node, ast.BoolOp):

@@ -10,7 +10,7 @@ from typing import Any
 
 from pt2lint.dynamic.dynamic_shapes import mark_dynamic
 from pt2lint.dynamic.events import Break, Events, Failure, Recompile, Run
-from pt2lint.dynamic.statements import Statements, identifiers
+from pt2lint.dynamic.statements import Statements, identifiers, statements_of
 from pt2lint.finding import Finding, Verdict
 
 # Runs in which torch.compile works as users have it: what they trace without a break is refuted.
@@ -24,16 +24,10 @@ class Files:
 
     shown: Mapping[str, str]
     sources: Mapping[str, str]
-    _statements: dict[str, Statements | None] = field(default_factory=dict)
 
     def statements(self, path: str) -> Statements | None:
         """Statements of a file, by real path; None for one that is not judged or does not parse."""
-        if path not in self._statements:
-            try:
-                self._statements[path] = Statements(self.sources[path])
-            except (KeyError, SyntaxError, ValueError):
-                self._statements[path] = None
-        return self._statements[path]
+        return statements_of(self.sources[path]) if path in self.sources else None
 
     def unit(self, path: str, line: int) -> tuple[str, int]:
         """The statement that a place belongs to."""
