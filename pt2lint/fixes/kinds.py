@@ -83,8 +83,16 @@ def guess(function: FunctionCode) -> Kind:
                 note = param.annotation
                 annotated = note is not None and _names_tensor(function.module.code_for_node(note.annotation))
                 kinds.append("tensor" if annotated else "unknown")
-        for target in _targets(owner.body).get(node.value, ()):
+        # What is made of the name itself comes last, and takes it for what the other values say.
+        targets = [
+            (_made_of_itself(function, one, node.value), one)
+            for one in _targets(owner.body).get(node.value, ())
+        ]
+        for itself, target in sorted(targets, key=lambda pair: pair[0]):
+            if itself:
+                known[node.value] = _agree(kinds)
             kinds.append(_bound(function, target, kind))
+        known.pop(node.value, None)
         busy.discard(node.value)
         if node.value in used and all(one == "unknown" or one.startswith("tensor") for one in kinds):
             kinds = [one if one != "unknown" else "tensor" for one in kinds]
@@ -236,6 +244,14 @@ def _agree(kinds: list[str]) -> str:
     if len(set(kinds)) == 1:
         return kinds[0]
     return "tensor" if all(kind.startswith("tensor") for kind in kinds) else "unknown"
+
+
+def _made_of_itself(function: FunctionCode, target: cst.CSTNode, name: str) -> bool:
+    statement = function.parent(target)
+    if isinstance(statement, cst.AssignTarget):
+        statement = function.parent(statement)
+    value = getattr(statement, "value", None)
+    return isinstance(value, cst.CSTNode) and any(use.name == name for use in uses(value) if not use.binds)
 
 
 def _bound(function: FunctionCode, target: cst.CSTNode, kind: Kind) -> str:

@@ -152,6 +152,8 @@ CHANGES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "one zero": one_element(0.0),
     "one NaN": one_element(float("nan")),
     "one infinity": one_element(float("inf")),
+    "all NaN": floats(lambda tensor: torch.full_like(tensor, float("nan"))),
+    "all infinite": floats(lambda tensor: torch.full_like(tensor, float("inf"))),
     "masks switched": switched,
     "masks off": lambda tensor: torch.zeros_like(tensor) if tensor.dtype == torch.bool else tensor,
     "masks on": lambda tensor: torch.ones_like(tensor) if tensor.dtype == torch.bool else tensor,
