@@ -83,13 +83,13 @@ class Calls(Externals, Core):
                     self.compiled_as(value, decorator.kwargs)
             elif isinstance(decorator, Wrapped) and isinstance(decorator.inner, Ext):
                 value = Wrapped(decorator.how, value)
-            elif isinstance(decorator, Func | Partial | Wrapped) and len(self._active) < MAX_DEPTH:
+            elif isinstance(decorator, (Func, Partial, Wrapped)) and len(self._active) < MAX_DEPTH:
                 self.quiet += 1
                 try:
                     result = self.apply(decorator, [value], {}, frame.module.tree, frame)
                 finally:
                     self.quiet -= 1
-                if isinstance(result, Func | Wrapped | Partial):
+                if isinstance(result, (Func, Wrapped, Partial)):
                     value = result
         return value
 

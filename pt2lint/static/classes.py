@@ -172,7 +172,7 @@ class Classes(Calls):
         if init is None:
             return False
         for node in ast.walk(init):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
+            if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
                 head = node.func
                 while isinstance(head, ast.Attribute):
                     head = head.value  # type: ignore[assignment]
@@ -482,7 +482,7 @@ class Classes(Calls):
                 if "builtins.dict" in names
                 else (False if all(n.startswith(("builtins.", "torch.")) for n in names) else None)
             )
-        if isinstance(value, Instance | Func | Class) and all(
+        if isinstance(value, (Instance, Func, Class)) and all(
             n.startswith(("builtins.", "torch.Tensor", "numpy.")) for n in names
         ):
             return (
@@ -583,7 +583,7 @@ class Classes(Calls):
             if any(e.startswith("typing.") for e in externals):
                 return UNKNOWN
             return self.instance(info)
-        if isinstance(value, Union | Seq | Dict) and isinstance(node, ast.Name):
+        if isinstance(value, (Union, Seq, Dict)) and isinstance(node, ast.Name):
             return UNKNOWN
         return UNKNOWN
 
@@ -629,7 +629,7 @@ def external(name: str) -> Value:
 
 
 def _holds_code(value: Value) -> bool:
-    if isinstance(value, Func | Class | Instance | Wrapped):
+    if isinstance(value, (Func, Class, Instance, Wrapped)):
         return not (isinstance(value, Instance) and value.cls is None and not value.external)
     return isinstance(value, Seq) and _holds_code(value.elem)
 

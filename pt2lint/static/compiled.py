@@ -184,9 +184,9 @@ def _yields(node: FunctionNode) -> bool:
     rest: list[ast.AST] = [*node.body]
     while rest:
         part = rest.pop()
-        if isinstance(part, ast.Yield | ast.YieldFrom):
+        if isinstance(part, (ast.Yield, ast.YieldFrom)):
             return True
-        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+        if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             rest += ast.iter_child_nodes(part)
     return False
 
@@ -195,7 +195,7 @@ def _lengths(node: FunctionNode) -> dict[str, str]:
     """Parameters whose value decides how much is traced: `range(n)` -> {"n": "range"}."""
     found: dict[str, str] = {}
     for part in ast.walk(node):
-        if isinstance(part, ast.For | ast.comprehension):
+        if isinstance(part, (ast.For, ast.comprehension)):
             source = part.iter
             if (
                 isinstance(source, ast.Call)
@@ -226,7 +226,7 @@ def _shortened(tree: ast.AST, place: ast.Name | ast.Attribute) -> bool:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr in SHRINKS and is_it(node.func.value):
                 return True
-        elif isinstance(node, ast.Delete | ast.Assign):
+        elif isinstance(node, (ast.Delete, ast.Assign)):
             for target in node.targets:
                 inner = target.value if isinstance(target, ast.Subscript) else target
                 if is_it(inner):

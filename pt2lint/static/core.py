@@ -170,9 +170,9 @@ class Core:
                 kinds.append(word if o.sure else word + "?")
             elif isinstance(o, Py):
                 kinds.append(
-                    "constant " + repr(o.const) if isinstance(o.const, int | str | float) else o.type
+                    "constant " + repr(o.const) if isinstance(o.const, (int, str, float)) else o.type
                 )
-            elif isinstance(o, Seq | Dict):
+            elif isinstance(o, (Seq, Dict)):
                 elem = o.elem
                 if isinstance(o, Dict) and o.items:
                     elem = next((v for v in o.items.values() if "tensor" in self.sort(v)), elem)

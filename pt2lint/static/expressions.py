@@ -135,7 +135,7 @@ class Expressions(Classes):
             return self.class_attribute(owner.info, name)
         if isinstance(owner, Super):
             return self.super_attribute(owner, name, frame)
-        if isinstance(owner, Seq | Dict):
+        if isinstance(owner, (Seq, Dict)):
             return Ext(f"builtins.{owner.type if isinstance(owner, Seq) else 'dict'}.{name}", owner)
         if isinstance(owner, Py):
             if owner.type in ("str", "int", "float", "bool", "bytes"):
@@ -283,7 +283,7 @@ class Expressions(Classes):
         if isinstance(right, Seq) and isinstance(op, ast.Mult):
             return Seq(None, right.elem, right.type)
         if isinstance(left, Py) and isinstance(right, Py):
-            if left.type == right.type == "bool" and isinstance(op, ast.BitOr | ast.BitAnd):
+            if left.type == right.type == "bool" and isinstance(op, (ast.BitOr, ast.BitAnd)):
                 decisive = isinstance(op, ast.BitOr)
                 if truth(left) is decisive or truth(right) is decisive:
                     return Py("bool", decisive)
@@ -314,7 +314,7 @@ class Expressions(Classes):
         dtype = first.dtype
         if isinstance(op, ast.Div):
             dtype = "float"
-        elif isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor):
+        elif isinstance(op, (ast.BitAnd, ast.BitOr, ast.BitXor)):
             if a is not None and b is not None and a.dtype != b.dtype:
                 dtype = None if None in (a.dtype, b.dtype) else "int"
         elif a is not None and b is not None:
@@ -334,7 +334,7 @@ class Expressions(Classes):
         if tensor is not None:
             return tensor.but(leaf=CONSTANT if tensor.leaf == CONSTANT else 0)
         if isinstance(value, Py) and value.type in ("int", "float", "bool"):
-            if isinstance(node.op, ast.USub) and isinstance(value.const, int | float):
+            if isinstance(node.op, ast.USub) and isinstance(value.const, (int, float)):
                 return Py(value.type, -value.const)
             return Py(value.type)
         return value if not isinstance(value, Py) else OBJECT
@@ -356,7 +356,7 @@ class Expressions(Classes):
         return result
 
     def compare(self, left: Value, op: ast.cmpop, right: Value) -> Value:
-        if isinstance(op, ast.Is | ast.IsNot):
+        if isinstance(op, (ast.Is, ast.IsNot)):
             for one, other in ((left, right), (right, left)):
                 if is_none(other) is True:
                     known = is_none(one)
@@ -365,7 +365,7 @@ class Expressions(Classes):
                 if left.const is not NO_CONST and right.const is not NO_CONST:
                     return Py("bool", (left.const is right.const) is isinstance(op, ast.Is))
             return BOOL
-        if isinstance(op, ast.In | ast.NotIn):
+        if isinstance(op, (ast.In, ast.NotIn)):
             item = tensor_of(left)
             if item is not None and isinstance(right, Seq) and isinstance(right.elem, Py):
                 if right.elem.type in ("int", "float", "bool"):
@@ -405,7 +405,7 @@ class Expressions(Classes):
                     return BOOL
             return BOOL
         if left is UNKNOWN or right is UNKNOWN:
-            if isinstance(op, ast.Eq | ast.NotEq) and any(
+            if isinstance(op, (ast.Eq, ast.NotEq)) and any(
                 isinstance(v, Py) and v.type == "str" for v in (left, right)
             ):
                 return BOOL
@@ -496,7 +496,7 @@ class Expressions(Classes):
         if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq) and len(test.ops) == 1:
             right = test.comparators[0]
             return isinstance(right, ast.Attribute) and self.quietly(right, env, frame) is HALF
-        if isinstance(test, ast.Name | ast.Attribute):
+        if isinstance(test, (ast.Name, ast.Attribute)):
             value = self.quietly(test, env, frame)
             return isinstance(value, Py) and value.off
         return False
@@ -602,7 +602,7 @@ class Expressions(Classes):
             ):
                 if self.listens("size tensor", frame):
                     self.note(node, "size tensor", frame, about=mask)
-            if mask is not None and mask.dtype == "bool" and isinstance(node.ctx, ast.Load | ast.Store):
+            if mask is not None and mask.dtype == "bool" and isinstance(node.ctx, (ast.Load, ast.Store)):
                 if self.listens("index mask", frame):
                     self.note(node, "index mask", frame, about=mask)
         return Tensor(

@@ -363,7 +363,7 @@ class Externals(Compiled):
                 if isinstance(first, Seq):
                     return Seq(list(first.elts) if first.elts is not None else None, first.elem, last)
                 return Seq([] if first is None else None, UNKNOWN, last)
-            if len(args) == 1 and isinstance(args[0], Seq | Dict):
+            if len(args) == 1 and isinstance(args[0], (Seq, Dict)):
                 inner = args[0]
                 if isinstance(inner, Dict):
                     return Seq(list(inner.items.values()) or None, inner.elem, last)
@@ -590,7 +590,7 @@ class Externals(Compiled):
         if last == "next":
             return self.element(first)
         if last == "isinstance" and len(args) == 2:
-            if isinstance(first, Wrapped) and first.how == "compiled" and isinstance(args[1], Class | Seq):
+            if isinstance(first, Wrapped) and first.how == "compiled" and isinstance(args[1], (Class, Seq)):
                 if self.listens("isinstance of compiled", frame):
                     self.note(
                         node, "isinstance of compiled", frame, args=self.sorts([first.inner, args[1]], {})
@@ -703,7 +703,7 @@ class Externals(Compiled):
     def h_cache(
         self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
     ) -> Value:
-        return args[0] if args and isinstance(args[0], Func | Wrapped) else Ext("pt2lint.identity")
+        return args[0] if args and isinstance(args[0], (Func, Wrapped)) else Ext("pt2lint.identity")
 
     def h_compile(
         self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
@@ -898,7 +898,7 @@ def _count(sizes: Sequence[Value], size: Value | None) -> int | None:
         sizes = [size]
     if len(sizes) == 1 and isinstance(sizes[0], Seq):
         return len(sizes[0].elts) if sizes[0].elts is not None else None
-    return len(sizes) if len(sizes) > 1 or (sizes and isinstance(sizes[0], Py | Tensor)) else None
+    return len(sizes) if len(sizes) > 1 or (sizes and isinstance(sizes[0], (Py, Tensor))) else None
 
 
 def short(name: str) -> str:

@@ -133,7 +133,7 @@ class Interpreter(Statements):
         for o in options(target):
             if isinstance(o, Func):
                 self.compiled_generator(o, node, frame)
-            if isinstance(o, Func | Wrapped | Instance):
+            if isinstance(o, (Func, Wrapped, Instance)):
                 key = ("root", id(o) if isinstance(o, Instance) else getattr(o, "node", o))
                 if key not in self._results:
                     self._results[key] = o
@@ -153,7 +153,7 @@ class Interpreter(Statements):
         env: Env = {}
         for statement in module.tree.body:
             if isinstance(
-                statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Import | ast.ImportFrom
+                statement, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom)
             ):
                 continue
             frame = Frame(module, unit_of(statement), "the module")

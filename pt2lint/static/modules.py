@@ -45,7 +45,7 @@ class ClassInfo:
         self.attributes: dict[str, ast.expr] = {}
         self.annotations: dict[str, ast.expr] = {}
         for statement in _flat(node.body):
-            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 # A property's setter has the property's name: the getter came first and is what reads use.
                 if statement.name not in self.methods or not _is_setter(statement):
                     self.methods[statement.name] = statement
@@ -135,13 +135,13 @@ class Module:
             self._bind(statement)
 
     def _bind(self, statement: ast.stmt) -> None:
-        if isinstance(statement, ast.Import | ast.ImportFrom):
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
             for local, target in self.import_targets(statement):
                 if local == "*":
                     self.star_imports.append(target)
                 else:
                     self.imports.setdefault(local, target)
-        elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+        elif isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
             self.functions.setdefault(statement.name, statement)
         elif isinstance(statement, ast.ClassDef):
             self.classes.setdefault(statement.name, ClassInfo(statement, self))
@@ -187,7 +187,7 @@ class Module:
         """The line before which a new import goes: after the imports at the top, else after the docstring."""
         last, after_docstring = 0, 1
         for statement in self.tree.body:
-            if isinstance(statement, ast.Import | ast.ImportFrom):
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 last = (statement.end_lineno or statement.lineno) + 1
             elif last:
                 break

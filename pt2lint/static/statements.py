@@ -138,7 +138,7 @@ class Statements(Expressions):
     def s_assert(self, node: ast.Assert, env: Env, frame: Frame) -> None:
         # A plain tensor is fine: Dynamo turns `assert t` into an assertion in the graph. `not`, `and`, `or` and
         # chained comparisons are jumps of their own.
-        jumps = isinstance(node.test, ast.BoolOp | ast.IfExp) or (
+        jumps = isinstance(node.test, (ast.BoolOp, ast.IfExp)) or (
             isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
         )
         # The same goes for a message that has to be built.
@@ -182,7 +182,7 @@ class Statements(Expressions):
             if any(k.startswith(prefix) for k in env):
                 for k in [k for k in env if k.startswith(prefix)]:
                     del env[k]
-        elif isinstance(target, ast.Tuple | ast.List):
+        elif isinstance(target, (ast.Tuple, ast.List)):
             self.unpack(target.elts, value, env, frame)
         elif isinstance(target, ast.Starred):
             self.assign(target.value, Seq(None, self.element(value)), env, frame)
@@ -331,7 +331,7 @@ class Statements(Expressions):
             if not (name and name.startswith(RESUMABLE)):
                 frame.inside = "with"
             if item.optional_vars is not None:
-                entered = value if isinstance(value, Instance | Tensor) else UNKNOWN
+                entered = value if isinstance(value, (Instance, Tensor)) else UNKNOWN
                 self.assign(item.optional_vars, entered, env, frame)
         alive = self.block(node.body, env, frame)
         frame.inside = outer
@@ -375,7 +375,7 @@ class Statements(Expressions):
             inner = dict(env)
             for part in ast.walk(case.pattern):
                 name = getattr(part, "name", None)
-                if isinstance(part, ast.MatchAs | ast.MatchStar) and name:
+                if isinstance(part, (ast.MatchAs, ast.MatchStar)) and name:
                     inner[name] = UNKNOWN
             if case.guard is not None:
                 self.test(case.guard, inner, frame)
@@ -397,13 +397,13 @@ class Statements(Expressions):
         elif isinstance(test, ast.Compare) and len(test.ops) == 1:
             right = test.comparators[0]
             if isinstance(right, ast.Constant) and right.value is None:
-                if isinstance(test.ops[0], ast.Is | ast.Eq):
+                if isinstance(test.ops[0], (ast.Is, ast.Eq)):
                     self._narrow_none(test.left, env, outcome, frame)
-                elif isinstance(test.ops[0], ast.IsNot | ast.NotEq):
+                elif isinstance(test.ops[0], (ast.IsNot, ast.NotEq)):
                     self._narrow_none(test.left, env, not outcome, frame)
         elif isinstance(test, ast.NamedExpr):
             self.narrow(test.target, env, outcome, frame)
-        elif isinstance(test, ast.Name | ast.Attribute):
+        elif isinstance(test, (ast.Name, ast.Attribute)):
             if outcome:
                 self._narrow_none(test, env, False, frame)
         elif isinstance(test, ast.Call):
@@ -490,7 +490,7 @@ class Statements(Expressions):
 def _only_imports(body: list[ast.stmt]) -> bool:
     """Whether a `try` body holds nothing but imports and returns, which may stand under an `if`."""
     return all(
-        isinstance(s, ast.Import | ast.ImportFrom | ast.Return)
+        isinstance(s, (ast.Import, ast.ImportFrom, ast.Return))
         or (isinstance(s, ast.If) and _only_imports(s.body) and _only_imports(s.orelse))
         for s in body
     )

@@ -371,7 +371,7 @@ def truth(value: Value) -> bool | None:
     if isinstance(value, Union):
         answers = {truth(o) for o in value.options}
         return answers.pop() if len(answers) == 1 else None
-    if isinstance(value, Func | Class | Wrapped | Partial):
+    if isinstance(value, (Func, Class, Wrapped, Partial)):
         return True
     if isinstance(value, Seq) and value.elts is not None and value.type in ("tuple", "args"):
         return bool(value.elts)
