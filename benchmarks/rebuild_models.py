@@ -198,6 +198,8 @@ def time_series(name):
         decoder_layers=2, d_model=16, encoder_ffn_dim=32, decoder_ffn_dim=32, encoder_attention_heads=2,
         decoder_attention_heads=2,
     )  # fmt: skip
+    if hasattr(config, "label_length"):
+        config.label_length = 4
     model = cls(config)
     return model, {
         "past_values": torch.rand(2, 10), "past_time_features": torch.rand(2, 10, 1),
