@@ -18,9 +18,8 @@ class CompiledWrapper(Rule):
 
     ## What happens
     Dynamo does not trace `DistributedDataParallel` and `FullyShardedDataParallel` well: their own forward
-    breaks the graph (three times with DDP on torch 2.13, besides compiling
-    frames of torch's own code). PyTorch's guide on where to apply torch.compile says to compile the inner module, before it is
-    wrapped.
+    breaks the graph (three times with DDP on torch 2.13, besides compiling frames of torch's own code).
+    PyTorch's guide on where to apply torch.compile says to compile the inner module, before it is wrapped.
 
     ## Example
     ```python
@@ -73,8 +72,8 @@ class CompiledWrapper(Rule):
     ```
 
     ## Versions
-    Measured with DDP and one process: three graph breaks on torch 2.9, 2.13 and 2.15, one on 2.6; none with the
-    inner module compiled.
+    Measured with DDP and one process: three graph breaks on torch 2.9, 2.13 and 2.15, one on 2.6; none with
+    the inner module compiled.
     """
 
     code = "PTS307"
