@@ -520,8 +520,11 @@ class Expressions(Classes):
             if isinstance(part, ast.Slice):
                 for bound in (part.lower, part.upper, part.step):
                     if bound is not None:
-                        tensor = tensor_of(self.quietly(bound, env, frame))
+                        value = self.quietly(bound, env, frame)
+                        tensor = tensor_of(value)
                         if tensor is not None and self.listens("size tensor", frame):
+                            if any(isinstance(o, Py) and o.type == "int" for o in options(value)):
+                                tensor = tensor.but(sure=False)  # a plain number on another path
                             self.note(bound, "size tensor", frame, about=tensor)
 
     def e_subscript(self, node: ast.Subscript, env: Env, frame: Frame) -> Value:

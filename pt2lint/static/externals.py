@@ -444,6 +444,8 @@ class Externals(Compiled):
                 return Py("float", read=True) if last == "item" else Seq(None, Py("float", read=True))
             dtype = receiver.dtype if isinstance(receiver, Tensor) else None
             leaf = receiver.leaf if isinstance(receiver, Tensor) else 0
+            if last == "astype" and leaf:
+                leaf = LEAF  # still known as a size, but `.item()` on it breaks
             return Tensor(
                 dtype if last not in ("astype", "any", "all") else None, origin, True, True, None, leaf
             )

@@ -14,7 +14,6 @@ SIZE = {
     "randn": 0,
     "random": 0,
     "random_sample": 0,
-    "choice": 1,
     "normal": 2,
     "uniform": 2,
     "randint": 2,
@@ -59,8 +58,9 @@ class RandomCall(GraphBreak):
 
     ## Versions
     Measured: `random.random`, `sample`, `shuffle` and `seed` break on torch 2.6 to 2.13 and are fine on
-    2.15. The others, a single number of `numpy.random`, `uuid` and `secrets` break on 2.6 to 2.15. Arrays
-    of `numpy.random` and `numpy.random.seed` compile, and draw from torch instead.
+    2.15. The others, a single number of `numpy.random`, `uuid` and `secrets` break on 2.6 to 2.15. Arrays of
+    `numpy.random.rand`, `randn`, `randint`, `uniform` and `normal`, and `numpy.random.seed`, compile, and
+    draw from torch instead; other distributions and `choice` break whatever their size.
     """
 
     code = "PTB141"
@@ -70,7 +70,8 @@ class RandomCall(GraphBreak):
         *calls("random", "choice choices gauss normalvariate"),
         *CARRIED,
         *calls("numpy.random", " ".join(SIZE)),
-        *calls("numpy.random", "default_rng RandomState permutation"),
+        *calls("numpy.random", "default_rng RandomState permutation choice standard_normal exponential poisson"),
+        *calls("numpy.random", "gamma beta binomial laplace triangular"),
         *calls("uuid", "uuid1 uuid4"),
         *calls("secrets", "randbelow token_hex token_bytes choice"),
     )
@@ -84,6 +85,8 @@ class RandomCall(GraphBreak):
         "import random\nif random.randint(0, 3) > 1:\n    x = x + 1\nreturn x",
         "import numpy as np\nreturn x + np.random.rand()",
         "import numpy as np\nreturn x * np.random.choice([1, 2])",
+        "import numpy as np\nreturn x * torch.from_numpy(np.random.choice(np.arange(4), 2, replace=False)).sum()",
+        "import numpy as np\nreturn x * np.random.beta(1, 1, size=4).sum()",
         "import uuid\nreturn x + len(str(uuid.uuid4())) * 0",
     )
     VALID = (

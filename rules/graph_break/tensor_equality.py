@@ -39,14 +39,18 @@ class TensorEquality(GraphBreak):
 
     code = "PTB111"
     name = "tensor-equality"
-    ops = (*calls("torch", "equal allclose is_nonzero"), *calls("torch.Tensor", "equal allclose is_nonzero"))
+    ops = (
+        *calls("torch", "equal allclose is_nonzero _check_tensor_all _check_tensor_all_with"),
+        *calls("torch.Tensor", "equal allclose is_nonzero"),
+    )
     says = "{code} asks for a Python bool that depends on values in a tensor"
-    graph_breaks = ("GB0033",)
+    graph_breaks = ("GB0033", "GB0124")
 
     INVALID = (
         "if torch.allclose(x, x):\n    return x + 1\nreturn x",
         "return x + x.equal(x)",
         "return x + torch.is_nonzero(x.sum())",
+        "torch._check_tensor_all(x < 99, lambda: 'large')\nreturn x + 1",
     )
     VALID = (
         "return x + torch.eq(x, x)",

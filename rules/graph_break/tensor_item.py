@@ -54,6 +54,7 @@ class TensorItem(GraphBreak):
         "def g(t):\n    return t.max().item()\ndef f(x, m, i):\n    return x / g(x)",
         "try:\n    y = x.sum().item()\nexcept RuntimeError:\n    y = 0\nreturn x + y",
         "return x * x.numpy().sum().item()",
+        "import numpy as np\nreturn x * np.ceil(2.5).astype(int).item()",
     )
     VALID = (
         "import numpy as np\nreturn x * np.ceil(2.5).item()",
