@@ -523,7 +523,7 @@ class Expressions(Classes):
                         value = self.quietly(bound, env, frame)
                         tensor = tensor_of(value)
                         if tensor is not None and self.listens("size tensor", frame):
-                            if any(isinstance(o, Py) and o.type == "int" for o in options(value)):
+                            if any(isinstance(o, Py) and o.type in ("int", "float") for o in options(value)):
                                 tensor = tensor.but(sure=False)  # a plain number on another path
                             self.note(bound, "size tensor", frame, about=tensor)
 
