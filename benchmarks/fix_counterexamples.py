@@ -292,6 +292,7 @@ class Tally:
     disproved: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     missed: Counter[str] = field(default_factory=Counter)
+    gradients: Counter[str] = field(default_factory=Counter)
     foreign: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
 
@@ -319,7 +320,7 @@ def try_program(source: str, tally: Tally, cond: bool = False) -> None:
         new = run(after)
         safe = fix.applicability == "safe"
         error_may_differ = "RuntimeError" in fix.description
-        proven = True
+        proven = "NaN" not in fix.description  # as in proof.py
         for number, given in enumerate(every):
             for gradients in (False, True):
                 key = (number, gradients)
@@ -334,10 +335,10 @@ def try_program(source: str, tally: Tally, cond: bool = False) -> None:
                 if safe:
                     tally.wrong.append(f"{given}\n{source}\n{after}")
                     return
-                if number < len(ordinary):
+                if number < len(ordinary) or not proven:
                     proven = False
                 elif number < len(ordinary) + len(special):
-                    tally.missed[name] += 1
+                    (tally.gradients if gradients else tally.missed)[name] += 1
                     tally.examples.setdefault(name, f"{given}, gradients {gradients}\n{source}\n{after}")
                 else:
                     tally.foreign[name] += 1
@@ -388,9 +389,9 @@ def main() -> int:
     print(f"safe fixes: {tally.safe}, of which {len(tally.wrong)} change a result")
     for name in sorted(tally.offered):
         print(
-            f"{name}: {tally.offered[name]} offered, {tally.disproved[name]} disproved, {tally.proven[name]} proven, "
-            f"of which {tally.missed[name]} change a result on other values and {tally.foreign[name]} only on other "
-            "shapes or dtypes"
+            f"{name}: {tally.offered[name]} offered, {tally.disproved[name]} disproved, {tally.proven[name]} proven; "
+            f"of these {tally.missed[name]} change a result and {tally.gradients[name]} only a gradient on other values, "
+            f"{tally.foreign[name]} differ only on other shapes or dtypes"
         )
     for text in tally.wrong[:5]:
         print("\nCOUNTEREXAMPLE to a safe fix:", text, sep="\n")

@@ -275,6 +275,8 @@ class _Prover:
     ) -> tuple[str | None, str]:
         """Why the fixes (one each) are not proven (None: they are), and what was measured."""
         fixes = [finding.fixes[0] for finding in findings]
+        if any("NaN" in fix.description for fix in fixes):
+            return "its gradient may be NaN for values that no sample shows", ""
         edits: dict[str, list[Edit]] = {}
         for fix in fixes:
             for edit in fix.edits:

@@ -21,6 +21,10 @@ TOTAL = words(
     "clamp clip clamp_min clamp_max relu neg negative clone detach zeros_like ones_like full_like "
     "nan_to_num isnan isinf isfinite any all logical_not logical_and logical_or finfo iinfo"
 )
+# Of these, what keeps shape and dtype and passes the gradient on. A side that does not (`zeros_like`) cuts
+# the tensor off where it is taken; selected, the tensor gets a gradient of zero instead, which is NaN
+# further up wherever what made the tensor has an infinite gradient of its own.
+CONNECTED = words("clamp clip clamp_min clamp_max relu neg negative clone nan_to_num")
 # Cheap: one pass over the data.
 CHEAP = TOTAL | words(
     "abs absolute exp expm1 log log1p log2 log10 sqrt rsqrt sigmoid tanh sin cos pow square "
@@ -251,7 +255,7 @@ def alike(function: FunctionCode, node: cst.BaseExpression, name: str, kind: Kin
     if not isinstance(node, cst.Call):
         return False
     known, called = qualified(function, node.func), callee(node)
-    if called not in TOTAL or called in ("any", "all", "isnan", "isinf", "isfinite", "finfo", "iinfo"):
+    if called not in CONNECTED:
         return False
     rest = list(node.args)
     if known is not None and known.startswith("torch."):
@@ -261,8 +265,6 @@ def alike(function: FunctionCode, node: cst.BaseExpression, name: str, kind: Kin
     elif known is None and isinstance(node.func, cst.Attribute):
         base = node.func.value
     else:
-        return False
-    if called.startswith("logical"):
         return False
     return alike(function, base, name, kind) and all(
         number(arg.value) is not None

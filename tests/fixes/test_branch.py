@@ -244,6 +244,7 @@ def test_safe_where():
         ("torch.isfinite(h).all()", "torch.isfinite(h)"),  # perhaps not 0-dim
         ("torch.isfinite(h).all()", "h.sum().item() > 0.1"),  # compared in double precision before
         ("min=0.6) * 2", "min=0.6) * x"),  # perhaps another shape
+        ("torch.clamp(h, min=0.6) * 2", "torch.zeros_like(h)"),  # cuts the tensor off
         ("min=0.6) * 2", "min=0.6).sum()"),
         ("min=0.6) * 2", "min=0.6).sqrt()"),  # infinite gradient at zero
         ("return h + 1", "h.add_(1)\n    return h"),
