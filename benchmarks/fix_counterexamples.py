@@ -389,8 +389,9 @@ def main() -> int:
     print(f"safe fixes: {tally.safe}, of which {len(tally.wrong)} change a result")
     for name in sorted(tally.offered):
         print(
-            f"{name}: {tally.offered[name]} offered, {tally.disproved[name]} disproved, {tally.proven[name]} proven; "
-            f"of these {tally.missed[name]} change a result and {tally.gradients[name]} only a gradient on other values, "
+            f"{name}: {tally.offered[name]} offered, {tally.disproved[name]} disproved, "
+            f"{tally.proven[name]} proven; of these {tally.missed[name]} change a result and "
+            f"{tally.gradients[name]} only a gradient on other values, "
             f"{tally.foreign[name]} differ only on other shapes or dtypes"
         )
     for text in tally.wrong[:5]:

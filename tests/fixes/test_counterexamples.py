@@ -26,8 +26,7 @@ def test_no_fix_changes_a_result(search):
     assert sum(tally.proven.values()) > 20
     assert tally.wrong == []
     assert not sum(tally.missed.values()), tally.examples
-    # docs/fixes.md says why a gradient further up may become NaN; it takes one that is infinite.
-    assert sum(tally.gradients.values()) <= 2, tally.examples
+    assert not sum(tally.gradients.values()), tally.examples
 
 
 def test_the_search_finds_what_is_there(search):
