@@ -199,7 +199,7 @@ class Calls(Externals, Core):
         cls = func.cls
         if cls is None:
             return self.call_torch_module(func, args, kwargs, node, frame)
-        for name in ("forward", "__call__") if self.is_module(cls) else ("__call__", "forward"):
+        for name in ("__call__", "forward"):
             found = self.find_method(cls, name)
             if found is not None:
                 return self.apply(self.method_value(*found, func), args, kwargs, node, frame, spread)

@@ -332,6 +332,10 @@ class Classes(Calls):
                 externals = [n for n in self.bases(owner.instance.cls)[1] if n in self.types.modules]
                 if name == "forward" and externals and externals[0] not in MODULE_BASES:
                     return Instance(None, externals[0])
+                if name == "__call__":
+                    found = self.find_method(owner.instance.cls, "forward")
+                    if found is not None:
+                        return self.method_value(*found, owner.instance)
                 return Ext(f"torch.nn.Module.{name}", owner.instance)
         elif isinstance(owner.instance, Class):
             found = self.find_method(owner.instance.info, name, owner.after)
@@ -540,6 +544,7 @@ class Classes(Calls):
         origin = (frame.module.path, line or node.lineno, text or "annotated as a tensor")
         if isinstance(node, ast.Subscript):
             base = self.quietly(node.value, {}, frame)
+            base, node = self.subscripted_type(base, node, frame)
             name = base.name if isinstance(base, Ext) else ""
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             short = name.rsplit(".", 1)[-1]
@@ -583,9 +588,39 @@ class Classes(Calls):
             if any(e.startswith("typing.") for e in externals):
                 return UNKNOWN
             return self.instance(info)
-        if isinstance(value, (Union, Seq, Dict)) and isinstance(node, ast.Name):
-            return UNKNOWN
+        alias = self.alias(node.id, frame.module) if isinstance(node, ast.Name) else None
+        if alias is not None and frame.depth < 4:
+            module, target = alias
+            inner = Frame(module, (1, 1), "the module")
+            inner.depth = frame.depth + 1
+            return self.annotation(target, inner, line or node.lineno, text)
         return UNKNOWN
+
+    def subscripted_type(self, base: Value, node: ast.Subscript, frame: Frame) -> tuple[Value, ast.Subscript]:
+        """`Float["b n"]`, where Float's `__getitem__` returns `self.dtype[Tensor, shape]`, is that type."""
+        if isinstance(base, Instance) and base.cls is not None:
+            found = self.find_method(base.cls, "__getitem__")
+            last = found[1].body[-1] if found is not None else None
+            if found is not None and isinstance(last, ast.Return) and isinstance(last.value, ast.Subscript):
+                owner, method = found
+                me: Env = {method.args.args[0].arg: base} if method.args.args else {}
+                within = Frame(owner.module, unit_of(method), "", cls=owner, me=base)
+                return self.quietly(last.value.value, me, within), last.value
+        return base, node
+
+    def alias(self, name: str, module: Module) -> tuple[Module, ast.expr] | None:
+        """Where a name that stands for a type is defined, and as what: `Edges = Union[Tensor, Sparse]`."""
+        for _ in range(4):
+            assigned = module.assigned.get(name)
+            if assigned:
+                shapes = (ast.Subscript, ast.BinOp, ast.Name, ast.Attribute)
+                return (module, assigned[-1]) if isinstance(assigned[-1], shapes) else None
+            head, _, name = module.imports.get(name, "").rpartition(".")
+            found = self.project.find(head) if head else None
+            if found is None:
+                return None
+            module = found
+        return None
 
 
 def declare(values: list[Value]) -> Value:

@@ -561,6 +561,10 @@ class Expressions(Classes):
             return self.instance_item(owner, index, frame)
         if isinstance(owner, Py) and owner.type == "str":
             return STR
+        if owner is UNKNOWN and isinstance(index, Tensor) and index.dtype == "bool" and index.ndim != 0:
+            # Only a tensor, or what holds tensors, can be read through a mask.
+            if self.listens("index mask", frame):
+                self.note(node, "index mask", frame, about=index)
         return UNKNOWN
 
     def _slice(self, owner: Seq, node: ast.expr) -> Value:
@@ -596,15 +600,8 @@ class Expressions(Classes):
                     ndim += {"int": -1, "none": 1, "slice": 0, "ellipsis": 0, "bool": 1}.get(part.type, -99)
                 else:
                     ndim = ndim - 1 if mask is not None and mask.ndim == 0 else -99
-            if (
-                mask is not None
-                and mask.ndim == 0
-                and mask.dtype != "bool"
-                and not mask.leaf
-                and not mask.array
-            ):
-                if self.listens("size tensor", frame):
-                    self.note(node, "size tensor", frame, about=mask)
+            if self.is_number(mask) and self.listens("size tensor", frame):
+                self.note(node, "size tensor", frame, about=mask)
             if mask is not None and mask.dtype == "bool" and isinstance(node.ctx, (ast.Load, ast.Store)):
                 if self.listens("index mask", frame):
                     self.note(node, "index mask", frame, about=mask)
@@ -615,6 +612,10 @@ class Expressions(Classes):
             owner.array,
             ndim if ndim is not None and ndim >= 0 else None,
         )
+
+    def is_number(self, index: Tensor | None) -> bool:
+        """Whether an index is a computed tensor of no dimensions, which Dynamo has to read."""
+        return index is not None and index.ndim == 0 and index.dtype != "bool" and not index.leaf
 
     # The rest
 

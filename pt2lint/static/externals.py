@@ -85,6 +85,7 @@ SIZES: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
     "torch.Tensor.topk": ((0,), ("k",)),
     "torch.topk": ((1,), ("k",)),
     "torch.nn.functional.pad": ((1,), ("pad",)),
+    "torch.nn.functional.one_hot": ((1,), ("num_classes",)),
     "torch.nn.functional.interpolate": ((1,), ("size",)),
     "builtins.range": (ALL, ()),
 }

@@ -70,6 +70,8 @@ class Interpreter(Statements):
         self.doubt += called
         self.root(self.method_value(owner, node, instance), "forward")
         self.doubt -= called
+        if "__call__" in cls.methods:
+            self.root(self.method_value(cls, cls.methods["__call__"], instance), "__call__")
         self.run_compiled_methods(cls)
 
     def run_compiled_methods(self, cls: ClassInfo) -> None:

@@ -98,6 +98,14 @@ def _is_setter(function: FunctionNode) -> bool:
     )
 
 
+def _is_overload(function: FunctionNode) -> bool:
+    """Whether the function only declares one signature of another (typing.overload)."""
+    return any(
+        (d.attr if isinstance(d, ast.Attribute) else getattr(d, "id", "")) == "overload"
+        for d in function.decorator_list
+    )
+
+
 def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements of a body, those under its `if`, `try` and `with` included."""
     for statement in body:
@@ -142,7 +150,8 @@ class Module:
                 else:
                     self.imports.setdefault(local, target)
         elif isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            self.functions.setdefault(statement.name, statement)
+            if not _is_overload(statement):
+                self.functions.setdefault(statement.name, statement)
         elif isinstance(statement, ast.ClassDef):
             self.classes.setdefault(statement.name, ClassInfo(statement, self))
         elif isinstance(statement, ast.Assign):

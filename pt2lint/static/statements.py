@@ -27,6 +27,7 @@ from pt2lint.static.values import (
     join_all,
     mixed,
     options,
+    tensor_of,
     truth,
     without,
 )
@@ -242,6 +243,10 @@ class Statements(Expressions):
                 option.elts, option.elem = None, join(option.elem, value) if option.elts != [] else value
             elif isinstance(option, Tensor):
                 self.check_sizes(target.slice, env, frame)
+                for part in index.elts or () if isinstance(index, Seq) else (index,):
+                    number = tensor_of(part)
+                    if self.is_number(number) and self.listens("size tensor", frame):
+                        self.note(target, "size tensor", frame, about=number)
             elif isinstance(option, Instance):
                 self.assigned_item(option, index)
             elif isinstance(option, Ext) and self.listens(f"set {option.name}[]", frame):

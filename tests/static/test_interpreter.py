@@ -116,6 +116,10 @@ QUIET = [
     "raise ValueError(f'{x.max().item()}')",
 ]
 LOUD = [
+    ("y = x[random.randrange(3)]", "size tensor @ x[random.randrange(3)]"),
+    ("x[x.argmax()] = 0.0", "size tensor @ x[x.argmax()]"),
+    ("y = F.one_hot(i, max(i.max() + 1, n))", "size tensor @ F.one_hot(i, max(i.max() + 1, n))"),
+    ("y = self.config.table[x > 0]", "index mask @ self.config.table[x > 0]"),
     ("y = x.sum().item()", "call torch.Tensor.item @ x.sum().item()"),
     ("y = x.max()\nz = y.item()", "call torch.Tensor.item @ y.item()"),
     ("if x.sum() > 0: pass", "test tensor @ x.sum() > 0"),
@@ -247,3 +251,72 @@ def build():
     return M()
 """
     assert noted(source, tmp_path) == ["test tensor @ x.sum() > 0"]
+
+
+def test_the_implementation_counts_not_its_overloads(tmp_path: Path) -> None:
+    source = """
+import torch
+from typing import overload
+
+@overload
+def largest(v: torch.Tensor) -> torch.Tensor: ...
+
+@overload
+def largest(v: int) -> int: ...
+
+def largest(v):
+    return v.max()
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        return x if largest(x) > 0 else -x
+"""
+    assert noted(source, tmp_path) == ["test tensor @ largest(x) > 0"]
+
+
+def test_names_for_types_are_followed(tmp_path: Path) -> None:
+    source = """
+import jaxtyping
+import torch
+from typing import Union
+
+class Sparse: pass
+class Typing:
+    def __init__(self, dtype):
+        self.dtype = dtype
+    def __getitem__(self, shape):
+        return self.dtype[torch.Tensor, shape]
+
+Edges = Union[torch.Tensor, Sparse]
+Float = Typing(jaxtyping.Float)
+
+class M(torch.nn.Module):
+    def forward(self, edges: Edges, x: Float["b n"]):
+        if isinstance(edges, torch.Tensor):
+            edges = edges[:, edges[0] != edges[1]]
+        return x if x > 0 else edges
+"""
+    assert noted(source, tmp_path) == ["index mask @ edges[:, edges[0] != edges[1]]", "test tensor @ x > 0"]
+
+
+def test_a_module_that_is_called_runs_its_own_call(tmp_path: Path) -> None:
+    source = """
+import torch
+
+class Base(torch.nn.Module):
+    def __call__(self, x: torch.Tensor):
+        if x.max() > 0:
+            return super().__call__(x)
+
+class Child(Base):
+    def forward(self, y):
+        print(y)
+
+class M(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = Child()
+    def forward(self, z):
+        return self.child(z)
+"""
+    assert noted(source, tmp_path) == ["test tensor @ x.max() > 0", "call builtins.print @ print(y)"]
