@@ -60,10 +60,12 @@ def check(
     texts: Mapping[str, str] | None = None,
     force_exclude: bool = False,
     judge: Judge | None = None,
+    cache_folder: str | None = None,
 ) -> Checked:
     """Lint the paths, each file with the settings nearest to it, and let `judge` give verdicts.
 
-    Never raises for what is in the files; `texts` stands in place of files.
+    Never raises for what is in the files; `texts` stands in place of files. What is found out about files is
+    kept in `cache_folder`, if there is one.
     """
     given = dict(texts or {})
     discovery = Discovery((path for path in paths if path not in given), configs, force_exclude)
@@ -78,7 +80,7 @@ def check(
     checked.watched = [*configs.watched, *discovery.watched]
     found: list[Finding] = []
     for settings, files in groups.values():
-        found += _lint(files, settings, checked)
+        found += _lint(files, settings, checked, cache_folder)
         _add_pages(settings, checked)
     if judge is not None:
         found = _judged(found, paths, judge, checked)
@@ -107,20 +109,24 @@ def _open_notebook(checked: Checked, path: str) -> bool:
     return False
 
 
-def _lint(files: Sequence[str], settings: Settings, checked: Checked) -> list[Finding]:
+def _lint(
+    files: Sequence[str], settings: Settings, checked: Checked, cache_folder: str | None
+) -> list[Finding]:
     """All that the rules find.
 
     What is switched off is left out afterwards: it takes all findings to tell whether a comment silences
     anything, and which of Dynamo's breaks were foreseen.
     """
+    from pt2lint.static.cache import Cache
     from pt2lint.static.engine import lint
 
+    cache = Cache(cache_folder) if cache_folder else None
     everything = replace(settings, select=(), extend_select=(), ignore=(), pedantic=True)
     try:
-        result = lint(files, everything, checked.texts)
+        result = lint(files, everything, checked.texts, cache)
     except Exception:  # a defect of ours must not cost the user the findings in the other files
         if len(files) > 1:
-            return [finding for file in files for finding in _lint([file], settings, checked)]
+            return [finding for file in files for finding in _lint([file], settings, checked, cache_folder)]
         where = traceback.format_exc().strip().splitlines()[-1]
         if os.environ.get("PT2LINT_DEBUG"):
             raise

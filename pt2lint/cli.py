@@ -212,6 +212,7 @@ def _run(options: argparse.Namespace, arguments: list[str]) -> int:
         texts=texts,
         force_exclude=options.force_exclude,
         judge=judge,
+        cache_folder=None if options.no_cache else replay.cache_folder(options.cache_dir),
     )
     if progress:
         progress("")  # takes the line away again

@@ -102,9 +102,13 @@ def _given_folder(arguments: Sequence[str]) -> str | None:
 def _path(arguments: Sequence[str], folder: str | None) -> str:
     from zlib import crc32
 
-    folder = folder or os.environ.get("PT2LINT_CACHE_DIR") or FOLDER
     name = crc32("\0".join([os.getcwd(), *arguments]).encode("utf-8", "surrogateescape"))
-    return os.path.join(folder, f"answer-{name:08x}")
+    return os.path.join(cache_folder(folder), f"answer-{name:08x}")
+
+
+def cache_folder(given: str | None) -> str:
+    """Where to keep what is kept: as given, else as the environment says, else in the working folder."""
+    return given or os.environ.get("PT2LINT_CACHE_DIR") or FOLDER
 
 
 def _make_folder(folder: str) -> None:

@@ -12,7 +12,7 @@ import importlib
 import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
 import libcst as cst
@@ -23,6 +23,14 @@ from pt2lint.finding import Applicability, Confidence, Edit, Finding, Fix, RuleP
 from pt2lint.op import Op, Range
 
 QUOTED = 72  # characters of code that a message repeats
+
+
+@cache
+def _rank(kind: type[cst.CSTNode]) -> int:
+    """2 for expressions, 1 for statements, 0 for all else."""
+    if issubclass(kind, cst.BaseExpression):
+        return 2
+    return int(issubclass(kind, (cst.BaseStatement, cst.BaseSmallStatement)))
 
 
 @dataclass
@@ -83,14 +91,9 @@ class FunctionCode:
     def _nodes(self) -> Mapping[Range, cst.CSTNode]:
         """The node at each range: an expression rather than the statement that is nothing else."""
         nodes: dict[Range, cst.CSTNode] = {}
-        wanted: dict[type, int] = {}
         shift = self.first_line - 2
         for node, place in self._positions.items():
-            rank = wanted.get(node.__class__)
-            if rank is None:
-                statement = issubclass(node.__class__, (cst.BaseStatement, cst.BaseSmallStatement))
-                rank = 2 if issubclass(node.__class__, cst.BaseExpression) else int(statement)
-                wanted[node.__class__] = rank
+            rank = _rank(node.__class__)
             if rank:
                 start, end = place.start, place.end
                 key = (start.line + shift, start.column + 1, end.line + shift, end.column + 1)

@@ -30,6 +30,7 @@ _PUNCTUATION = frozenset(
     "leading_lines lines_after_decorators lines_after_module_docstring header footer newline indent "
     "separator trailing_whitespace relative".split()
 )
+_PLAIN = (str, bool, type(None), cst.MaybeSentinel)
 _fields: dict[type[cst.CSTNode], tuple[str, ...]] = {}
 
 
@@ -44,11 +45,13 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes right below, in the order of the source; neither white space nor punctuation."""
     found: list[cst.CSTNode] = []
     kind = node.__class__
-    for name in _fields.get(kind) or _names(kind):
+    names = _fields.get(kind)
+    for name in _names(kind) if names is None else names:
         value = getattr(node, name)
-        if value.__class__ in (tuple, list):
+        below = value.__class__
+        if below is tuple or below is list:
             found += value
-        elif isinstance(value, cst.CSTNode):
+        elif below in _fields or (below not in _PLAIN and isinstance(value, cst.CSTNode)):
             found.append(value)
     return found
 

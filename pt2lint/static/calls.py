@@ -8,7 +8,7 @@ from typing import Any
 from pt2lint.static.core import Core
 from pt2lint.static.externals import Externals
 from pt2lint.static.frame import Env, Frame, entry, unit_of
-from pt2lint.static.modules import ClassInfo, FunctionNode
+from pt2lint.static.modules import ClassInfo, FunctionNode, walk
 from pt2lint.static.values import (
     BOOL,
     INT,
@@ -479,7 +479,7 @@ class Calls(Externals, Core):
         candidates: list[tuple[str, int, str]] = []
         frame = Frame(func.module, unit_of(node), "", cls=func.defined_in, me=func.bound, closure=func.env)
         me = node.args.args[0].arg if func.defined_in is not None and node.args.args else ""
-        for n in ast.walk(node):
+        for n in walk(node):
             if isinstance(n, ast.Name):
                 if n.id in names and isinstance(n.ctx, ast.Store):
                     end = n.lineno

@@ -7,7 +7,7 @@ from typing import Any
 
 from pt2lint.static.calls import Calls
 from pt2lint.static.frame import Env, Frame, unit_of
-from pt2lint.static.modules import ClassInfo, FunctionNode, Module
+from pt2lint.static.modules import ClassInfo, FunctionNode, Module, walk
 from pt2lint.static.torch_types import DTYPES, TYPED_TENSORS
 from pt2lint.static.values import (
     BOOL,
@@ -171,7 +171,7 @@ class Classes(Calls):
         init = cls.methods.get("__init__")
         if init is None:
             return False
-        for node in ast.walk(init):
+        for node in walk(init):
             if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
                 head = node.func
                 while isinstance(head, ast.Attribute):

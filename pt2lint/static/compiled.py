@@ -7,7 +7,7 @@ from typing import Any
 
 from pt2lint.static.frame import Env, Frame, unit_of
 from pt2lint.static.lifecycle import Lifecycle
-from pt2lint.static.modules import ClassInfo, FunctionNode
+from pt2lint.static.modules import ClassInfo, FunctionNode, walk
 from pt2lint.static.values import UNKNOWN, Ext, Func, Instance, Py, Seq, Value, Wrapped
 
 GROWS = ("append", "extend", "insert")
@@ -61,7 +61,7 @@ class Compiled(Lifecycle):
                 if method.name == "__init__" and v is not None
             )
         }
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, ast.Call):
                 callee = part.func
                 if isinstance(callee, ast.Name) and callee.id == me:
@@ -194,7 +194,7 @@ def _yields(node: FunctionNode) -> bool:
 def _lengths(node: FunctionNode) -> dict[str, str]:
     """Parameters whose value decides how much is traced: `range(n)` -> {"n": "range"}."""
     found: dict[str, str] = {}
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, (ast.For, ast.comprehension)):
             source = part.iter
             if (
@@ -207,7 +207,7 @@ def _lengths(node: FunctionNode) -> dict[str, str]:
                         found[a.id] = "range"
             elif isinstance(source, ast.Name):
                 found.setdefault(source.id, "iterated")
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
             found.pop(part.id, None)
     return found
@@ -222,7 +222,7 @@ def _shortened(tree: ast.AST, place: ast.Name | ast.Attribute) -> bool:
             isinstance(node, ast.Name) and node.id == name and isinstance(place, ast.Name)
         )
 
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr in SHRINKS and is_it(node.func.value):
                 return True

@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from pt2lint.op import Op
+from pt2lint.static.facts import either
 from pt2lint.static.frame import Env, Frame, Unit
 from pt2lint.static.modules import ClassInfo, FunctionNode, Module, Project
 from pt2lint.static.torch_types import TorchTypes
@@ -127,7 +128,7 @@ class Core:
             return
         if old is not None and args and old.args:
             # Called from several places: what an argument is in any of them.
-            args = {k: _either(old.args.get(k, ""), v) for k, v in {**old.args, **args}.items()}
+            args = {k: either(old.args.get(k, ""), v) for k, v in {**old.args, **args}.items()}
         why = ""
         if about is not None and about.origin is not None:
             path, at, phrase = about.origin
@@ -146,8 +147,14 @@ class Core:
             frame.flow() if old is None or not old.flow else old.flow,
         )
 
-    def finished(self, op: Op, path: str) -> Op:
-        """The operation with what became of the object that it made."""
+    def finished_notes(self) -> dict[str, dict[Unit, list[Op]]]:
+        """All operations, each with what became of the object that it made."""
+        return {
+            path: {unit: [self._finished(op, path) for op in noted.values()] for unit, noted in units.items()}
+            for path, units in self.notes.items()
+        }
+
+    def _finished(self, op: Op, path: str) -> Op:
         made = self.made_at.get((path, op.line, op.column, op.name))
         return op if made is None else op._replace(uses=frozenset(self.uses.get(id(made), ())))
 
@@ -263,7 +270,3 @@ def _closes_over_tensor(function: Func) -> bool:
     return isinstance(function.node, ast.Lambda) and any(
         isinstance(n, ast.Name) and isinstance(env.get(n.id), Tensor) for n in ast.walk(function.node.body)
     )
-
-
-def _either(a: str, b: str) -> str:
-    return " | ".join(dict.fromkeys(p for p in [*a.split(" | "), *b.split(" | ")] if p))

@@ -3,22 +3,31 @@ operation it listens to. It knows no rule by name."""
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
 import os
 import pkgutil
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.finding import Finding, Problem, RulePage
+from pt2lint.static import workers
+from pt2lint.static.facts import Facts, Notes, joined, with_calls_from_elsewhere
+from pt2lint.static.modules import Module, Project, module_name
 
 if TYPE_CHECKING:
     from pt2lint.rule import Rule
-    from pt2lint.static.interpret import Interpreter
-    from pt2lint.static.modules import Module
+    from pt2lint.static.cache import Cache
 
 NEWEST_TORCH = (2, 15)
+
+
+# About 30,000 lines: what is interpreted in one process, with one memory of what is known.
+GROUP = 1_200_000
 
 
 @dataclass
@@ -98,76 +107,199 @@ def target_torch(settings: Any) -> tuple[int, int]:
         return NEWEST_TORCH
 
 
-def lint(files: Sequence[str], settings: Any = None, texts: Mapping[str, str] | None = None) -> LintResult:
+def lint(
+    files: Sequence[str],
+    settings: Any = None,
+    texts: Mapping[str, str] | None = None,
+    cache: Cache | None = None,
+) -> LintResult:
     """Lint the files: findings sorted by place, and what could not be read.
 
     Reads the files and first-party files that they import; never imports or runs them, never imports torch.
     `texts` holds what is to be read in place of a file: an editor's buffer, a notebook's code, a fixed text.
+    `cache` keeps what was found out for later runs.
+
+    Files are taken in groups, so that memory does not grow with the project, in child processes where there
+    are several. Which files form a group depends on nothing but the files: so do the findings.
     """
-    from pt2lint.static.interpret import Interpreter
-    from pt2lint.static.modules import Project
-
-    result = LintResult()
-    try:
-        rules = load_rules(getattr(settings, "rule_paths", ()))
-    except ValueError as e:
-        result.problems.append(Problem(None, str(e)))
-        rules = load_rules()
-    project = Project(texts)
-    traced = frozenset(op for rule in rules for op in rule.ops)
-    anywhere = frozenset(op for rule in rules if rule.anywhere for op in rule.ops)
-    interpreter = Interpreter(project, traced, anywhere)
-    modules: list[Module] = []
-    for path in files:
-        module = _load(project, path, result)
-        if module is not None:
-            module.linted = True
-            modules.append(module)
-    roots = getattr(settings, "roots", "modules")
-    for module in modules:
-        if "torch" not in module.source:
-            continue
-        try:
-            interpreter.run(module, roots)
-        except RecursionError:
-            result.problems.append(
-                Problem(module.path, "nested too deeply to follow; some findings may be missing")
-            )
-        except Exception as e:  # an error of ours: the other files are still linted
-            result.problems.append(Problem(module.path, f"pt2lint failed to follow this file ({_where(e)})"))
-    target = target_torch(settings)
-    for module in modules:
-        result.findings += findings_in(module, interpreter, rules, target, result.problems)
+    run = _Run(files, settings, texts or {})
+    groups = run.groups()
+    kept = {} if cache is None else {i: f for i, g in enumerate(groups) if (f := run.recall(cache, g))}
+    missing = [i for i in range(len(groups)) if i not in kept]
+    made = dict(zip(missing, run.analyse([groups[i] for i in missing]), strict=True)) if missing else {}
+    if cache is not None:
+        for i, facts in made.items():
+            run.keep(cache, groups[i], facts)
+        cache.tidy()
+    everything = [kept[i] if i in kept else made[i] for i in range(len(groups))]
+    findings = {path: found for facts in everything for path, found in facts.findings.items()}
+    problems = [problem for facts in everything for problem in facts.problems]
+    for path, notes in with_calls_from_elsewhere(everything).items():
+        findings[path] = run.findings_in(Project(run.texts, files).load(path), notes, problems)
+    shown = [f for found in findings.values() for f in found]
     if not getattr(settings, "pedantic", False):
-        result.findings = [f for f in result.findings if f.confidence == "high"]
-    result.findings.sort(key=lambda f: f.sort_key)
-    result.looked_at = sorted(project.looked_at)
-    return result
+        shown = [f for f in shown if f.confidence == "high"]
+    return LintResult(
+        sorted(shown, key=lambda f: f.sort_key),
+        [*run.problems, *problems],
+        sorted({path for facts in everything for path in facts.looked_at}),
+    )
 
 
-def _load(project: Any, path: str, result: LintResult) -> Module | None:
+class _Run:
+    """One call of `lint`: the files, the settings, and the rules once they are needed."""
+
+    def __init__(self, files: Sequence[str], settings: Any, texts: Mapping[str, str]) -> None:
+        self.files, self.settings, self.texts = files, settings, texts
+        self.problems: list[Problem] = []
+        self._digests: dict[str, str | None] = {}
+
+    @cached_property
+    def rules(self) -> list[type[Rule]]:
+        try:
+            return load_rules(getattr(self.settings, "rule_paths", ()))
+        except ValueError as e:
+            self.problems.append(Problem(None, str(e)))
+            return load_rules()
+
+    @cached_property
+    def target(self) -> tuple[int, int]:
+        return target_torch(self.settings)
+
+    @property
+    def roots(self) -> str:
+        return getattr(self.settings, "roots", "modules")
+
+    def groups(self) -> list[list[str]]:
+        """Neighbours in the list, up to GROUP bytes together."""
+        groups: list[list[str]] = []
+        room = 0
+        for path in self.files:
+            try:
+                size = len(self.texts[path]) if path in self.texts else os.stat(path).st_size
+            except (OSError, ValueError):
+                size = 0
+            if size > room and (not groups or groups[-1]):
+                groups.append([])
+                room = GROUP
+            groups[-1].append(path)
+            room -= size
+        return groups
+
+    # The cache
+
+    def recall(self, cache: Cache, group: Sequence[str]) -> Facts | None:
+        return cache.get(self._key(group), self._digest)
+
+    def keep(self, cache: Cache, group: Sequence[str], facts: Facts) -> None:
+        if facts.complete and not any(path in self.texts for path in group):
+            cache.put(self._key(group), facts)
+
+    @cached_property
+    def _salt(self) -> list[str]:
+        from pt2lint import __version__
+        from pt2lint.static.cache import contents, digest
+
+        here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        pack = importlib.import_module("pt2lint.rules").__path__
+        own = contents([here, *pack, *getattr(self.settings, "rule_paths", ())])
+        places = [f"{path} {module_name(path)}" for path in self.files]
+        return [__version__, own, sys.version, f"{self.target} {self.roots}", digest(*places)]
+
+    def _key(self, group: Sequence[str]) -> list[str]:
+        return [*self._salt, *group]
+
+    def _digest(self, path: str) -> str | None:
+        if path not in self._digests:
+            self._digests[path] = Project(self.texts).digest(path)
+        return self._digests[path]
+
+    # The work
+
+    def analyse(self, groups: Sequence[Sequence[str]]) -> Iterator[Facts]:
+        """The facts of each group: one in this process, several in children."""
+        _ = self.rules, self.target  # once, before there are children
+        if len(groups) == 1 or not workers.can_fork():
+            for group in groups:
+                yield self.analyse_group(group)
+            return
+        for group, facts in zip(groups, workers.spread(self.analyse_group, groups), strict=True):
+            if facts is not None:
+                yield facts
+                continue
+            # A file that kills its reader shall not cost the others' findings.
+            for path, one in zip(
+                group, workers.spread(self.analyse_group, [[p] for p in group]), strict=True
+            ):
+                if one is None:
+                    told = "could not be followed: the process that read it died; exclude it"
+                    one = Facts(problems=[Problem(path, told)], complete=False)
+                facts = one if facts is None else joined(facts, one)
+            assert facts is not None
+            yield facts
+
+    def analyse_group(self, group: Sequence[str]) -> Facts:
+        # What is made here lives until the end, and looking for garbage among it takes a third of the time.
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            return self._analyse_group(group)
+        finally:
+            if collects:
+                gc.enable()
+
+    def _analyse_group(self, group: Sequence[str]) -> Facts:
+        from pt2lint.static.interpret import Interpreter
+
+        traced = frozenset(op for rule in self.rules for op in rule.ops)
+        anywhere = frozenset(op for rule in self.rules if rule.anywhere for op in rule.ops)
+        project = Project(self.texts, self.files)
+        interpreter = Interpreter(project, traced, anywhere)
+        facts = Facts()
+        modules = [m for m in (_load(project, path, facts.problems) for path in group) if m is not None]
+        for module in modules:
+            if "torch" not in module.source:
+                continue
+            try:
+                interpreter.run(module, self.roots)
+            except RecursionError:
+                told = "nested too deeply to follow; some findings may be missing"
+                facts.problems.append(Problem(module.path, told))
+            except Exception as e:  # an error of ours: the other files are still linted
+                told = f"pt2lint failed to follow this file ({_where(e)})"
+                facts.problems.append(Problem(module.path, told))
+        facts.notes = interpreter.finished_notes()
+        for module in modules:
+            notes = facts.notes.get(module.path, {})
+            facts.findings[module.path] = self.findings_in(module, notes, facts.problems)
+        facts.read, facts.looked_at = project.read(), sorted(project.looked_at)
+        return facts
+
+    def findings_in(self, module: Module, notes: Notes, problems: list[Problem]) -> list[Finding]:
+        return list(findings_in(module, notes, self.rules, self.target, problems))
+
+
+def _load(project: Project, path: str, problems: list[Problem]) -> Module | None:
     try:
         return project.load(path)
     except SyntaxError as e:
-        result.problems.append(
-            Problem(path, f"does not parse: {e.msg}; fix it, or exclude the file", e.lineno)
-        )
+        problems.append(Problem(path, f"does not parse: {e.msg}; fix it, or exclude the file", e.lineno))
     except UnicodeDecodeError as e:
-        result.problems.append(
+        problems.append(
             Problem(path, f"is not valid {e.encoding}: declare its encoding in the first line, or exclude it")
         )
     except OSError as e:
-        result.problems.append(Problem(path, f"cannot be read: {e.strerror or e}"))
+        problems.append(Problem(path, f"cannot be read: {e.strerror or e}"))
     except ValueError as e:
-        result.problems.append(Problem(path, f"is not Python source ({e}); exclude it"))
+        problems.append(Problem(path, f"is not Python source ({e}); exclude it"))
     except (RecursionError, MemoryError):
-        result.problems.append(Problem(path, "is nested too deeply to read; exclude it"))
+        problems.append(Problem(path, "is nested too deeply to read; exclude it"))
     return None
 
 
 def findings_in(
     module: Module,
-    interpreter: Interpreter,
+    notes: Notes,
     rules: Sequence[type[Rule]],
     target: tuple[int, int],
     problems: list[Problem],
@@ -179,8 +311,7 @@ def findings_in(
     from pt2lint.rule import FunctionCode
 
     lines: list[str] | None = None
-    for (first, last), noted in interpreter.notes.get(module.path, {}).items():
-        ops = [interpreter.finished(op, module.path) for op in noted.values()]
+    for (first, last), ops in notes.items():
         wanted = [
             (rule, op)
             for op in ops

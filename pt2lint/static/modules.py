@@ -7,26 +7,25 @@ bounded number of trees; functions and classes are looked up by module and name.
 from __future__ import annotations
 
 import ast
+import hashlib
+import io
 import os
 import tokenize
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def read_source(path: str) -> str:
-    """The file's text, in the encoding that it declares, with its line ends as they are.
+def decode(data: bytes) -> str:
+    """A file's text, in the encoding that it declares, with its line ends as they are.
 
-    Raises OSError, SyntaxError (an unknown or wrong declared encoding) or UnicodeDecodeError.
+    Raises SyntaxError (an unknown or wrong declared encoding) or UnicodeDecodeError.
     """
-    with open(path, "rb") as f:
-        head = f.readline
-        encoding, _ = tokenize.detect_encoding(head)
-        f.seek(0)
-        return f.read().decode(encoding)
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    return data.decode(encoding)
 
 
 def parse(source: str, path: str) -> ast.Module:
@@ -34,6 +33,29 @@ def parse(source: str, path: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(source, path)
+
+
+_children: dict[type[ast.AST], tuple[str, ...]] = dict.fromkeys(
+    (ast.Name, ast.Constant, ast.alias, ast.Global, ast.Nonlocal, ast.Pass), ()
+)
+_LEAVES = {"ctx", "op", "ops", "type_comment", "kind"}
+
+
+def walk(root: ast.AST) -> list[ast.AST]:
+    """What `ast.walk` gives, in its order, less operators and contexts; five times as fast."""
+    found = [root]
+    for node in found:
+        kind = node.__class__
+        names = _children.get(kind)
+        if names is None:
+            names = _children[kind] = tuple(name for name in kind._fields if name not in _LEAVES)
+        for name in names:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                found += [item for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST):
+                found.append(value)
+    return found
 
 
 class ClassInfo:
@@ -67,7 +89,7 @@ class ClassInfo:
             if not arguments:
                 continue
             me = arguments[0].arg
-            for node in ast.walk(method):
+            for node in walk(method):
                 targets: list[tuple[ast.expr, ast.expr | None]] = []
                 if isinstance(node, ast.Assign):
                     for t in node.targets:
@@ -209,16 +231,16 @@ class Project:
     """All modules that can be reached from the linted files. Errors of files that were asked for are the
     caller's to report: `load` raises them; look-ups of other modules answer None."""
 
-    MAX_LINES = 400_000
-
-    def __init__(self, texts: Mapping[str, str] | None = None) -> None:
+    def __init__(self, texts: Mapping[str, str] | None = None, linted: Sequence[str] = ()) -> None:
         self._texts = texts or {}
+        self._linted = frozenset(linted)
+        self._digests: dict[str, str | None] = {}
         self._by_path: dict[str, Module] = {}
         self.looked_at: set[str] = set()  # every place where a first-party module was sought, found or not
         self._missing: set[str] = set()
         self._path_of: dict[str, str | None] = {}
-        self._roots: list[str] = []
-        self._real: dict[str, str] = {}
+        folders: dict[str, tuple[list[str], str]] = {}
+        self._roots = list(dict.fromkeys(module_name(path, folders)[1] for path in linted))
 
     def load(self, path: str) -> Module:
         """The module at `path`. Raises OSError, SyntaxError, ValueError, RecursionError or MemoryError."""
@@ -227,10 +249,32 @@ class Project:
             name, root, is_package = module_name(path)
             if root not in self._roots:
                 self._roots.append(root)
-            module = self._by_path[path] = Module(
-                path, name, self._texts[path] if path in self._texts else read_source(path), is_package
-            )
+            source = self._texts[path] if path in self._texts else decode(self._bytes(path))
+            module = self._by_path[path] = Module(path, name, source, is_package)
+            module.linted = path in self._linted
         return module
+
+    def _bytes(self, path: str) -> bytes:
+        self._digests[path] = None
+        with open(path, "rb") as file:
+            data = file.read()
+        self._digests[path] = _digest(data)
+        return data
+
+    def digest(self, path: str) -> str | None:
+        """What stands for the file's content; None where it cannot be read."""
+        if path in self._texts:
+            return _digest(self._texts[path].encode("utf-8", "surrogatepass"))
+        try:
+            if path not in self._digests:
+                self._bytes(path)
+        except (OSError, ValueError):
+            pass
+        return self._digests[path]
+
+    def read(self) -> dict[str, str | None]:
+        """The digests of all files that were read, or sought and not found."""
+        return {path: self.digest(path) for path in [*self._digests, *self.looked_at]}
 
     def find(self, name: str) -> Module | None:
         """The first-party module of that dotted name, if a file on disk holds it and parses."""
@@ -262,11 +306,29 @@ class Project:
         return self.find(qualified.split(".")[0]) is not None
 
 
-def module_name(path: str) -> tuple[str, str, bool]:
-    """(dotted module name, import root, is it a package's __init__) of a file, by the __init__.py files above."""
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def module_name(path: str, folders: dict[str, tuple[list[str], str]] | None = None) -> tuple[str, str, bool]:
+    """(dotted module name, import root, is it a package's __init__) of a file, by the __init__.py files above.
+
+    `folders` remembers what was found out about folders.
+    """
     folder, file = os.path.split(path)
     stem = file[:-3] if file.endswith(".py") else file
-    parts = [] if stem == "__init__" else [stem]
+    known = None if folders is None else folders.get(folder)
+    if known is None:
+        known = _package(folder)
+        if folders is not None:
+            folders[folder] = known
+    parts = [*known[0], *([] if stem == "__init__" else [stem])]
+    return ".".join(parts) or stem, known[1], stem == "__init__"
+
+
+def _package(folder: str) -> tuple[list[str], str]:
+    """The names of the package that a folder is, and the folder that it is imported from."""
+    parts: list[str] = []
     here = folder or "."
     while os.path.isfile(os.path.join(here, "__init__.py")):
         absolute = os.path.abspath(here)
@@ -277,4 +339,4 @@ def module_name(path: str) -> tuple[str, str, bool]:
             else os.path.join(here, "..")
         )
         here = parent or "."
-    return ".".join(parts) or stem, here, stem == "__init__"
+    return parts, here

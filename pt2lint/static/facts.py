@@ -1,0 +1,142 @@
+"""What the static pass finds out about a group of files: plain data, which can be kept and sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pt2lint.finding import Edit, Finding, Fix, Problem, Step
+from pt2lint.op import Op
+from pt2lint.static.frame import Unit
+
+Notes = dict[Unit, list[Op]]
+
+
+@dataclass
+class Facts:
+    """`findings` by file of the group; `notes` by any linted file in which the group's code did something.
+
+    `read` are the digests of all files read or sought (None: not there), `complete` says that nothing but the
+    contents of these files made it so.
+    """
+
+    findings: dict[str, list[Finding]] = field(default_factory=dict)
+    notes: dict[str, Notes] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    read: dict[str, str | None] = field(default_factory=dict)
+    looked_at: list[str] = field(default_factory=list)
+    complete: bool = True
+
+
+def joined(a: Facts, b: Facts) -> Facts:
+    """The facts of two groups with no file in common, as one group's."""
+    return Facts(
+        a.findings | b.findings,
+        a.notes | {p: n for p, n in b.notes.items() if p not in a.notes},
+        a.problems + b.problems,
+        a.read | b.read,
+        sorted({*a.looked_at, *b.looked_at}),
+        a.complete and b.complete,
+    )
+
+
+def either(a: str, b: str) -> str:
+    """What an argument is (in the words of Op.args) that is `a` in one call and `b` in another."""
+    return " | ".join(dict.fromkeys(p for p in [*a.split(" | "), *b.split(" | ")] if p))
+
+
+def merged(old: Op, new: Op) -> Op:
+    """One operation, noted twice. A sure one takes the place of an unsure one."""
+    if (
+        (old.sure or not new.sure)
+        and (old.region or not new.region)
+        and not new.args
+        and new.uses <= old.uses
+    ):
+        return old
+    args = {k: either(old.args.get(k, ""), v) for k, v in {**old.args, **new.args}.items()}
+    return new._replace(
+        args=args,
+        why=new.why or old.why,
+        sure=old.sure or new.sure,
+        region=old.region or new.region,
+        flow=old.flow or new.flow,
+        uses=old.uses | new.uses,
+    )
+
+
+def with_calls_from_elsewhere(groups: Iterable[Facts]) -> dict[str, Notes]:
+    """The notes, all taken together, of each file of which another group knows more than its own."""
+    groups = list(groups)
+    changed: dict[str, Notes] = {}
+    home = {path: facts for facts in groups for path in facts.findings}
+    for facts in groups:
+        for path, notes in facts.notes.items():
+            if home.get(path, facts) is facts:
+                continue
+            known = changed.get(path) or home[path].notes.get(path, {})
+            both = {unit: {(op.name, op.range): op for op in ops} for unit, ops in known.items()}
+            for unit, ops in notes.items():
+                mine = both.setdefault(unit, {})
+                for op in ops:
+                    old = mine.get((op.name, op.range))
+                    mine[op.name, op.range] = op if old is None else merged(old, op)
+            new = {unit: list(ops.values()) for unit, ops in both.items()}
+            if new != known:
+                changed[path] = new
+    return changed
+
+
+# As JSON: nothing that is read back can run
+
+
+def to_plain(facts: Facts) -> dict[str, Any]:
+    return {
+        "findings": {path: [f.as_json() for f in found] for path, found in facts.findings.items()},
+        "notes": {
+            path: [[*unit, [_op_to_plain(op) for op in ops]] for unit, ops in notes.items()]
+            for path, notes in facts.notes.items()
+        },
+        "problems": [[p.path, p.message, p.line] for p in facts.problems],
+        "read": facts.read,
+        "looked_at": facts.looked_at,
+    }
+
+
+def from_plain(data: Mapping[str, Any]) -> Facts:
+    """Raises KeyError, TypeError, ValueError or AttributeError for what `to_plain` did not write."""
+    return Facts(
+        {path: [_finding(f) for f in found] for path, found in data["findings"].items()},
+        {
+            path: {(first, last): [_op(op) for op in ops] for first, last, ops in notes}
+            for path, notes in data["notes"].items()
+        },
+        [Problem(*p) for p in data["problems"]],
+        dict(data["read"]),
+        list(data["looked_at"]),
+    )
+
+
+def _op_to_plain(op: Op) -> list[Any]:
+    return [*op._replace(args=list(op.args.items()), uses=sorted(op.uses), flow=[_step(s) for s in op.flow])]  # type: ignore[arg-type]
+
+
+def _step(step: Step) -> list[Any]:
+    return [step.path, step.line, step.message]
+
+
+def _op(data: list[Any]) -> Op:
+    op = Op(*data)
+    return op._replace(
+        args=dict(op.args),
+        uses=frozenset(op.uses),
+        flow=tuple(Step(*s) for s in op.flow),  # type: ignore[misc]
+    )
+
+
+def _finding(data: Mapping[str, Any]) -> Finding:
+    fixes = tuple(
+        Fix(**{**fix, "edits": tuple(Edit(**edit) for edit in fix["edits"])}) for fix in data["fixes"]
+    )
+    return Finding(**{**data, "flow": tuple(Step(**step) for step in data["flow"]), "fixes": fixes})

@@ -1,0 +1,80 @@
+"""Work spread over child processes: each task has one of its own, whose memory and crashes end with it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+MOST = 4  # children at a time: each may take a few hundred MiB
+
+
+def can_fork() -> bool:
+    """Whether a child may safely go on from where this process is: not if other threads are at work."""
+    threading = sys.modules.get("threading")
+    return hasattr(os, "fork") and (threading is None or threading.active_count() == 1)
+
+
+def processors() -> int:
+    with suppress(AttributeError, OSError):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def spread(function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result | None]:
+    """`function(task)` for each task, in order; None where the child died. Results are pickled."""
+    jobs = min(processors(), MOST, len(tasks))
+    answers: dict[int, Result | None] = {}
+    running: dict[int, tuple[int, int, list[bytes]]] = {}  # pipe -> (task, child, what it sent)
+    started = given = 0
+    try:
+        while given < len(tasks):
+            while started < len(tasks) and len(running) < jobs:
+                child, pipe = _start(function, tasks[started])
+                running[pipe] = (started, child, [])
+                started += 1
+            for pipe in select.select(list(running), [], [])[0]:
+                task, child, sent = running[pipe]
+                data = os.read(pipe, 1 << 20)
+                if data:
+                    sent.append(data)
+                    continue
+                del running[pipe]
+                os.close(pipe)
+                status = os.waitpid(child, 0)[1]
+                answers[task] = pickle.loads(b"".join(sent)) if status == 0 else None
+            while given in answers:
+                yield answers.pop(given)
+                given += 1
+    finally:
+        for pipe, (_, child, _) in running.items():
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            os.close(pipe)
+
+
+def _start(function: Callable[[Task], Result], task: Task) -> tuple[int, int]:
+    """(child, the pipe on which its result comes)."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(write)
+        return child, read
+    status = 1
+    try:
+        os.close(read)
+        data = pickle.dumps(function(task), pickle.HIGHEST_PROTOCOL)
+        with open(write, "wb") as pipe:
+            pipe.write(data)
+        status = 0
+    finally:
+        # No handler, buffer or `finally` of the parent's may run a second time here.
+        os._exit(status)

@@ -1,0 +1,206 @@
+"""The kept facts: used while nothing changed, made anew when anything did, never in the way."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from pt2lint.config import Settings
+from pt2lint.finding import Finding
+from pt2lint.static import cache as cache_module
+from pt2lint.static import engine
+from pt2lint.static.cache import Cache
+from pt2lint.static.engine import lint
+
+MODEL = """\
+import torch
+from helpers import total
+
+
+@torch.compile
+def step(x: torch.Tensor):
+    if total(x):
+        return x
+    return -x
+"""
+TENSOR = "def total(x):\n    return x.sum() > 0\n"
+NUMBER = "def total(x):\n    return x.ndim > 0\n"
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cache:
+    monkeypatch.chdir(tmp_path)
+    Path("model.py").write_text(MODEL)
+    Path("helpers.py").write_text(TENSOR)
+    return Cache("kept")
+
+
+@pytest.fixture
+def analysed(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The groups that were looked into, rather than remembered."""
+    seen: list[list[str]] = []
+    analyse = engine._Run._analyse_group
+
+    def watched(self: engine._Run, group: list[str]) -> engine.Facts:
+        seen.append(list(group))
+        return analyse(self, group)
+
+    monkeypatch.setattr(engine._Run, "_analyse_group", watched)
+    monkeypatch.setattr("pt2lint.static.workers.can_fork", lambda: False)
+    return seen
+
+
+def run(cache: Cache, *files: str, **settings: object) -> list[Finding]:
+    given = Settings(**{"target_torch": (2, 13), **settings})  # type: ignore[arg-type]
+    return lint(files or ["model.py"], given, cache=cache).findings
+
+
+def test_a_second_run_remembers(cache: Cache, analysed: list[list[str]]) -> None:
+    first = run(cache)
+    assert first
+    assert run(cache) == first
+    assert len(analysed) == 1
+
+
+def test_an_imported_file_counts(cache: Cache, analysed: list[list[str]]) -> None:
+    assert run(cache)
+    Path("helpers.py").write_text(NUMBER)
+    assert run(cache) == []
+    Path("helpers.py").write_text(TENSOR)
+    assert run(cache)
+    assert len(analysed) == 3
+
+
+def test_touching_a_file_changes_nothing(cache: Cache, analysed: list[list[str]]) -> None:
+    run(cache)
+    os.utime("helpers.py", (1, 1))
+    os.utime("model.py", (1, 1))
+    run(cache)
+    assert len(analysed) == 1
+
+
+def test_a_file_that_comes_into_being_counts(cache: Cache) -> None:
+    os.unlink("helpers.py")
+    assert run(cache) == []
+    Path("helpers.py").write_text(TENSOR)
+    assert run(cache)
+    os.unlink("helpers.py")
+    os.mkdir("helpers")
+    Path("helpers/__init__.py").write_text(NUMBER)
+    assert run(cache) == []
+
+
+def test_settings_target_and_version_count(
+    cache: Cache, analysed: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(cache)
+    run(cache, target_torch=(2, 6))
+    run(cache, roots="tensors")
+    monkeypatch.setattr("pt2lint.__version__", "0.0.0")
+    run(cache)
+    assert len(analysed) == 4
+
+
+def test_what_only_chooses_among_findings_does_not_count(cache: Cache, analysed: list[list[str]]) -> None:
+    run(cache)
+    run(cache, pedantic=True)
+    run(cache, ignore=("PTB",))
+    assert len(analysed) == 1
+
+
+def test_rules_count(cache: Cache, analysed: list[list[str]]) -> None:
+    os.mkdir("rules")
+    run(cache, rule_paths=("rules",))
+    Path("rules/mine.py").write_text("from pt2lint.rule import Rule\n")
+    run(cache, rule_paths=("rules",))
+    assert len(analysed) == 2
+
+
+def test_only_the_group_of_a_changed_file_is_looked_into_again(
+    cache: Cache, analysed: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "GROUP", 1)
+    Path("other.py").write_text(MODEL.replace("helpers", "elsewhere"))
+    run(cache, "model.py", "other.py")
+    Path("helpers.py").write_text(NUMBER)
+    run(cache, "model.py", "other.py")
+    assert analysed == [["model.py"], ["other.py"], ["model.py"]]
+
+
+@pytest.mark.parametrize("spoilt", [b"", b"{", b"\xff\x00", b"[]", b"null", b'{"key": [], "facts": {}}'])
+def test_a_spoilt_entry_is_not_there(cache: Cache, spoilt: bytes) -> None:
+    first = run(cache)
+    (entry,) = Path("kept").glob("facts-*")
+    entry.write_bytes(spoilt)
+    assert run(cache) == first
+    half = entry.read_bytes()[: entry.stat().st_size // 2]
+    entry.write_bytes(half)
+    assert run(cache) == first
+
+
+def test_deleting_it_is_safe(cache: Cache) -> None:
+    first = run(cache)
+    for path in Path("kept").iterdir():
+        path.unlink()
+    os.rmdir("kept")
+    assert run(cache) == first
+    assert Path("kept/.gitignore").read_text() == "*\n"
+
+
+def test_a_place_that_cannot_be_written_is_no_reason_to_fail(cache: Cache) -> None:
+    assert run(Cache("model.py/kept")) == run(cache)
+
+
+def test_several_at_once(cache: Cache) -> None:
+    first = run(cache)
+    answers = []
+
+    def again() -> None:
+        for _ in range(5):
+            answers.append(run(Cache("kept")) == first)
+            for entry in Path("kept").glob("facts-*.json"):
+                entry.write_bytes(b"{") if len(answers) % 2 else None
+
+    threads = [threading.Thread(target=again) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [True] * 15
+    assert not [path for path in Path("kept").iterdir() if path.suffix not in (".json", "")]
+
+
+def test_problems_are_remembered_too(cache: Cache, analysed: list[list[str]]) -> None:
+    Path("model.py").write_text("def (")
+    first, again = (lint(["model.py"], Settings(), cache=cache).problems for _ in range(2))
+    assert first == again
+    assert "does not parse" in first[0].message
+    assert len(analysed) == 1
+
+
+def test_texts_in_place_of_files_are_not_kept(cache: Cache, analysed: list[list[str]]) -> None:
+    lint(["model.py"], Settings(), {"model.py": MODEL}, cache)
+    assert not list(Path("kept").glob("facts-*"))
+    run(cache)
+    lint(["model.py"], Settings(target_torch=(2, 13)), {"helpers.py": NUMBER}, cache)
+    assert len(analysed) == 3
+
+
+def test_old_entries_go(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(cache)
+    (entry,) = Path("kept").glob("facts-*.json")
+    Path("kept/answer-1").write_text("")
+    Path("kept/mine").write_text("")
+    month = time.time() - 31 * 86_400
+    for name in ("kept/answer-1", "kept/mine", "kept/tidied"):
+        os.utime(name, (month, month))
+    run(cache)
+    assert sorted(os.listdir("kept")) == [".gitignore", entry.name, "mine", "tidied"]
+    monkeypatch.setattr(cache_module, "LARGEST", 10)
+    os.utime("kept/tidied", (month, month))
+    run(cache)
+    assert not entry.exists()

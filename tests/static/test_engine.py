@@ -1,0 +1,147 @@
+"""Groups of files: what is said does not depend on how the work is spread, and a crash costs one file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pt2lint.config import Settings
+from pt2lint.static import engine, workers
+from pt2lint.static.engine import lint
+from pt2lint.static.facts import from_plain, to_plain
+
+LAYER = """\
+import torch
+from torch import nn
+
+
+class Layer(nn.Module):
+    def forward(self, x):
+        return helper(x, x.sum())
+
+
+def helper(x, total):
+    if total:
+        return x.relu()
+    return x
+"""
+CALLER = """\
+import torch
+from torch import nn
+
+from layer import helper
+
+
+class Caller(nn.Module):
+    def forward(self, x: torch.Tensor):
+        return helper(x, x.mean().item())
+"""
+ALONE = """\
+import torch
+
+
+@torch.compile
+def alone(x: torch.Tensor):
+    if x.sum() > 0:
+        y = x + 1
+    else:
+        y = x - 1
+    return y
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.chdir(tmp_path)
+    Path("alone.py").write_text(ALONE)
+    Path("caller.py").write_text(CALLER)
+    Path("layer.py").write_text(LAYER)
+    return ["alone.py", "caller.py", "layer.py"]
+
+
+def said(files: list[str]) -> list[tuple[str, int, str, str]]:
+    found = lint(files, Settings(target_torch=(2, 13))).findings
+    return [(f.path, f.line, f.code, f.message) for f in found]
+
+
+def test_groups_say_what_one_process_says(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = said(files)
+    assert {path for path, *_ in whole} == set(files)
+    monkeypatch.setattr(engine, "GROUP", 1)
+    assert said(files) == whole
+
+
+def test_groups_without_child_processes_say_the_same(
+    files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = said(files)
+    monkeypatch.setattr(engine, "GROUP", 1)
+    monkeypatch.setattr(workers, "can_fork", lambda: False)
+    assert said(files) == whole
+
+
+def test_a_function_that_only_another_group_calls_with_a_tensor(
+    files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`helper` is reached with a tensor from another file only."""
+    Path("layer.py").write_text(LAYER.replace("helper(x, x.sum())", "x"))
+    Path("caller.py").write_text(CALLER.replace(".item()", ""))
+    monkeypatch.setattr(engine, "GROUP", 1)
+    (finding,) = [f for f in lint(files, Settings(target_torch=(2, 13))).findings if f.path == "layer.py"]
+    assert finding.line == 11
+    assert [step.path for step in finding.flow] == ["caller.py", "caller.py"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_file_that_kills_its_reader_costs_no_other(
+    files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = [f for f in said(files) if f[0] != "alone.py"]
+    analyse = engine._Run._analyse_group
+
+    def dies(self: engine._Run, group: list[str]) -> engine.Facts:
+        if "alone.py" in group:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return analyse(self, group)
+
+    monkeypatch.setattr(engine._Run, "_analyse_group", dies)
+    monkeypatch.setattr(engine, "GROUP", len(ALONE) + len(CALLER))
+    result = lint(files, Settings(target_torch=(2, 13)))
+    assert [(f.path, f.line, f.code, f.message) for f in result.findings] == whole
+    (problem,) = result.problems
+    assert problem.path == "alone.py"
+    assert "died" in problem.message
+
+
+def test_facts_survive_json(files: list[str]) -> None:
+    import json
+
+    run = engine._Run(files, Settings(target_torch=(2, 13)), {})
+    facts = run.analyse_group(files)
+    assert facts.notes
+    assert any(finding.fixes for found in facts.findings.values() for finding in found)
+    assert from_plain(json.loads(json.dumps(to_plain(facts)))) == facts
+
+
+def test_garbage_collection_is_left_as_it_was(files: list[str]) -> None:
+    import gc
+
+    for switch in (gc.disable, gc.enable):
+        switch()
+        before = gc.isenabled()
+        lint(files[:1])
+        assert gc.isenabled() is before
+
+
+def test_linting_imports_neither_torch_nor_what_it_reads(files: list[str]) -> None:
+    code = "import sys; from pt2lint.static.engine import lint; print(len(lint(sys.argv[1:]).findings)); "
+    code += "print([m for m in ('torch', 'numpy', 'layer', 'caller', 'alone') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code, *files], capture_output=True, text=True, check=True)
+    found, modules = done.stdout.splitlines()
+    assert int(found) > 0
+    assert modules == "[]"
