@@ -23,7 +23,8 @@ def main() -> None:
     steps = parser.parse_args().steps
 
     model = build()
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)  # the schedule changes a number that is compiled in
+    # the schedule changes a number that is compiled into the step
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.9)
     # fine: this rate is a tensor, an input of the compiled step rather than a part of it
     averages = torch.optim.SGD(model.parameters(), lr=torch.tensor(1e-2))

@@ -847,8 +847,8 @@ _SAME = frozenset(
     "abs neg relu gelu silu sigmoid tanh exp log sqrt rsqrt sin cos clamp clone detach to float double half bfloat16 "
     "long int bool contiguous softmax log_softmax cumsum cumprod sort argsort transpose permute masked_fill type_as "
     "type floor ceil round isnan isinf isfinite logical_not dropout layer_norm normalize flip roll zeros_like "
-    "ones_like rand_like randn_like full_like empty_like eq ne lt le gt ge add sub mul div pow fmod remainder square repeat "
-    "expand_as view_as cpu cuda t tril triu".split()
+    "ones_like rand_like randn_like full_like empty_like eq ne lt le gt ge add sub mul div pow fmod remainder square "
+    "repeat expand_as view_as cpu cuda t tril triu".split()
 )
 _SIZED = frozenset("zeros ones empty rand randn".split())
 
