@@ -5,5 +5,6 @@ recompilations/  each case is a generator of calls: how often does Dynamo compil
 silent/          each case shows what eager does and what the compiled code does
 
     PYTHON matrix/measure.py        measure all under the torch of PYTHON, write results/TABLE-VERSION.json
-    python matrix/page.py           write docs/matrix.md and docs/recompilations.md from the results
+    PYTHON matrix/operators.py      call every torch function and Tensor method once
+    python matrix/page.py           write docs/matrix.md, docs/operators.md, docs/recompilations.md from the results
 """

@@ -34,7 +34,7 @@ import torch._dynamo  # noqa: E402
 from child import taps  # noqa: E402
 
 from matrix import construct_probe, recompile_probe, silent_probe  # noqa: E402
-from matrix.harness import contained, load_family, said  # noqa: E402
+from matrix.harness import contained, isolated, load_family, said  # noqa: E402
 from matrix.table import FOLDER, RESULTS, cases  # noqa: E402
 
 PROBES = {
@@ -63,7 +63,9 @@ def run(table, keys=(), quick=False):
             if case.family in failed:
                 found[case.key] = {"absent": failed[case.family]}
             else:
-                found[case.key] = PROBES[table](modules[case.family], case, records, quick)
+                probe = PROBES[table]
+                arguments = (modules[case.family], case, records, quick)
+                found[case.key] = isolated(probe, *arguments) if table == "silent" else probe(*arguments)
     version = torch.__version__.split("+")[0]
     return {"torch": version, "python": ".".join(map(str, sys.version_info[:2])), "cases": found}
 
@@ -83,7 +85,7 @@ def main():
         "--quick", action="store_true", help="no fullgraph run where default mode broke nothing"
     )
     parser.add_argument("keys", nargs="*", help="only these cases (family.name)")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if options.quick and not options.stdout:
         parser.error("--quick leaves things out: it needs --stdout")
     for table in [options.table] if options.table else PROBES:

@@ -90,8 +90,16 @@ class Operators:
 
 
 def caller(own, function, method):
-    """A function to compile: the method by its name, the function by itself, after some work on tensors."""
-    if method:
+    """A function to compile: the method by its name, the function by itself, after some work on tensors.
+
+    What changes a tensor in place does so to one made in the region, as code mostly does.
+    """
+    if method and own.endswith("_"):
+
+        def call(args, kwargs):
+            return torch.ones(2) * 2, getattr(args[0].clone(), own)(*args[1:], **kwargs)
+
+    elif method:
 
         def call(args, kwargs):
             return torch.ones(2) * 2, getattr(args[0], own)(*args[1:], **kwargs)
@@ -135,7 +143,7 @@ def main():
     parser = argparse.ArgumentParser(description="Measure each torch function and Tensor method.")
     parser.add_argument("--stdout", action="store_true", help="print the results, write nothing")
     parser.add_argument("names", nargs="*", help="only these, as torch.Tensor.item")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if options.names and not options.stdout:
         parser.error("a part can only be printed: add --stdout")
     data = run(options.names)

@@ -116,6 +116,21 @@ def results(version: str, table: str = "constructs") -> dict[str, dict[str, Any]
     return data["cases"]
 
 
+@cache
+def operators(version: str) -> dict[str, str]:
+    """Name of a torch function or Tensor method -> its sign, for all that operators.py calls on that version."""
+    data = json.loads((RESULTS / f"operators-{version}.json").read_text(encoding="utf-8"))
+    return dict.fromkeys(data["fine"], ".") | {n: operator_sign(r) for n, r in data["breaks"].items()}
+
+
+def operator_sign(result: list[Any] | None) -> str:
+    """The sign of what operators.py found of one that breaks, "." of None."""
+    if result is None:
+        return "."
+    _, _, fullgraph, skipped = result
+    return ("S" if skipped else "B") + (" fg" if fullgraph else "")
+
+
 def breaks(key: str, version: str) -> bool | None:
     """Whether a construct ends the graph in default mode; None if it cannot run there at all."""
     result = results(version).get(key)

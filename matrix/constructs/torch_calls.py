@@ -603,7 +603,7 @@ def complex_rotation(x: Tensor):
 def interpolate(x: Tensor):
     """`F.interpolate(scale_factor=2)`, `F.grid_sample`, `F.unfold`, `F.pad`"""
     y = F.interpolate(x[None, None], scale_factor=2, mode="bilinear")
-    return F.pad(y, (1, 1), mode="reflect").sum() + F.unfold(x[None, None], 2)
+    return F.pad(y, (1, 1, 1, 1), mode="reflect").sum() + F.unfold(x[None, None], 2)
 
 
 def gumbel_softmax(x: Tensor):
@@ -621,3 +621,36 @@ def dynamo_config_set(x: Tensor):
     """`torch._dynamo.config.verbose = False` inside"""
     torch._dynamo.config.verbose = False
     return x + 1
+
+
+def inplace_shape_on_input(x: Tensor):
+    """`x.unsqueeze_(0)`, `x.t_()` on an input"""
+    x.unsqueeze_(0)
+    return x + 1
+
+
+def inplace_shape_on_made(x: Tensor):
+    """`y.unsqueeze_(0)`, `y.t_()` on a tensor made in the region"""
+    y = x * 2
+    y.unsqueeze_(0)
+    return y.squeeze_(0).t_() + 1
+
+
+def quantile(x: Tensor):
+    """`torch.quantile(x, 0.5)`"""
+    return torch.quantile(x, 0.5)
+
+
+def covariance(x: Tensor):
+    """`torch.cov`, `torch.corrcoef`"""
+    return torch.cov(x) + 1
+
+
+def init_truncated_normal(x: Tensor):
+    """`nn.init.trunc_normal_` of a tensor"""
+    return nn.init.trunc_normal_(torch.empty(4, 4)) + x
+
+
+def gaussian_nll_loss(x: Tensor):
+    """`F.gaussian_nll_loss`"""
+    return F.gaussian_nll_loss(x, x, torch.ones(4, 4))

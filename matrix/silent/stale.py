@@ -384,3 +384,52 @@ def matmul_precision_changed(compile):
     f(_x)
     torch.set_float32_matmul_precision(was)
     return "2 graphs", f"{compile.graphs()} graphs"
+
+
+def lambda_default_changed(compile):
+    """a lambda argument made anew with another default"""
+    f = compile(lambda x, act: act(x))
+    f(_x, lambda v, k=2.5: v * k)
+    return "3.5", _first(f(_x, lambda v, k=3.5: v * k))
+
+
+def lambda_closure_changed(compile):
+    """a lambda argument made anew over another number"""
+
+    def scaled(k):
+        return lambda v: v * k
+
+    f = compile(lambda x, act: act(x))
+    f(_x, scaled(2.5))
+    return "3.5", _first(f(_x, scaled(3.5)))
+
+
+def partial_argument_changed(compile):
+    """a `functools.partial` argument made anew with another number"""
+    f = compile(lambda x, act: act(x))
+    f(_x, functools.partial(torch.mul, other=2.5))
+    return "3.5", _first(f(_x, functools.partial(torch.mul, other=3.5)))
+
+
+def frozen_parameter(compile):
+    """`requires_grad_(False)` on a parameter after the first compiled call"""
+    model = nn.Linear(4, 4)
+    compiled = compile(model)
+    compiled(_x)
+    model.weight.requires_grad_(False)
+    model.bias.requires_grad_(False)
+    return str(model(_x).requires_grad), str(compiled(_x).requires_grad)
+
+
+def autocast_dtype_changed(compile):
+    """another autocast dtype after the first compiled call"""
+    a = torch.ones(4, 4)
+
+    def run(x):
+        return x @ x
+
+    f = compile(run)
+    with torch.autocast("cpu", dtype=torch.float16):
+        f(a)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        return str(run(a).dtype), str(f(a).dtype)

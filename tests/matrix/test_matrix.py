@@ -1,0 +1,101 @@
+"""The committed results are what the installed torch does, and the pages say what the results say."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from matrix.table import INPUTS, cases, operator_sign, operators, results, setup, verdict, versions
+
+ROOT = Path(__file__).parents[2]
+TORCH = version("torch").split("+")[0]
+TABLES = list(INPUTS)
+
+
+@cache
+def measured(table: str) -> dict[str, Any]:
+    """What measure.py finds now, in a process of its own."""
+    pytest.importorskip("torch")
+    if TORCH not in versions(table):
+        pytest.skip(f"the matrix was not measured on torch {TORCH}")
+    return json.loads(run("measure.py", table, *(["--quick"] if table == "constructs" else [])))["cases"]
+
+
+def run(script: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, ROOT / "matrix" / script, "--stdout", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        timeout=900,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_case_is_measured_on_every_version(table):
+    keys = {case.key for case in cases(table)}
+    for each in versions(table):
+        assert set(results(each, table)) == keys, each
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_rules_are_given_for_cases_that_exist(table):
+    rules = json.loads((ROOT / "matrix" / "rules.json").read_text(encoding="utf-8"))[table]
+    assert set(rules) == {case.key for case in cases(table)}
+
+
+@pytest.mark.parametrize("case", cases("constructs"), ids=lambda case: case.key)
+def test_dynamo_breaks_where_the_results_say(case):
+    now, then = measured("constructs")[case.key], results(TORCH)[case.key]
+    assert verdict(now) == verdict(then)
+    if "absent" not in then:
+        assert [(gb, line) for gb, _, line in now["breaks"]] == [(gb, line) for gb, _, line in then["breaks"]]
+
+
+@pytest.mark.parametrize("case", cases("recompilations"), ids=lambda case: case.key)
+def test_dynamo_recompiles_as_often_as_the_results_say(case):
+    now, then = measured("recompilations")[case.key], results(TORCH, "recompilations")[case.key]
+    for each in ("calls", "recompiles", "limit", "graphs"):
+        assert now[each] == then[each]
+
+
+@pytest.mark.parametrize("case", cases("silent"), ids=lambda case: case.key)
+def test_what_differs_silently_is_what_the_results_say(case):
+    now, then = measured("silent")[case.key], results(TORCH, "silent")[case.key]
+    assert now.get("differs") == then.get("differs")
+
+
+def test_dynamo_breaks_on_the_operators_that_the_results_name():
+    pytest.importorskip("torch")
+    if TORCH not in versions("operators"):
+        pytest.skip(f"the operators were not measured on torch {TORCH}")
+    known = operators(TORCH)
+    names = [n for k, (n, sign) in enumerate(known.items()) if sign != "." or k % 10 == 0]
+    found = json.loads(run("operators.py", *names))
+    assert {n: operator_sign(found["breaks"].get(n)) for n in names} == {n: known[n] for n in names}
+
+
+def test_the_pages_are_up_to_date():
+    done = subprocess.run(
+        [sys.executable, ROOT / "matrix" / "page.py", "--check"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_setup_and_cases_make_the_file():
+    family = cases("constructs")[0].family
+    text = setup("constructs", family)
+    for case in cases("constructs"):
+        if case.family == family:
+            assert case.code.splitlines()[0] not in text
+    compile(text, family, "exec")
