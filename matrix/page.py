@@ -15,7 +15,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[0] = str(ROOT)
 
-from matrix.table import FOLDER, RESULTS, Case, cases, operators, results, verdict, versions  # noqa: E402
+from matrix.table import FOLDER, RESULTS, Case, cases, operators, python, results, verdict, versions  # noqa: E402
 
 CONSTRUCTS = """\
 # What breaks the graph, by torch version
@@ -82,8 +82,7 @@ def family_title(table: str, family: str) -> str:
 
 def python_version(table: str) -> str:
     """The versions of Python that the table was measured on."""
-    paths = [RESULTS / f"{table}-{v}.json" for v in versions(table)]
-    return ", ".join(sorted({json.loads(p.read_text(encoding="utf-8"))["python"] for p in paths}))
+    return ", ".join(sorted({python(v, table) for v in versions(table)}))
 
 
 def families(table: str) -> dict[str, list[Case]]:

@@ -106,6 +106,12 @@ def versions(table: str = "constructs") -> list[str]:
     return sorted(found, key=lambda v: tuple(map(int, re.findall(r"\d+", v))))
 
 
+def python(version: str, table: str = "constructs") -> str:
+    """The version of Python, as "3.11", under which a table was measured: what Dynamo does depends on it too."""
+    data = json.loads((RESULTS / f"{table}-{version}.json").read_text(encoding="utf-8"))
+    return data["python"]
+
+
 @cache
 def results(version: str, table: str = "constructs") -> dict[str, dict[str, Any]]:
     """Key of the case -> what was measured; measure.py says what a result holds.

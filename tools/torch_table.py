@@ -550,6 +550,8 @@ def members(prefix: str, stub_classes: tuple[str, ...], each: Each = entry) -> I
         private = own.startswith("_") and not own.startswith("__")
         if private or (hasattr(object, own) and own not in COMPARISONS):
             continue
+        if own.startswith("__") and (not callable(getattr(cls, own)) or own.endswith("state__")):
+            continue  # Python's own, which differ between its versions
         name = f"{prefix}.{own}"
         nodes: list[ast.FunctionDef] = []
         for path, c in itertools.product((stub, source), stub_classes):

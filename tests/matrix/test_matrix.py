@@ -13,19 +13,25 @@ from typing import Any
 
 import pytest
 
-from matrix.table import INPUTS, cases, operator_sign, operators, results, setup, verdict, versions
+from matrix.table import INPUTS, cases, operator_sign, operators, python, results, setup, verdict, versions
 
 ROOT = Path(__file__).parents[2]
 TORCH = version("torch").split("+")[0]
 TABLES = list(INPUTS)
 
 
+def need_results(table: str) -> None:
+    """Skip the test unless the table was measured on this torch under this Python."""
+    pytest.importorskip("torch")
+    here = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    if TORCH not in versions(table) or python(TORCH, table) != here:
+        pytest.skip(f"{table} was not measured on torch {TORCH} under Python {here}")
+
+
 @cache
 def measured(table: str) -> dict[str, Any]:
     """What measure.py finds now, in a process of its own."""
-    pytest.importorskip("torch")
-    if TORCH not in versions(table):
-        pytest.skip(f"the matrix was not measured on torch {TORCH}")
+    need_results(table)
     return json.loads(run("measure.py", table, *(["--quick"] if table == "constructs" else [])))["cases"]
 
 
@@ -76,9 +82,7 @@ def test_what_differs_silently_is_what_the_results_say(case):
 
 
 def test_dynamo_breaks_on_the_operators_that_the_results_name():
-    pytest.importorskip("torch")
-    if TORCH not in versions("operators"):
-        pytest.skip(f"the operators were not measured on torch {TORCH}")
+    need_results("operators")
     known = operators(TORCH)
     names = [n for k, (n, sign) in enumerate(known.items()) if sign != "." or k % 10 == 0]
     found = json.loads(run("operators.py", *names))
