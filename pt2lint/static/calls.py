@@ -34,6 +34,7 @@ from pt2lint.static.values import (
     join_all,
     options,
     signature,
+    truth,
     without,
 )
 
@@ -318,7 +319,10 @@ class Calls(Externals, Core):
             func.env,
         )
         active = self._active.count(definition)
-        if active > 1 or len(self._active) >= MAX_DEPTH or count >= MAX_CONTEXTS * (3 if region else 1):
+        often = count >= MAX_CONTEXTS * (3 if region else 1)
+        if often and truth(self._returned.get(definition, UNKNOWN)) is not None:
+            return self._returned[definition]  # the same answer whatever it was given
+        if active > 1 or len(self._active) >= MAX_DEPTH or often:
             return self.annotation(declared, callee, 0, f"{title} is annotated to return a tensor")
         self._contexts[definition] = count + 1
         if region:
@@ -350,6 +354,8 @@ class Calls(Externals, Core):
         if result is UNKNOWN and declared is not None:
             result = self.annotation(declared, callee, 0, f"{title} is annotated to return a tensor")
         self._results[key] = result
+        before = self._returned.get(definition)
+        self._returned[definition] = result if before is None else join(before, result)
         return result
 
     def unit_for(self, func: Func, frame: Frame) -> tuple[int, int]:

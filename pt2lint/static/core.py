@@ -74,6 +74,7 @@ class Core:
         self._late: set[tuple[Instance, str]] = set()
         self._results: dict[Any, Value] = {}
         self._contexts: dict[Any, int] = {}
+        self._returned: dict[Any, Value] = {}
         self._entered: set[Any] = set()
         self._active: list[Any] = []
         self._kept: list[Env] = []
