@@ -156,7 +156,11 @@ class Classes(Calls):
             self._is_module[cls] = False
             order, externals, hazy = self.bases(cls)
             known = any(
-                n in MODULE_BASES or (n in self.types.modules and n.startswith("torch.nn."))
+                n in MODULE_BASES
+                or n.endswith("LightningModule")
+                or (
+                    n.startswith("torch.nn.") and (n in self.types.modules or n.rsplit(".", 1)[-1][:1] == "_")
+                )
                 for n in externals
             )
             foreign = [n for n in externals if not n.startswith(("builtins.", "torch.", "typing.", "abc."))]
@@ -660,6 +664,8 @@ def external(name: str) -> Value:
         return Py("bool", False)
     if name in ("torch.__version__", "numpy.__version__"):
         return STR
+    if name.startswith("torch.nn.modules.") and name.rsplit(".", 1)[-1][:1].isupper():
+        return Ext("torch.nn." + name.rsplit(".", 1)[-1])  # where torch.nn has it from
     return Ext(name)
 
 

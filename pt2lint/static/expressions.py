@@ -43,6 +43,10 @@ from pt2lint.static.values import (
 )
 
 BUILTINS = frozenset(dir(builtins))
+# Methods that, in code that Dynamo traces, only tensors have.
+ANSWERS = frozenset(
+    "any all nonzero isnan isinf isfinite argmax argmin logical_not logical_and logical_or".split()
+)
 _COMPARE: dict[type[ast.cmpop], Any] = {
     ast.Eq: lambda a, b: a == b,
     ast.NotEq: lambda a, b: a != b,
@@ -147,6 +151,11 @@ class Expressions(Classes):
             return self.compiled_attribute(owner, name, node, frame)
         if isinstance(owner, Func) and name in ("__name__", "__qualname__", "__doc__"):
             return STR
+        if owner is UNKNOWN and name in ANSWERS:
+            return Ext(
+                f"torch.Tensor.{name}",
+                Tensor(None, (frame.module.path, node.lineno, f"`.{name}` is a tensor's")),
+            )
         if owner is UNKNOWN and name in ("device", "dtype"):
             return Py(name)  # whatever has one, has it of that kind
         return UNKNOWN
@@ -468,9 +477,9 @@ class Expressions(Classes):
                     # `a and False`: false, whatever a was.
                     self.doubt -= doubts
                     return Py("bool", known), known
-                self.narrow(part, inner, is_and, frame)
                 if is_and and self.unlikely(part, inner, frame):
                     doubts, self.doubt = doubts + 1, self.doubt + 1
+                self.narrow(part, inner, is_and, frame)
             self.doubt -= doubts
             for name, value in inner.items():
                 if name not in env:
@@ -499,6 +508,13 @@ class Expressions(Classes):
         if isinstance(test, (ast.Name, ast.Attribute)):
             value = self.quietly(test, env, frame)
             return isinstance(value, Py) and value.off
+        if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
+            # Whether something of no known kind is a text: models are not given texts.
+            kind = self.quietly(test.args[-1], env, frame)
+            return (
+                self.external_name(kind) == "builtins.str"
+                and self.quietly(test.args[0], env, frame) is UNKNOWN
+            )
         return False
 
     def tested_before(self, value: Value, frame: Frame) -> bool:
@@ -561,10 +577,11 @@ class Expressions(Classes):
             return self.instance_item(owner, index, frame)
         if isinstance(owner, Py) and owner.type == "str":
             return STR
-        if owner is UNKNOWN and isinstance(index, Tensor) and index.dtype == "bool" and index.ndim != 0:
+        if owner is UNKNOWN and self.listens("index mask", frame):
             # Only a tensor, or what holds tensors, can be read through a mask.
-            if self.listens("index mask", frame):
-                self.note(node, "index mask", frame, about=index)
+            for part in index.elts or () if isinstance(index, Seq) and index.type == "tuple" else (index,):
+                if isinstance(part, Tensor) and part.dtype == "bool" and part.ndim != 0:
+                    self.note(node, "index mask", frame, about=part)
         return UNKNOWN
 
     def _slice(self, owner: Seq, node: ast.expr) -> Value:

@@ -291,6 +291,8 @@ class Externals(Compiled):
             return self.make_torch_module(name, args, kwargs)
         if name in TYPED_TENSORS:
             return Tensor(TYPED_TENSORS[name], origin)
+        if name == "torch.nn." and {"bidirectional", "num_layers", "batch_first"} & set(kwargs):
+            return Instance(None, "torch.nn.LSTM")  # `getattr(nn, kind)(...)`: one of the recurrent modules
         if name.startswith("torch.nn.Module."):
             return self.call_module_method(name[16:], args, kwargs, node, frame, receiver)
         if name.startswith("torch.autograd.Function."):
@@ -482,7 +484,8 @@ class Externals(Compiled):
                 parts = value.elts if value.elts is not None else [value.elem]
             for part in parts:
                 tensor = part if isinstance(part, Tensor) else None
-                if tensor is not None and (not tensor.leaf or name == "builtins.range"):
+                # Of an input, Dynamo knows the number if it has no dimensions.
+                if tensor is not None and (not tensor.leaf or tensor.ndim or name == "builtins.range"):
                     self.note(node, "size tensor", frame, about=tensor)
                     return
 
@@ -609,12 +612,14 @@ class Externals(Compiled):
         if last == "getattr" and len(args) >= 2:
             if isinstance(args[1], Py) and isinstance(args[1].const, str):
                 value = self.attribute_of(first, args[1].const, node, frame)
+                if len(args) > 2 and truth(self.h_hasattr(args[:2], {}, node, frame, None)) is True:
+                    return value
                 if len(args) > 2:
                     if isinstance(value, Ext) and value.receiver is not None:
                         return UNKNOWN
                     return join(value, args[2]) if value is not UNKNOWN else UNKNOWN
                 return value
-            return UNKNOWN
+            return Ext("torch.nn.") if isinstance(first, Ext) and first.name == "torch.nn" else UNKNOWN
         if last == "setattr" and len(args) == 3:
             if isinstance(args[1], Py) and isinstance(args[1].const, str) and isinstance(first, Instance):
                 if first.cls is not None and first is frame.me:
@@ -789,6 +794,13 @@ class Externals(Compiled):
             0,
         )
 
+    def h_is_tensor(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
+        answers = {self.is_instance(o, ("torch.Tensor",)) for a in args[:1] for o in options(a)}
+        known = answers.pop() if len(answers) == 1 else None
+        return BOOL if known is None else Py("bool", known)
+
     def h_hasattr(
         self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
     ) -> Value:
@@ -824,6 +836,7 @@ class Externals(Compiled):
         "torch.Tensor.numpy": h_numpy,
         "torch.from_numpy": h_from_numpy,
         "builtins.hasattr": h_hasattr,
+        "torch.is_tensor": h_is_tensor,
         "random.randint": h_random,
         "random.randrange": h_random,
         "random.uniform": h_random,

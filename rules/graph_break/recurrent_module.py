@@ -69,6 +69,9 @@ class RecurrentModule(GraphBreak):
         "forward torch.nn.GRU",
         "forward torch.nn.RNN",
         "call torch.nn.utils.rnn.pack_padded_sequence",
+        "call torch.nn.utils.rnn.pad_packed_sequence",
+        "call torch.nn.utils.rnn.pack_sequence",
+        "call torch.nn.Module.flatten_parameters",
     )
     says = "{code} runs a recurrent module, which Dynamo does not trace"
     graph_breaks = ("GB0014", "GB0007")
@@ -76,6 +79,7 @@ class RecurrentModule(GraphBreak):
     INVALID = (
         "rnn = torch.nn.RNN(4, 4)\ndef f(x, m, i):\n    return rnn(x[None])[0]",
         "gru = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    return gru(x[None])[0]",
+        "rnn = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    rnn.flatten_parameters()\n    return x",
     )
     VALID = (
         "cell = torch.nn.GRUCell(4, 4)\ndef f(x, m, i):\n    return cell(x)",

@@ -21,6 +21,7 @@ LISTENED = frozenset(
         "call logging.Logger.info",
         "call disabled",
         "set torch.Tensor.requires_grad",
+        "forward torch.nn.LSTM",
     ]
 )
 MODULE = """
@@ -114,8 +115,16 @@ QUIET = [
     "y = int(math.sqrt(x.shape[-1]))",
     "y = x / np.sqrt(x.shape[-1])",
     "raise ValueError(f'{x.max().item()}')",
+    "if not torch.is_tensor(x) and x == 0: pass",
+    "f = getattr(torch.compiler, 'is_compiling', None)\nif not (f() if f is not None else False): print('a')",
+    "if isinstance(self.config.path, str) and x.sum() > 0: pass",  # of what is not known, rarely a text
 ]
 LOUD = [
+    (
+        "if (self.config.a != self.config.b).any(): pass",
+        "test tensor @ (self.config.a != self.config.b).any()",
+    ),
+    ("y = self.config.table[x[0] > 0, :]", "index mask @ self.config.table[x[0] > 0, :]"),
     ("y = x[random.randrange(3)]", "size tensor @ x[random.randrange(3)]"),
     ("x[x.argmax()] = 0.0", "size tensor @ x[x.argmax()]"),
     ("y = F.one_hot(i, max(i.max() + 1, n))", "size tensor @ F.one_hot(i, max(i.max() + 1, n))"),
@@ -320,3 +329,28 @@ class M(torch.nn.Module):
         return self.child(z)
 """
     assert noted(source, tmp_path) == ["test tensor @ x.max() > 0", "call builtins.print @ print(y)"]
+
+
+def test_layers_under_other_names_of_torch_nn(tmp_path: Path) -> None:
+    source = """
+import torch
+from torch import nn
+from torch.nn.modules.loss import _Loss
+
+class Loss(_Loss):
+    def __init__(self, kind: str):
+        super().__init__()
+        self.rnn = getattr(nn, kind)(4, 4, batch_first=True)
+
+    def forward(self, x: torch.Tensor):
+        x, _ = self.rnn(x)
+        n = torch.randint(1, 3, (1,))
+        if n == 2:
+            return x
+        return x + torch.zeros(4, n)
+"""
+    assert noted(source, tmp_path) == [
+        "forward torch.nn.LSTM @ self.rnn(x)",
+        "test tensor @ n == 2",
+        "size tensor @ torch.zeros(4, n)",
+    ]
