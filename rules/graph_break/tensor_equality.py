@@ -8,7 +8,7 @@ class TensorEquality(GraphBreak):
 
     ## What happens
     The answer depends on the values, which are not known while tracing: Dynamo ends the graph and asks
-    (GB0033).
+    (GB0033; GB0124 for `torch._check_tensor_all`, which reads whether all hold).
 
     ## Example
     ```python
