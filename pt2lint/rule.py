@@ -16,7 +16,7 @@ from functools import cache, cached_property
 from typing import Any, ClassVar
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+from libcst.metadata import CodeRange
 
 from pt2lint import tree
 from pt2lint.finding import Applicability, Confidence, Edit, Finding, Fix, RulePage, Severity
@@ -50,21 +50,17 @@ class FunctionCode:
     memo: dict[str, Any] = field(default_factory=dict)  # what repairs found out, for the next one
 
     @cached_property
-    def _wrapper(self) -> MetadataWrapper:
-        return MetadataWrapper(cst.parse_module(self.code), unsafe_skip_copy=True)
-
-    @cached_property
     def code(self) -> str:
         """The text as a module of its own, which a header line makes of source at any indentation."""
         return ("if 1:\n" if self.text[:1] in " \t" else "\n") + self.text
 
-    @property
+    @cached_property
     def module(self) -> cst.Module:
-        return self._wrapper.module
+        return cst.parse_module(self.code)
 
     @cached_property
     def _positions(self) -> Mapping[cst.CSTNode, CodeRange]:
-        return self._wrapper.resolve(PositionProvider)
+        return tree.Positions().of(self.module)
 
     @cached_property
     def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:

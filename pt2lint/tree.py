@@ -10,6 +10,7 @@ from dataclasses import fields
 from typing import Any
 
 import libcst as cst
+from libcst.metadata import CodeRange, PositionProvider
 
 # Where LibCST lists the fields in another order than they have in the source.
 _ORDERS = {
@@ -82,3 +83,11 @@ def parents(root: cst.CSTNode) -> Mapping[cst.CSTNode, cst.CSTNode]:
             found[child] = node
         pending += below
     return found
+
+
+class Positions(PositionProvider):
+    """LibCST's positions, without the visit of the whole tree that resolving metadata makes for nothing."""
+
+    def of(self, module: cst.Module) -> Mapping[cst.CSTNode, CodeRange]:
+        self._gen_impl(module)
+        return self._computed  # type: ignore[return-value]

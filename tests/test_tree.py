@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 import pytest
-from libcst.metadata import MetadataWrapper, ParentNodeProvider
+from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider
 
 from pt2lint import tree
 
@@ -81,6 +81,12 @@ def test_parents_are_those_of_libcst() -> None:
     known = wrapper.resolve(ParentNodeProvider)
     for node, parent in tree.parents(wrapper.module).items():
         assert known[node] is parent
+
+
+def test_positions_are_those_of_libcst() -> None:
+    wrapper = MetadataWrapper(cst.parse_module(SOURCE), unsafe_skip_copy=True)
+    known = wrapper.resolve(PositionProvider)
+    assert tree.Positions().of(wrapper.module) == known
 
 
 @pytest.mark.parametrize("stop", [True, False])

@@ -8,7 +8,7 @@ from typing import Any
 from pt2lint.static.core import Core
 from pt2lint.static.externals import Externals
 from pt2lint.static.frame import Env, Frame, entry, unit_of
-from pt2lint.static.modules import ClassInfo, FunctionNode, walk
+from pt2lint.static.modules import ClassInfo, FunctionNode, Module, walk
 from pt2lint.static.values import (
     BOOL,
     INT,
@@ -64,6 +64,9 @@ OPAQUE = (
 )
 
 
+_NOWHERE = ast.Module(body=[], type_ignores=[])  # the place of calls that stand nowhere
+
+
 class Calls(Externals, Core):
     # Decorators
 
@@ -87,7 +90,7 @@ class Calls(Externals, Core):
             elif isinstance(decorator, (Func, Partial, Wrapped)) and len(self._active) < MAX_DEPTH:
                 self.quiet += 1
                 try:
-                    result = self.apply(decorator, [value], {}, frame.module.tree, frame)
+                    result = self.apply(decorator, [value], {}, _NOWHERE, frame)
                 finally:
                     self.quiet -= 1
                 if isinstance(result, (Func, Wrapped, Partial)):
@@ -365,20 +368,9 @@ class Calls(Externals, Core):
             return self.outermost(func.module, node)
         return unit_of(node)
 
-    def outermost(self, module: Any, node: ast.AST) -> tuple[int, int]:
+    def outermost(self, module: Module, node: ast.AST) -> tuple[int, int]:
         """The lines of the top-level function, method or statement that holds the node."""
-        line: int = node.lineno  # type: ignore[attr-defined]
-        body = module.tree.body
-        while True:
-            for statement in body:
-                first, last = unit_of(statement)
-                if first <= line <= last:
-                    break
-            else:
-                return unit_of(node)
-            if not isinstance(statement, ast.ClassDef):
-                return first, last
-            body = statement.body
+        return module.unit_at(node.lineno) or unit_of(node)  # type: ignore[attr-defined]
 
     def title(self, func: Func) -> str:
         name = getattr(func.node, "name", "lambda")

@@ -414,7 +414,7 @@ class Classes(Calls):
 
     def set_elsewhere(self, cls: ClassInfo, name: str) -> bool:
         """Whether any method of the class assigns the attribute."""
-        return any(name in c.assigned for c in self.bases(cls)[0])
+        return any(c.assigned(name) for c in self.bases(cls)[0])
 
     def late_attribute(self, instance: Instance, name: str) -> Value | None:
         """An attribute that only methods other than `__init__` assign."""
@@ -423,7 +423,7 @@ class Classes(Calls):
             return instance.attrs.get(name)
         self._late.add((instance, name))
         for c in self.bases(instance.cls)[0]:
-            for method, _ in c.assigned.get(name, ()):
+            for method, _ in c.assigned(name):
                 if method.name == "__init__" or len(self._active) > 6:
                     continue
                 func = Func(method, c.module, c.env, instance, c)

@@ -52,15 +52,7 @@ class Compiled(Lifecycle):
                 ("torch.no_grad", "torch.inference_mode")
             ):
                 return ""
-        layers = {
-            name
-            for name, values in cls.assigned.items()
-            if any(
-                self._makes_module(v, cls)
-                for method, v in values
-                if method.name == "__init__" and v is not None
-            )
-        }
+        layers = {name for name, value in cls.layers() if self._makes_module(value, cls)}
         for part in walk(node):
             if isinstance(part, ast.Call):
                 callee = part.func
@@ -159,7 +151,7 @@ class Compiled(Lifecycle):
             if not isinstance(value, Seq) or value.type != "list":
                 return
             order = self.bases(owner.cls)[0]
-            made_in = [method.name for c in order for method, _ in c.assigned.get(place.attr, ())]
+            made_in = [method.name for c in order for method, _ in c.assigned(place.attr)]
             if set(made_in) == {"__init__"} and not any(
                 _shortened(tree, place) for tree in {id(c.module): c.module.tree for c in order}.values()
             ):

@@ -13,8 +13,12 @@ import os
 import tokenize
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
+
+from pt2lint.static.frame import unit_of
+from pt2lint.static.outline import Late, Outline, Part, statements
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -61,9 +65,17 @@ def walk(root: ast.AST) -> list[ast.AST]:
 class ClassInfo:
     """A class statement: its bases, methods and class-level names."""
 
-    def __init__(self, node: ast.ClassDef, module: Module, env: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        node: ast.ClassDef,
+        module: Module,
+        env: dict[str, Any] | None = None,
+        methods: Late | None = None,
+    ) -> None:
         self.node, self.module, self.name, self.env = node, module, node.name, env
-        self.methods: dict[str, FunctionNode] = {}
+        self.methods: dict[str, FunctionNode] = {} if methods is None else methods
+        self._assigned: dict[str, list[tuple[FunctionNode, ast.expr | None]]] = {}
+        self._stored: dict[FunctionNode, list[tuple[str, ast.expr | None]]] = {}
         self.attributes: dict[str, ast.expr] = {}
         self.annotations: dict[str, ast.expr] = {}
         for statement in _flat(node.body):
@@ -80,44 +92,71 @@ class ClassInfo:
                 if statement.value is not None:
                     self.attributes[statement.target.id] = statement.value
 
-    @cached_property
-    def assigned(self) -> dict[str, list[tuple[FunctionNode, ast.expr | None]]]:
-        """`self.x = value` anywhere in the class: name -> (method, value or None where it is not plain)."""
-        found: dict[str, list[tuple[FunctionNode, ast.expr | None]]] = {}
-        for method in self.methods.values():
-            arguments = method.args.posonlyargs + method.args.args
-            if not arguments:
-                continue
-            me = arguments[0].arg
-            for node in walk(method):
-                targets: list[tuple[ast.expr, ast.expr | None]] = []
-                if isinstance(node, ast.Assign):
-                    for t in node.targets:
-                        if isinstance(t, ast.Tuple):
-                            targets += [(e, None) for e in t.elts]
-                        else:
-                            targets.append((t, node.value))
-                elif isinstance(node, ast.AnnAssign) and node.value is not None:
-                    targets.append((node.target, node.value))
-                elif isinstance(node, ast.AugAssign):
-                    targets.append((node.target, None))
-                for target, value in targets:
-                    if (
-                        isinstance(target, ast.Attribute)
-                        and isinstance(target.value, ast.Name)
-                        and target.value.id == me
-                    ):
-                        found.setdefault(target.attr, []).append((method, value))
+    def assigned(self, name: str) -> list[tuple[FunctionNode, ast.expr | None]]:
+        """`self.name = value` anywhere in the class: (method, value or None where it is not plain)."""
+        found = self._assigned.get(name)
+        if found is None:
+            mention = f".{name}"
+            later = self.methods.later() if isinstance(self.methods, Late) else {}
+            # What does not mention the name need not be parsed to know that it does not assign it.
+            methods = [self.methods[m] for m in self.methods if m not in later or mention in later[m].text]
+            found = [(m, value) for m in methods for attr, value in self._stores(m) if attr == name]
+            self._assigned[name] = found
         return found
+
+    def layers(self) -> list[tuple[str, ast.expr]]:
+        """(name, value) of each plain `self.name = value` in `__init__`."""
+        init = self.methods.get("__init__")
+        return [(name, v) for name, v in self._stores(init) if v is not None] if init is not None else []
+
+    def _stores(self, method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
+        known = self._stored.get(method)
+        if known is None:
+            known = self._stored[method] = _stores(method)
+        return known
 
     def __repr__(self) -> str:
         return f"<class {self.module.name}.{self.name}>"
+
+
+def _stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
+    """(name, value) of each `self.name = value` in a method; None where the value is not plain."""
+    arguments = method.args.posonlyargs + method.args.args
+    if not arguments:
+        return []
+    me = arguments[0].arg
+    found: list[tuple[str, ast.expr | None]] = []
+    for node in walk(method):
+        targets: list[tuple[ast.expr, ast.expr | None]] = []
+        if isinstance(node, ast.Assign):
+            for t in node.targets:
+                if isinstance(t, ast.Tuple):
+                    targets += [(e, None) for e in t.elts]
+                else:
+                    targets.append((t, node.value))
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            targets.append((node.target, node.value))
+        elif isinstance(node, ast.AugAssign):
+            targets.append((node.target, None))
+        for target, value in targets:
+            if (
+                isinstance(target, ast.Attribute)
+                and isinstance(target.value, ast.Name)
+                and target.value.id == me
+            ):
+                found.append((target.attr, value))
+    return found
 
 
 def _is_setter(function: FunctionNode) -> bool:
     return any(
         isinstance(d, ast.Attribute) and d.attr in ("setter", "deleter") for d in function.decorator_list
     )
+
+
+def _is_late(part: Part) -> bool:
+    """Whether a part need not be parsed to know what it binds."""
+    return part.kind != "" and not (part.kind == "function" and "overload" in part.text[:200])
 
 
 def _is_overload(function: FunctionNode) -> bool:
@@ -148,21 +187,114 @@ def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 class Module:
     """One parsed file: what its top-level names are bound to."""
 
-    def __init__(self, path: str, name: str, source: str, is_package: bool) -> None:
+    def __init__(
+        self, path: str, name: str, source: str, is_package: bool, linted: bool = False, whole: bool = True
+    ) -> None:
         self.path, self.name, self.is_package = path, name, is_package
         self.source = source
-        self.tree = parse(source, path)
         self.lines = source.count("\n") + 1
         self.ascii = source.isascii()
         self.imports: dict[str, str] = {}
         self.star_imports: list[str] = []
-        self.functions: dict[str, FunctionNode] = {}
-        self.classes: dict[str, ClassInfo] = {}
-        self.assigned: dict[str, list[ast.expr]] = {}
+        self.functions: dict[str, FunctionNode] = Late(self._function)
+        self.classes: dict[str, ClassInfo] = Late(self._class)
+        self.assigned: dict[str, list[ast.expr]] = Late(self._assigned_value)
         self.values: dict[str, Any] = {}  # what the interpreter found the top-level names to be
-        self.linted = False  # only linted files get findings
-        for statement in _flat(self.tree.body):
-            self._bind(statement)
+        self.linted = linted  # only linted files get findings
+        self._parts: list[Part] = []
+        if whole or not self._bind_parts():
+            for statement in _flat(self.tree.body):
+                self._bind(statement)
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The whole file, parsed. Raises what `ast.parse` raises."""
+        return parse(self.source, self.path)
+
+    # Parts, for files that are only imported
+
+    def _bind_parts(self) -> bool:
+        """Bind the top-level names without parsing what only its name is needed of; False where that fails."""
+        if "\r" in self.source or "\f" in self.source:
+            return False
+        self._outline = Outline(self.source)
+        self._parts = self._outline.parts()
+        try:
+            bound: list[tuple[Part, list[ast.stmt]]] = [
+                (part, [] if _is_late(part) else list(_flat(statements(part)))) for part in self._parts
+            ]
+        except (SyntaxError, ValueError):
+            self._parts = []
+            return False
+        for part, found in bound:
+            if part.kind == "function" and _is_late(part):
+                self.functions.setdefault(part.name, part)  # type: ignore[arg-type]
+            elif part.kind == "class":
+                self.classes.setdefault(part.name, part)  # type: ignore[arg-type]
+            elif part.kind == "name":
+                self.assigned.setdefault(part.name, []).append(part)  # type: ignore[arg-type]
+            for statement in found:
+                self._bind(statement)
+        return True
+
+    def _statement(self, part: Part) -> Any:
+        """The statement that a part is. One that was cut badly is found in the whole file; a file that does not
+        parse holds no more than the names."""
+        try:
+            (statement,) = statements(part)
+            return statement
+        except (SyntaxError, ValueError):
+            with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                for one in _flat(self.tree.body):
+                    if one.lineno >= part.first and getattr(one, "name", part.name) == part.name:
+                        return one
+        stub = {"class": f"class {part.name}: pass", "function": f"def {part.name}(*args, **more): raise"}
+        return ast.parse(stub.get(part.kind, f"{part.name} = unknown")).body[0]
+
+    def _function(self, part: Part) -> FunctionNode:
+        return self._statement(part)
+
+    def _assigned_value(self, part: Part) -> ast.expr:
+        return self._statement(part).value
+
+    def _class(self, part: Part) -> ClassInfo:
+        methods = [
+            m for m in self._outline.methods(part) if ".setter" not in m.text and ".deleter" not in m.text
+        ]
+        lines = part.text.split("\n")
+        for method in methods:
+            first, last = method.first - part.first, method.last - part.first
+            lines[first : last + 1] = [""] * (last + 1 - first)
+            # An empty body would not parse.
+            lines[first] = method.text[: len(method.text) - len(method.text.lstrip())] + "pass"
+        late = Late(self._function)
+        late.update({m.name: m for m in methods})
+        try:
+            (node,) = statements(part._replace(text="\n".join(lines)))
+        except (SyntaxError, ValueError):
+            return ClassInfo(self._statement(part), self)
+        assert isinstance(node, ast.ClassDef)
+        return ClassInfo(node, self, None, late)
+
+    def unit_at(self, line: int) -> tuple[int, int] | None:
+        """The lines of the top-level function, method or statement that holds the line."""
+        if self._parts:
+            part = next((p for p in self._parts if p.first <= line <= p.last), None)
+            if part is not None and part.kind == "class":
+                methods = self._outline.methods(part)
+                part = next((m for m in methods if m.first <= line <= m.last), part)
+            return None if part is None else (part.first, part.last)
+        body = self.tree.body
+        while True:
+            for statement in body:
+                first, last = unit_of(statement)
+                if first <= line <= last:
+                    break
+            else:
+                return None
+            if not isinstance(statement, ast.ClassDef):
+                return first, last
+            body = statement.body
 
     def _bind(self, statement: ast.stmt) -> None:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
@@ -242,16 +374,19 @@ class Project:
         folders: dict[str, tuple[list[str], str]] = {}
         self._roots = list(dict.fromkeys(module_name(path, folders)[1] for path in linted))
 
-    def load(self, path: str) -> Module:
-        """The module at `path`. Raises OSError, SyntaxError, ValueError, RecursionError or MemoryError."""
+    def load(self, path: str, whole: bool = True) -> Module:
+        """The module at `path`. Raises OSError, SyntaxError, ValueError, RecursionError or MemoryError.
+
+        With `whole` it is parsed at once, else as far as it is asked about.
+        """
         module = self._by_path.get(path)
         if module is None:
             name, root, is_package = module_name(path)
             if root not in self._roots:
                 self._roots.append(root)
             source = self._texts[path] if path in self._texts else decode(self._bytes(path))
-            module = self._by_path[path] = Module(path, name, source, is_package)
-            module.linted = path in self._linted
+            linted = path in self._linted
+            module = self._by_path[path] = Module(path, name, source, is_package, linted, linted or whole)
         return module
 
     def _bytes(self, path: str) -> bytes:
@@ -287,7 +422,7 @@ class Project:
             self._missing.add(name)
             return None
         try:
-            return self.load(path)
+            return self.load(path, whole=False)
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             self._missing.add(name)
             return None

@@ -1,0 +1,123 @@
+"""The parts of a file, told by its lines alone: most of what an imported file defines is never looked at, and
+parsing it would take most of the time.
+
+A part is a statement of the top level, or a method, with its decorators. Code that is laid out unusually (a
+bracket's content at the margin) cuts badly, which shows when a part does not parse: then the file is parsed
+whole instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+# Strings and comments; the unrolled form of "anything but the end of the string".
+_TEXT = re.compile(
+    r'''"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""|\'\'\'[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*\'\'\''''
+    r"""|"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\\\n]*(?:\\.[^'\\\n]*)*'|#[^\n]*""",
+    re.DOTALL,
+)
+_CODE = r"(?=[^ \t\n#)\]}])(?!(?:else|elif|except|finally)\b)"
+_MARGIN = re.compile(r"^" + _CODE, re.MULTILINE)
+_HEAD = re.compile(
+    r"(?:async[ \t]+)?def[ \t]+(?P<function>\w+)|class[ \t]+(?P<class>\w+)|(?P<text>[\"'])"
+    r"|(?P<name>\w+)[ \t]*=(?!=)(?![ \t]*[\w.]+[ \t]*=(?!=))"
+)
+_DEF = re.compile(r"^([ \t]+)(?:async[ \t]+)?def\b", re.MULTILINE)
+
+
+class Part(NamedTuple):
+    """Lines of a file, counted from 1. `kind` is "function", "class", "name" (an assignment to one name), "text"
+    (a docstring) or "" (anything else); `text` holds whole lines."""
+
+    kind: str
+    name: str
+    first: int
+    last: int
+    text: str
+
+
+class Outline:
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self._lines = [0, *(m.end() for m in re.finditer("\n", source))]
+        # Where strings of several lines begin and end: lines within are text.
+        spans = [m.span() for m in _TEXT.finditer(source) if "\n" in m[0]]
+        self._starts, self._ends = [s for s, _ in spans], [e for _, e in spans]
+
+    def parts(self) -> list[Part]:
+        """All statements of the top level."""
+        return list(self._cut(_MARGIN, 0, len(self.source)))
+
+    def methods(self, of: Part) -> list[Part]:
+        """The functions right in a class."""
+        start, end = self._lines[of.first - 1], self._lines[of.first - 1] + len(of.text)
+        indents = [m[1] for m in _DEF.finditer(self.source, start, end) if not self._in_text(m.start())]
+        if not indents:
+            return []
+        margin = re.compile("^" + min(indents, key=len) + _CODE, re.MULTILINE)
+        return [part for part in self._cut(margin, start, end) if part.kind == "function"]
+
+    def _in_text(self, place: int) -> bool:
+        i = bisect_right(self._starts, place) - 1
+        return i >= 0 and place < self._ends[i] and place > self._starts[i]
+
+    def _cut(self, margin: re.Pattern[str], start: int, end: int) -> Iterator[Part]:
+        starts = [m.start() for m in margin.finditer(self.source, start, end) if not self._in_text(m.start())]
+        first = None
+        for here, following in zip(starts, [*starts[1:], end], strict=False):
+            first = here if first is None else first
+            code = self.source[here:following].lstrip(" \t")
+            if code[0] == "@":
+                continue  # a decorator: the definition follows
+            found = _HEAD.match(code)
+            line = bisect_right(self._lines, first)
+            text = self.source[first:following]
+            kind, name = (found.lastgroup or "", found[found.lastgroup or 0]) if found else ("", "")
+            if kind in ("name", "text") and ";" in text:
+                kind = ""  # it may hold another statement
+            yield Part(kind, name, line, line + text.count("\n") - text.endswith("\n"), text)
+            first = None
+
+
+def statements(part: Part) -> list[ast.stmt]:
+    """The part, parsed, with the places that it has in the file. Raises SyntaxError."""
+    from pt2lint.static.modules import parse
+
+    if part.text[0] in " \t":
+        # Stands in for the header of the class.
+        header = "\n" * (part.first - 2) + "if 1:\n"
+        return parse(header + part.text, "part").body[0].body  # type: ignore[attr-defined]
+    return parse("\n" * (part.first - 1) + part.text, "part").body
+
+
+class Late(dict[str, Any]):
+    """A dictionary some of whose values are parts until somebody asks for them."""
+
+    def __init__(self, parse: Callable[[Part], Any]) -> None:
+        super().__init__()
+        self._parse = parse
+
+    def __getitem__(self, key: str) -> Any:
+        value = super().__getitem__(key)
+        if value.__class__ is Part:
+            value = self[key] = self._parse(value)
+        elif value.__class__ is list and any(v.__class__ is Part for v in value):
+            value = self[key] = [self._parse(v) if v.__class__ is Part else v for v in value]
+        return value
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self else default  # noqa: SIM401 (which would be this)
+
+    def values(self) -> Any:
+        return [self[key] for key in self]
+
+    def items(self) -> Any:
+        return [(key, self[key]) for key in self]
+
+    def later(self) -> dict[str, Part]:
+        """What nobody has asked for."""
+        return {key: value for key, value in super().items() if value.__class__ is Part}
