@@ -308,7 +308,9 @@ class Calls(Externals, Core):
         known = self._results.get(key)
         if known is not None:
             return known
-        count = self._contexts.get(definition, 0)
+        # A decorator's wrapper is another function for each function that it wraps.
+        which = (definition, id(func.env)) if func.env else definition
+        count = self._contexts.get(which, 0)
         declared = getattr(definition, "returns", None)
         title = f"`{self.title(func)}`"
         callee = Frame(
@@ -321,13 +323,13 @@ class Calls(Externals, Core):
             func.bound,
             func.env,
         )
-        active = self._active.count(definition)
+        active = self._active.count(which)
         often = count >= MAX_CONTEXTS * (3 if region else 1)
-        if often and truth(self._returned.get(definition, UNKNOWN)) is not None:
-            return self._returned[definition]  # the same answer whatever it was given
+        if often and truth(self._returned.get(which, UNKNOWN)) is not None:
+            return self._returned[which]  # the same answer whatever it was given
         if active > 1 or len(self._active) >= MAX_DEPTH or often:
             return self.annotation(declared, callee, 0, f"{title} is annotated to return a tensor")
-        self._contexts[definition] = count + 1
+        self._contexts[which] = count + 1
         if region:
             self.reached.add(definition)
         if not self.quiet:
@@ -339,7 +341,7 @@ class Calls(Externals, Core):
             self._results[key] = self.annotation(
                 declared, callee, 0, f"{title} is annotated to return a tensor"
             )
-        self._active.append(definition)
+        self._active.append(which)
         try:
             if isinstance(definition, ast.Lambda):
                 result = self.eval(definition.body, env, callee)
@@ -357,8 +359,8 @@ class Calls(Externals, Core):
         if result is UNKNOWN and declared is not None:
             result = self.annotation(declared, callee, 0, f"{title} is annotated to return a tensor")
         self._results[key] = result
-        before = self._returned.get(definition)
-        self._returned[definition] = result if before is None else join(before, result)
+        before = self._returned.get(which)
+        self._returned[which] = result if before is None else join(before, result)
         return result
 
     def unit_for(self, func: Func, frame: Frame) -> tuple[int, int]:
