@@ -325,9 +325,9 @@ class Calls(Externals, Core):
         )
         active = self._active.count(which)
         often = count >= MAX_CONTEXTS * (3 if region else 1)
-        if often and truth(self._returned.get(which, UNKNOWN)) is not None:
-            return self._returned[which]  # the same answer whatever it was given
         if active > 1 or len(self._active) >= MAX_DEPTH or often:
+            if truth(self._returned.get(which, UNKNOWN)) is not None:
+                return self._returned[which]  # the same answer whatever it was given
             return self.annotation(declared, callee, 0, f"{title} is annotated to return a tensor")
         self._contexts[which] = count + 1
         if region:
