@@ -811,7 +811,9 @@ class Externals(Compiled):
             and args[0].name.startswith("torch")
         ):
             prefix = f"{args[0].name}.{args[1].const}"
-            if any(n == prefix or n.startswith(prefix + ".") for n in self.types.returns):
+            if prefix in RESULTS or any(
+                n == prefix or n.startswith(prefix + ".") for n in self.types.returns
+            ):
                 return Py("bool", True)
         return BOOL
 
@@ -880,7 +882,7 @@ def result_ndim(name: str, args: list[Value], kwargs: dict[str, Value], receiver
         while isinstance(value, Seq):
             depth, value = depth + 1, value.elem
         return depth if isinstance(value, Py) else None
-    if last in ("randint", "full") and args:
+    if last in ("randint", "full") and (args or "size" in kwargs):
         sizes = [a for a in args if isinstance(a, Seq)]
         return _count(sizes[:1], kwargs.get("size"))
     base = receiver if receiver is not None else (args[0] if args else None)

@@ -354,3 +354,37 @@ class Loss(_Loss):
         "test tensor @ n == 2",
         "size tensor @ torch.zeros(4, n)",
     ]
+
+
+def test_one_decorator_on_functions_that_call_each_other(tmp_path: Path) -> None:
+    source = """
+import functools
+import torch
+
+def plain(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return function(*args, **kwargs)
+    return wrapper
+
+class M(torch.nn.Module):
+    @plain
+    def forward(self, x: torch.Tensor):
+        return self.first(x)
+
+    @plain
+    def first(self, x):
+        return self.second(x)
+
+    @plain
+    def second(self, x):
+        return self.third(x)
+
+    @plain
+    def third(self, x):
+        n = torch.randint(low=0, high=2, size=(1,))
+        if n == 1:
+            return x
+        return x + torch.zeros(4, n)
+"""
+    assert noted(source, tmp_path) == ["test tensor @ n == 1", "size tensor @ torch.zeros(4, n)"]
