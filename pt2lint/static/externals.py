@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from pt2lint.static.values import (
     FLOAT,
     INT,
     LEAF,
+    MAX_ALTERNATIVES,
     NO_CONST,
     NONE,
     OBJECT,
@@ -156,6 +158,12 @@ MAKES = {
 }
 # NumPy functions that give plain Python objects or that this pass does not follow.
 NUMPY_PLAIN = ("numpy.dtype", "numpy.issubdtype", "numpy.ndim", "numpy.shape", "numpy.size")
+# What numpy.ndarray has that torch.Tensor has too.
+NDARRAY = frozenset(
+    "T all any argmax argmin argsort copy cumprod cumsum data device diagonal dot dtype fill flatten imag item "
+    "itemsize mT max mean min nbytes ndim nonzero prod put ravel real repeat reshape round size sort squeeze std sum "
+    "swapaxes take tolist trace transpose var view".split()
+)
 KEEP_FIRST = (
     "einops.rearrange",
     "einops.repeat",
@@ -250,6 +258,8 @@ class Externals(Compiled):
     # torch
 
     def tensor_attribute(self, owner: Tensor, name: str, node: ast.expr, frame: Frame) -> Value:
+        if owner.array and name not in NDARRAY and f"torch.Tensor.{name}" in self.types.returns:
+            owner = owner.but(array=False)  # what no array has: it must be a tensor
         if owner.array:
             if name in ("shape",):
                 return Seq(None, INT, "tuple")
@@ -619,6 +629,8 @@ class Externals(Compiled):
                         return UNKNOWN
                     return join(value, args[2]) if value is not UNKNOWN else UNKNOWN
                 return value
+            if isinstance(first, Instance) and first.cls is not None and isinstance(node, ast.Call):
+                return self.chosen_method(first, node.args[1], frame)
             return Ext("torch.nn.") if isinstance(first, Ext) and first.name == "torch.nn" else UNKNOWN
         if last == "setattr" and len(args) == 3:
             if isinstance(args[1], Py) and isinstance(args[1].const, str) and isinstance(first, Instance):
@@ -630,6 +642,16 @@ class Externals(Compiled):
         if last in ("vars", "locals", "globals"):
             return UNKNOWN
         return UNKNOWN
+
+    def chosen_method(self, owner: Instance, name: ast.expr, frame: Frame) -> Value:
+        """`getattr(self, f"reduce_{kind}")`: any of the methods whose names fit, where they are few."""
+        pattern = name_pattern(name)
+        if pattern is None or owner.cls is None:
+            return UNKNOWN
+        fits = {m for c in self.bases(owner.cls)[0] for m in c.methods if pattern.fullmatch(m)}
+        if not 0 < len(fits) <= MAX_ALTERNATIVES:
+            return UNKNOWN
+        return join_all(self.attribute_of(owner, m, name, frame) for m in sorted(fits))
 
     def container_method(
         self, method: str, owner: Value, args: list[Value], kwargs: dict[str, Value]
@@ -908,6 +930,25 @@ def result_ndim(name: str, args: list[Value], kwargs: dict[str, Value], receiver
     if last == "unsqueeze":
         return base.ndim + 1
     return base.ndim if last in _SAME else None
+
+
+def name_pattern(name: ast.expr) -> re.Pattern[str] | None:
+    """What a name that is put together from a fixed part and a variable one looks like."""
+    parts: list[str] = []
+    if isinstance(name, ast.JoinedStr):
+        parts = [
+            re.escape(str(v.value)) if isinstance(v, ast.Constant) else r"\w+"  # the variable part
+            for v in name.values
+        ]
+    elif isinstance(name, ast.Call) and isinstance(name.func, ast.Attribute) and name.func.attr == "format":
+        if isinstance(name.func.value, ast.Constant) and isinstance(name.func.value.value, str):
+            parts = [re.sub(r"\\\{\w*\\\}", r"\\w+", re.escape(name.func.value.value))]
+    elif isinstance(name, ast.BinOp) and isinstance(name.op, ast.Add):
+        for side in (name.left, name.right):
+            fixed = isinstance(side, ast.Constant) and isinstance(side.value, str)
+            parts.append(re.escape(side.value) if fixed else r"\w+")  # type: ignore[attr-defined]
+    text = "".join(parts)
+    return re.compile(text) if text.replace(r"\w+", "").strip("_") else None
 
 
 def _count(sizes: Sequence[Value], size: Value | None) -> int | None:

@@ -116,6 +116,7 @@ QUIET = [
     "y = x / np.sqrt(x.shape[-1])",
     "raise ValueError(f'{x.max().item()}')",
     "if not torch.is_tensor(x) and x == 0: pass",
+    "y = np.sqrt(n)\nif y.is_floating_point(): pass",
     "f = getattr(torch.compiler, 'is_compiling', None)\nif not (f() if f is not None else False): print('a')",
     "if isinstance(self.config.path, str) and x.sum() > 0: pass",  # of what is not known, rarely a text
 ]
@@ -388,3 +389,34 @@ class M(torch.nn.Module):
         return x + torch.zeros(4, n)
 """
     assert noted(source, tmp_path) == ["test tensor @ n == 1", "size tensor @ torch.zeros(4, n)"]
+
+
+def test_methods_chosen_by_a_name_put_together(tmp_path: Path) -> None:
+    source = """
+import torch
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor, kind: str):
+        x = getattr(self, f"reduce_{kind}")(x)
+        x = getattr(self, "{}_end".format(kind))(x)
+        return getattr(self, "keep_" + kind)(x)
+
+    def reduce_mean(self, a):
+        return a if a.mean() > 0 else -a
+
+    def reduce_sum(self, b):
+        return b if b.sum() > 0 else -b
+
+    def other_end(self, c):
+        print(c)
+        return c
+
+    def keep_all(self, d):
+        return d[d > 0]
+"""
+    assert noted(source, tmp_path) == [
+        "test tensor @ a.mean() > 0",
+        "test tensor @ b.sum() > 0",
+        "call builtins.print @ print(c)",
+        "index mask @ d[d > 0]",
+    ]
