@@ -16,7 +16,6 @@ from functools import cache, cached_property
 from typing import Any, ClassVar
 
 import libcst as cst
-from libcst.metadata import CodeRange
 
 from pt2lint import tree
 from pt2lint.finding import Applicability, Confidence, Edit, Finding, Fix, RulePage, Severity
@@ -59,8 +58,8 @@ class FunctionCode:
         return cst.parse_module(self.code)
 
     @cached_property
-    def _positions(self) -> Mapping[cst.CSTNode, CodeRange]:
-        return tree.Positions().of(self.module)
+    def _positions(self) -> Mapping[cst.CSTNode, tree.Place]:
+        return tree.positions(self.module)
 
     @cached_property
     def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
@@ -75,24 +74,19 @@ class FunctionCode:
 
     def range(self, node: cst.CSTNode) -> Range:
         """Where the node stands in the file."""
-        place, shift = self._positions[node], self.first_line - 2
-        return (
-            place.start.line + shift,
-            place.start.column + 1,
-            place.end.line + shift,
-            place.end.column + 1,
-        )
+        line, column, end_line, end_column = self._positions[node]
+        shift = self.first_line - 2
+        return (line + shift, column + 1, end_line + shift, end_column + 1)
 
     @cached_property
     def _nodes(self) -> Mapping[Range, cst.CSTNode]:
         """The node at each range: an expression rather than the statement that is nothing else."""
         nodes: dict[Range, cst.CSTNode] = {}
         shift = self.first_line - 2
-        for node, place in self._positions.items():
+        for node, (line, column, end_line, end_column) in self._positions.items():
             rank = _rank(node.__class__)
             if rank:
-                start, end = place.start, place.end
-                key = (start.line + shift, start.column + 1, end.line + shift, end.column + 1)
+                key = (line + shift, column + 1, end_line + shift, end_column + 1)
                 if rank == 2 or key not in nodes:
                     nodes[key] = node
         return nodes

@@ -85,8 +85,11 @@ def test_parents_are_those_of_libcst() -> None:
 
 def test_positions_are_those_of_libcst() -> None:
     wrapper = MetadataWrapper(cst.parse_module(SOURCE), unsafe_skip_copy=True)
-    known = wrapper.resolve(PositionProvider)
-    assert tree.Positions().of(wrapper.module) == known
+    known = {
+        node: (place.start.line, place.start.column, place.end.line, place.end.column)
+        for node, place in wrapper.resolve(PositionProvider).items()
+    }
+    assert tree.positions(wrapper.module) == known
 
 
 @pytest.mark.parametrize("stop", [True, False])

@@ -7,7 +7,7 @@ from typing import Any
 
 from pt2lint.static.frame import Env, Frame, unit_of
 from pt2lint.static.lifecycle import Lifecycle
-from pt2lint.static.modules import ClassInfo, FunctionNode, walk
+from pt2lint.static.modules import ClassInfo, FunctionNode, below, walk
 from pt2lint.static.values import UNKNOWN, Ext, Func, Instance, Py, Seq, Value, Wrapped
 
 GROWS = ("append", "extend", "insert")
@@ -179,7 +179,7 @@ def _yields(node: FunctionNode) -> bool:
         if isinstance(part, (ast.Yield, ast.YieldFrom)):
             return True
         if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            rest += ast.iter_child_nodes(part)
+            rest += below(part)
     return False
 
 

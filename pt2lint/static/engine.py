@@ -217,9 +217,10 @@ class _Run:
     # The work
 
     def analyse(self, groups: Sequence[Sequence[str]]) -> Iterator[Facts]:
-        """The facts of each group: one in this process, several in children."""
+        """The facts of each group, from child processes where that is worth it."""
         _ = self.rules, self.target  # once, before there are children
-        if len(groups) == 1 or not workers.can_fork():
+        small = len(groups) == 1 and len(groups[0]) < 8  # not worth a process
+        if small or not workers.can_fork():
             for group in groups:
                 yield self.analyse_group(group)
             return

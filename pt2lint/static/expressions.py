@@ -111,8 +111,10 @@ class Expressions(Classes):
         return Ext("builtins." + name) if name in BUILTINS else UNKNOWN
 
     def e_attribute(self, node: ast.Attribute, env: Env, frame: Frame) -> Value:
-        key = dotted(node)
-        if key is not None and key in env:
+        key: str | None = node.__dict__.get("pt2lint")
+        if key is None:
+            key = node.__dict__["pt2lint"] = dotted(node) or ""
+        if key in env:
             return env[key]
         owner = self.eval(node.value, env, frame)
         return self.attribute_of(owner, node.attr, node, frame)

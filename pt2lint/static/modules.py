@@ -49,16 +49,23 @@ def walk(root: ast.AST) -> list[ast.AST]:
     """What `ast.walk` gives, in its order, less operators and contexts; five times as fast."""
     found = [root]
     for node in found:
-        kind = node.__class__
-        names = _children.get(kind)
-        if names is None:
-            names = _children[kind] = tuple(name for name in kind._fields if name not in _LEAVES)
-        for name in names:
-            value = getattr(node, name, None)
-            if value.__class__ is list:
-                found += [item for item in value if isinstance(item, ast.AST)]
-            elif isinstance(value, ast.AST):
-                found.append(value)
+        found += below(node)
+    return found
+
+
+def below(node: ast.AST) -> list[ast.AST]:
+    """What `ast.iter_child_nodes` gives, less operators and contexts."""
+    kind = node.__class__
+    names = _children.get(kind)
+    if names is None:
+        names = _children[kind] = tuple(name for name in kind._fields if name not in _LEAVES)
+    found: list[ast.AST] = []
+    for name in names:
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            found += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
     return found
 
 

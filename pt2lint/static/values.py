@@ -225,7 +225,7 @@ def same(a: Value, b: Value) -> bool:
     """Whether two values are alike enough to be one alternative."""
     if a is b:
         return True
-    if a.kind != b.kind:
+    if a.__class__ is not b.__class__:
         return False
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         return (
@@ -254,6 +254,8 @@ def same(a: Value, b: Value) -> bool:
 
 def _merge(a: Value, b: Value) -> Value | None:
     """One value for both, or None where they stay alternatives."""
+    if a.__class__ is not b.__class__:
+        return None
     if same(a, b):
         return a
     if isinstance(a, Tensor) and isinstance(b, Tensor):
@@ -328,8 +330,11 @@ def without(value: Value, drop: Any) -> Value:
 
 def tensor_of(value: Value) -> Tensor | None:
     """The tensor that the value is, or is on some path; unsure where only an annotation lists it among others."""
-    if isinstance(value, Tensor):
-        return value
+    kind = value.__class__
+    if kind is Tensor:
+        return value  # type: ignore[return-value]
+    if kind is not Union:
+        return None
     if isinstance(value, Union):
         found = next((o for o in value.options if isinstance(o, Tensor)), None)
         if found is not None:
@@ -356,11 +361,11 @@ def mixed(value: Value, loose: bool = False) -> Value:
 
 def is_none(value: Value) -> bool | None:
     """True if the value is None, False if it cannot be, None if it may be."""
+    if isinstance(value, Py):
+        return value.type == "none" or (None if value.type == "object" and value.const is NO_CONST else False)
     if isinstance(value, Union):
         answers = {is_none(o) for o in value.options}
         return answers.pop() if len(answers) == 1 else None
-    if isinstance(value, Py):
-        return value.type == "none" or (None if value.type == "object" and value.const is NO_CONST else False)
     return None if isinstance(value, Unknown) else False
 
 
