@@ -94,6 +94,34 @@ def test_get_inputs_and_all_verdicts(project: Project) -> None:
 
 
 @needs_torch
+def test_models_and_inputs_made_at_random_are_the_same_in_every_run(project: Project) -> None:
+    path = project.write(
+        "drawn.py",
+        """
+        import random
+        import torch
+
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rounds = random.randint(1, 400)
+
+            def forward(self, x):
+                for _ in range(self.rounds):
+                    x = x + 1
+                print("seen")
+                return x
+
+        def get_inputs():
+            return [torch.rand(3)]
+        """,
+    )
+    costs = [[each.evidence for each in project.verify(path, further=False).findings] for _ in range(2)]
+    assert costs[0] == costs[1]
+    assert costs[0][0] is not None
+
+
+@needs_torch
 def test_inputs_judge_a_library_that_is_only_imported(project: Project) -> None:
     project.write("pkg/__init__.py", "")
     project.write("pkg/tools.py", "def report(x):\n    print('in', x.shape)  # HERE\n    return x\n")

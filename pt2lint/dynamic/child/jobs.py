@@ -18,9 +18,9 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
         from . import compare, overlay
 
         overlay.install(spec["overlay"])
-        seed(0)  # models and inputs are the same from child to child
         look = compare.Observer(prober, spec, wire).observe
     wire.send("load")
+    seed(0)  # models and inputs are the same from child to child
     try:
         targets = find(spec, wire, prober)
     except inputs.BadInputs as error:
