@@ -148,13 +148,9 @@ def _add_pages(settings: Settings, checked: Checked) -> None:
 
 def pages(settings: Settings) -> list[RulePage]:
     """The page of every code there is, by code."""
-    from pt2lint.static.engine import rule_pages
+    from pt2lint.static.pack import rule_pages
 
-    try:
-        rules = rule_pages(settings)
-    except ValueError:  # a folder of rules that does not load, which linting reports
-        rules = rule_pages(replace(settings, rule_paths=()))
-    return sorted([*rules, *VERIFY_PAGES, UNUSED], key=lambda page: page.code)
+    return sorted([*rule_pages(settings), *VERIFY_PAGES, UNUSED], key=lambda page: page.code)
 
 
 def _judged(found: list[Finding], paths: Iterable[str], judge: Judge, checked: Checked) -> list[Finding]:

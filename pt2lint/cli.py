@@ -111,7 +111,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--extend-select", **codes, help="these too, beside what is selected")
     add("--ignore", **codes, help="not these; the longer prefix wins over --select")
     add("--pedantic", action="store_true", help="also what pt2lint is not sure of")
-    add("--roots", metavar="WHAT", help="what counts as compiled: modules (every forward), explicit, tensors")
+    add(
+        "--roots",
+        metavar="WHAT",
+        help="what counts as compiled: modules (every forward), explicit or tensors, and names, as in "
+        "explicit,train.step,pkg.mod:Class.method",
+    )
     add(
         "--target-torch",
         metavar="VERSION",
@@ -265,7 +270,7 @@ def _writes(options: argparse.Namespace) -> bool:
 
 
 def _overrides(options: argparse.Namespace) -> dict[str, Any]:
-    from pt2lint.config import ROOTS, parse_codes, parse_torch
+    from pt2lint.config import parse_codes, parse_roots, parse_torch
 
     given: dict[str, Any] = {}
     for name in ("select", "extend_select", "ignore"):
@@ -279,9 +284,10 @@ def _overrides(options: argparse.Namespace) -> dict[str, Any]:
     if options.pedantic:
         given["pedantic"] = True
     if options.roots:
-        if options.roots not in ROOTS:
-            raise _UsageError(f"--roots {options.roots}: choose one of {', '.join(ROOTS)}")
-        given["roots"] = options.roots
+        try:
+            given["roots"], given["root_names"] = parse_roots(options.roots.split(","))
+        except ValueError as error:
+            raise _UsageError(f"--roots {options.roots}: it {error}") from None
     if options.target_torch:
         try:
             given["target_torch"] = parse_torch(options.target_torch)
@@ -616,7 +622,10 @@ def _show(options: argparse.Namespace, configs: Configs, paths: Sequence[str]) -
         for page in pages(settings):
             print(f"{page.code}  {page.name:<28} {page.summary}")
     if options.show_settings:
-        for name, value in asdict(settings).items():
+        shown = asdict(settings)
+        names = shown.pop("root_names")
+        shown["roots"] = [shown["roots"], *names] if names else shown["roots"]
+        for name, value in shown.items():
             print(f"{name.replace('_', '-')} = {_toml(value)}")
     if options.show_files:
         discovery = Discovery(paths, configs, options.force_exclude)

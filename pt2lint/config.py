@@ -6,6 +6,7 @@ The table `KEYS` is all there is to configure; any other key is an error that na
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from typing import Any
 from pt2lint.finding import Problem
 
 ROOTS = ("modules", "explicit", "tensors")
+_NAME = re.compile(r"\w+(\.\w+)*:\w+(\.\w+)?|\w+(\.\w+)+")
 
 
 class ConfigError(ValueError):
@@ -33,7 +35,8 @@ class Settings:
     of `per_file_ignores` are gitignore patterns relative to `root`, the folder of the pyproject.toml (or
     the working folder). `target_torch` is (major, minor); None: the installed torch, else the newest known.
     `roots` says what counts as compiled: "modules" (every nn.Module.forward, and all that is compiled
-    explicitly), "explicit", or "tensors" (also functions whose parameters are tensors). `rule_paths` are
+    explicitly), "explicit", or "tensors" (also functions whose parameters are tensors); `root_names` are
+    functions, methods and classes that count as compiled besides ("train.step"). `rule_paths` are
     folders of further rules. `verify` is the table for `--verify`. `cache_dir` is None where nothing may be
     cached.
     """
@@ -46,6 +49,7 @@ class Settings:
     respect_gitignore: bool = True
     target_torch: tuple[int, int] | None = None
     roots: str = "modules"
+    root_names: tuple[str, ...] = ()
     rule_paths: tuple[str, ...] = ()
     pedantic: bool = False
     verify: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -125,10 +129,23 @@ def _patterns(value: object) -> tuple[str, ...]:
     return lines
 
 
-def _roots(value: object) -> str:
-    if value not in ROOTS:
-        raise ValueError("should be " + ", ".join(f'"{root}"' for root in ROOTS[:-1]) + f' or "{ROOTS[-1]}"')
-    return str(value)
+def parse_roots(value: object) -> tuple[str, tuple[str, ...]]:
+    """(one of ROOTS, names) from one of ROOTS, a name such as "train.step" or "pkg.mod:Class.method", or a
+    list of them; where only names are given, the first of ROOTS goes with them.
+
+    Raises ValueError for anything else.
+    """
+    items = value if isinstance(value, list) and value else [value]
+    kinds = [item for item in items if item in ROOTS]
+    names = [item for item in items if item not in ROOTS]
+    for name in names:
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            known = ", ".join(f'"{root}"' for root in ROOTS)
+            told = f'; "{name}" is neither' if isinstance(name, str) else ""
+            raise ValueError(f'should be one of {known}, or a list with names such as "train.step"{told}')
+    if len(kinds) > 1:
+        raise ValueError(f'should hold one of "{kinds[0]}" and "{kinds[1]}", not both')
+    return kinds[0] if kinds else ROOTS[0], tuple(names)
 
 
 def _table(value: object) -> dict[str, Any]:
@@ -165,7 +182,7 @@ KEYS: dict[str, Callable[[object], Any]] = {
     "exclude": _patterns,
     "respect-gitignore": _flag,
     "target-torch": parse_torch,
-    "roots": _roots,
+    "roots": parse_roots,
     "rule-paths": _strings,
     "pedantic": _flag,
     "verify": _table,
@@ -213,6 +230,8 @@ def read_config(path: str, overrides: Mapping[str, Any] | None = None) -> tuple[
             values[key.replace("-", "_")] = KEYS[key](value)
         except ValueError as error:
             problems.append(Problem(shown, f"[tool.pt2lint] `{key}` {error}"))
+    if "roots" in values:
+        values["roots"], values["root_names"] = values["roots"]
     if values.get("verify"):
         from pt2lint.dynamic.options import options_from
 

@@ -118,7 +118,7 @@ def test_a_broken_section_is_told_and_the_files_linted(run) -> None:
         (["--fix", "--diff"], "choose one of"),
         (["--select", "PTB1O3"], "--select PTB1O3: no rule has this code; did you mean PTB103?"),
         (["--ignore", "a-b"], '--ignore: "A-B" is no code'),
-        (["--roots", "all"], "--roots all: choose one of modules, explicit, tensors"),
+        (["--roots", "all"], '--roots all: it should be one of "modules",'),
         (["--target-torch", "new"], '--target-torch new: should be a torch version, as in "2.13"'),
         (["--verify", "--memory", "lots"], "--memory lots: give a size such as 8G or 512M"),
         (["--verify", "--timeout", "-3"], "should be positive"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from typing import Any
 
 
@@ -62,8 +63,10 @@ def options_from(table: Mapping[str, Any], **given: Any) -> VerifyOptions:
     for key, value in table.items():
         name = key.replace("-", "_")
         if name not in _TYPES:
-            known = ", ".join(field.name.replace("_", "-") for field in fields(VerifyOptions))
-            raise ValueError(f"unknown key `{key}`; known are {known}")
+            known = [field.name.replace("_", "-") for field in fields(VerifyOptions)]
+            near = get_close_matches(name.replace("_", "-"), known, n=1, cutoff=0.5)
+            told = f"did you mean `{near[0]}`?" if near else "its keys are " + ", ".join(known)
+            raise ValueError(f"has no key `{key}`; {told}")
         if not isinstance(value, _TYPES[name]) or (isinstance(value, bool) and bool not in _TYPES[name]):
             raise ValueError(f"`{key}` should be {_TYPES[name][0].__name__}, not {value!r}")
         items = list(value) if isinstance(value, (list, tuple)) else []

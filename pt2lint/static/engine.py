@@ -5,21 +5,22 @@ from __future__ import annotations
 
 import gc
 import importlib
-import importlib.util
 import os
-import pkgutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pt2lint.finding import Finding, Problem, RulePage
+from pt2lint.finding import Finding, Problem
 from pt2lint.static import workers
 from pt2lint.static.facts import Facts, Notes, joined, with_calls_from_elsewhere
 from pt2lint.static.modules import Module, Project, module_name
+from pt2lint.static.named import inside, unknown
+from pt2lint.static.pack import load_rules
 
 if TYPE_CHECKING:
+    from pt2lint.op import Op
     from pt2lint.rule import Rule
     from pt2lint.static.cache import Cache
 
@@ -37,60 +38,6 @@ class LintResult:
     findings: list[Finding] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     looked_at: list[str] = field(default_factory=list)
-
-
-def load_rules(rule_paths: Sequence[str] = ()) -> list[type[Rule]]:
-    """Every rule of the pack, and of the user's own folders, by code.
-
-    Raises ValueError where two rules claim one code or a rule file does not load.
-    """
-    pack = importlib.import_module("pt2lint.rules")
-    from pt2lint.rule import Rule
-
-    modules = [
-        importlib.import_module(m.name)
-        for m in pkgutil.walk_packages(pack.__path__, pack.__name__ + ".")
-        if not m.ispkg
-    ]
-    for folder in rule_paths:
-        modules += list(_load_folder(folder))
-    rules: dict[str, type[Rule]] = {}
-    for module in modules:
-        for value in vars(module).values():
-            if isinstance(value, type) and issubclass(value, Rule) and value.__module__ == module.__name__:
-                code = getattr(value, "code", None)
-                if code is None:
-                    continue
-                if code in rules and rules[code] is not value:
-                    raise ValueError(
-                        f"two rules claim the code {code}: {rules[code].__module__} and {module.__name__}"
-                    )
-                rules[code] = value
-    return [rules[code] for code in sorted(rules)]
-
-
-def _load_folder(folder: str) -> Iterator[Any]:
-    """The rule files of a user's folder. Raises ValueError where one cannot be loaded."""
-    if not os.path.isdir(folder):
-        raise ValueError(f"rule path {folder}: no such folder")
-    for root, _, files in os.walk(folder):
-        for file in sorted(files):
-            if file.endswith(".py") and file != "__init__.py":
-                path = os.path.join(root, file)
-                name = "pt2lint_user_rules_" + os.path.relpath(path, folder)[:-3].replace(os.sep, "_")
-                spec = importlib.util.spec_from_file_location(name, path)
-                assert spec is not None
-                assert spec.loader is not None
-                module = importlib.util.module_from_spec(spec)
-                try:
-                    spec.loader.exec_module(module)
-                except Exception as e:
-                    raise ValueError(f"rule file {path} does not load: {type(e).__name__}: {e}") from e
-                yield module
-
-
-def rule_pages(settings: Any = None) -> list[RulePage]:
-    return [rule.page() for rule in load_rules(getattr(settings, "rule_paths", ()))]
 
 
 def target_torch(settings: Any) -> tuple[int, int]:
@@ -139,6 +86,7 @@ def lint(
     shown = [f for found in findings.values() for f in found]
     if not getattr(settings, "pedantic", False):
         shown = [f for f in shown if f.confidence == "high"]
+    run.problems += unknown(run.root_names, files, run.text)
     return LintResult(
         sorted(shown, key=lambda f: f.sort_key),
         [*run.problems, *problems],
@@ -156,11 +104,7 @@ class _Run:
 
     @cached_property
     def rules(self) -> list[type[Rule]]:
-        try:
-            return load_rules(getattr(self.settings, "rule_paths", ()))
-        except ValueError as e:
-            self.problems.append(Problem(None, str(e)))
-            return load_rules()
+        return load_rules(getattr(self.settings, "rule_paths", ()), self.problems)
 
     @cached_property
     def target(self) -> tuple[int, int]:
@@ -169,6 +113,10 @@ class _Run:
     @property
     def roots(self) -> str:
         return getattr(self.settings, "roots", "modules")
+
+    @property
+    def root_names(self) -> tuple[str, ...]:
+        return tuple(getattr(self.settings, "root_names", ()))
 
     def groups(self) -> list[list[str]]:
         """Neighbours in the list, up to GROUP bytes together."""
@@ -185,6 +133,16 @@ class _Run:
             groups[-1].append(path)
             room -= size
         return groups
+
+    def text(self, path: str) -> str:
+        """The file's text as far as it can be read."""
+        if path in self.texts:
+            return self.texts[path]
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                return file.read()
+        except (OSError, ValueError):
+            return ""
 
     # The cache
 
@@ -204,7 +162,13 @@ class _Run:
         pack = importlib.import_module("pt2lint.rules").__path__
         own = contents([here, *pack, *getattr(self.settings, "rule_paths", ())])
         places = [f"{path} {module_name(path)}" for path in self.files]
-        return [__version__, own, sys.version, f"{self.target} {self.roots}", digest(*places)]
+        return [
+            __version__,
+            own,
+            sys.version,
+            f"{self.target} {self.roots} {self.root_names}",
+            digest(*places),
+        ]
 
     def _key(self, group: Sequence[str]) -> list[str]:
         return [*self._salt, *group]
@@ -259,10 +223,11 @@ class _Run:
         facts = Facts()
         modules = [m for m in (_load(project, path, facts.problems) for path in group) if m is not None]
         for module in modules:
-            if "torch" not in module.source:
+            named = any(inside(name, module.name) for name in self.root_names)
+            if "torch" not in module.source and not named:
                 continue
             try:
-                interpreter.run(module, self.roots)
+                interpreter.run(module, self.roots, self.root_names)
             except RecursionError:
                 told = "nested too deeply to follow; some findings may be missing"
                 facts.problems.append(Problem(module.path, told))
@@ -317,7 +282,7 @@ def findings_in(
             (rule, op)
             for op in ops
             for rule in rules
-            if op.name in rule.ops and (op.region or rule.anywhere) and rule.accepts(op)
+            if op.name in rule.ops and (op.region or rule.anywhere) and _accepts(rule, op, module, problems)
         ]
         if not wanted:
             continue
@@ -328,14 +293,25 @@ def findings_in(
         for rule, op in wanted:
             node = code.node_at(op.range)
             if node is not None:
-                instance = rule(code)
                 try:
+                    instance = rule(code)
                     instance.check(node, op)
                 except Exception as e:
-                    problems.append(
-                        Problem(module.path, f"rule {rule.code} failed here ({_where(e)})", op.line)
-                    )
-                yield from instance.findings
+                    problems.append(_failed(rule, op, module, e))
+                else:
+                    yield from instance.findings
+
+
+def _accepts(rule: type[Rule], op: Op, module: Module, problems: list[Problem]) -> bool:
+    try:
+        return rule.accepts(op)
+    except Exception as e:
+        problems.append(_failed(rule, op, module, e))
+        return False
+
+
+def _failed(rule: type[Rule], op: Op, module: Module, error: Exception) -> Problem:
+    return Problem(module.path, f"rule {rule.code} failed here ({_where(error)})", op.line)
 
 
 def _where(error: Exception) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pt2lint.static.frame import Env, Frame, entry, unit_of
 from pt2lint.static.modules import ClassInfo, Module, Project
+from pt2lint.static.named import inside
 from pt2lint.static.statements import Statements
 from pt2lint.static.torch_types import TorchTypes
 from pt2lint.static.values import Class, Ext, Func, Instance, Seq, Value, Wrapped, options
@@ -33,8 +34,11 @@ class Interpreter(Statements):
 
     # Roots
 
-    def run(self, module: Module, roots: str = "modules") -> None:
-        """Interpret one linted file: its top level and functions, then everything in it that is compiled."""
+    def run(self, module: Module, roots: str = "modules", names: Sequence[str] = ()) -> None:
+        """Interpret one linted file: its top level and functions, then everything in it that is compiled.
+
+        `names` are callables that count as compiled whatever the code says.
+        """
         module.linted = True
         # A module that another one calls is judged by how it is called; what only a direct call of it would show
         # is less certain. The ones that call stand after the ones they call.
@@ -49,8 +53,24 @@ class Interpreter(Statements):
                 self.root(value.inner, None)
             elif roots == "tensors" and isinstance(value, Func) and self.takes_tensors(value):
                 self.root(value, None)
+        for name in names:
+            self.run_named(module, inside(name, module.name) or [])
         if self.mentions_compile(module):
             self.run_outside(module)
+
+    def run_named(self, module: Module, parts: list[str]) -> None:
+        """A function, a method or a class of the module that the settings name as compiled."""
+        value: Value | None = None
+        if len(parts) == 2 and parts[0] in module.classes:
+            cls = module.classes[parts[0]]
+            found = self.find_method(cls, parts[1])
+            value = None if found is None else self.method_value(*found, self.instance(cls))
+        elif len(parts) == 1 and parts[0] in module.classes:
+            value = self.instance(module.classes[parts[0]])
+        elif len(parts) == 1:
+            value = self.module_value(module, parts[0])
+        if value is not None:
+            self.root(value, parts[-1])
 
     def classes_of(self, module: Module) -> list[ClassInfo]:
         """The classes of a file, those that functions and other classes define included."""

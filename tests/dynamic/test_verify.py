@@ -375,7 +375,7 @@ def test_options_from_a_table() -> None:
         targets=("a:b",), inputs=("c:d",), timeout=5, made_up=False
     )
     for wrong, words in [
-        ({"no": 1}, "unknown key `no`"),
+        ({"no": 1}, "has no key `no`"),
         ({"timeout": "5"}, "`timeout` should be int"),
         ({"timeout": True}, "`timeout` should be int"),
         ({"targets": "a:b"}, "`targets` should be list"),

@@ -110,13 +110,12 @@ def listening(roots: list[str]) -> Iterator[Records]:
     """Record Dynamo's graph_breaks, trace_source and recompiles logs and its limit warnings.
 
     The loggers' own methods are replaced, since the verified code may remove handlers, call
-    logging.disable() or load a configuration.
+    logging.disable() or load a configuration. Levels and handlers stay as they are.
     """
-    import torch._dynamo
-    import torch._logging
+    import torch._dynamo  # noqa: F401 -- makes its loggers
 
     records = Records(roots)
-    torch._logging.set_logs(graph_breaks=True, trace_source=True, recompiles=True)
+    before = _switch_on("graph_breaks", "trace_source", "recompiles")
     loggers = {name: logging.getLogger(name) for name in list(logging.root.manager.loggerDict)}
     ends = {
         "__graph_breaks": records.on_break,
@@ -140,7 +139,22 @@ def listening(roots: list[str]) -> Iterator[Records]:
         for logger in tapped:
             for name in ("debug", "info", "warning", "isEnabledFor"):
                 logger.__dict__.pop(name, None)
-        torch._logging.set_logs()
+        _switch_on(*before, only=True)
+
+
+def _switch_on(*artifacts: str, only: bool = False) -> tuple[str, ...]:
+    """Let Dynamo make these records (`only`: and no others); returns what it made before.
+
+    torch._logging.set_logs() would put handlers of its own in the place of those that are there.
+    """
+    import torch._logging._internal
+
+    names = torch._logging._internal.log_state.artifact_names
+    before = tuple(names)
+    if only:
+        names.clear()
+    names.update(artifacts)
+    return before
 
 
 def tap(logger: logging.Logger, method: str, hear: Callable[[str, str], None], records: Records) -> None:

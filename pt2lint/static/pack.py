@@ -1,0 +1,121 @@
+"""Load rules: the pack's, and those of the user's own folders. A file that cannot be used costs only its rules."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import pkgutil
+import re
+import traceback
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+from pt2lint.finding import Problem, RulePage, Severity
+
+if TYPE_CHECKING:
+    from pt2lint.rule import Rule
+
+_CODE = re.compile(r"[A-Z]+[0-9]+")
+
+
+def load_rules(rule_paths: Sequence[str] = (), problems: list[Problem] | None = None) -> list[type[Rule]]:
+    """Every rule that can be used, by code; `problems` gets a line for each file or rule that cannot."""
+    told: list[Problem] = [] if problems is None else problems
+    rules: dict[str, type[Rule]] = {}
+    for module in _modules(rule_paths, told):
+        for rule in _rules_of(module):
+            wrong = _wrong(rule)
+            other = rules.get(getattr(rule, "code", ""))
+            if wrong is None and other is not None and other is not rule:
+                wrong = f"claims the code {rule.code}, which {_file(other.__module__)} has already"
+            if wrong is None:
+                rules[rule.code] = rule
+            else:
+                told.append(Problem(module.__file__, f"rule `{rule.__name__}` is left out: it {wrong}"))
+    return [rules[code] for code in sorted(rules)]
+
+
+def rule_pages(settings: Any = None) -> list[RulePage]:
+    """The pages of the rules that can be used."""
+    return [rule.page() for rule in load_rules(getattr(settings, "rule_paths", ()))]
+
+
+def _modules(rule_paths: Sequence[str], problems: list[Problem]) -> Iterator[Any]:
+    pack = importlib.import_module("pt2lint.rules")
+    for found in pkgutil.walk_packages(pack.__path__, pack.__name__ + "."):
+        if not found.ispkg:
+            path = getattr(found.module_finder, "path", "")
+            try:
+                yield importlib.import_module(found.name)
+            except Exception as error:
+                problems.append(_unloaded(os.path.join(path, found.name.rpartition(".")[2] + ".py"), error))
+    for folder in rule_paths:
+        if not os.path.isdir(folder):
+            problems.append(Problem(folder, "no such folder; correct `rule-paths`"))
+        for path in _files(folder):
+            name = "pt2lint_user_rules_" + os.path.relpath(path, folder)[:-3].replace(os.sep, "_")
+            spec = importlib.util.spec_from_file_location(name, path)
+            assert spec is not None
+            assert spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            try:
+                spec.loader.exec_module(module)
+            except (Exception, SystemExit) as error:
+                problems.append(_unloaded(path, error))
+            else:
+                yield module
+
+
+def _files(folder: str) -> Iterator[str]:
+    for root, _, files in os.walk(folder):
+        for file in sorted(files):
+            if file.endswith(".py") and file != "__init__.py":
+                yield os.path.join(root, file)
+
+
+def _unloaded(path: str, error: BaseException) -> Problem:
+    """Where in the file it went wrong, and what Python says."""
+    lines = [at.lineno for at in traceback.extract_tb(error.__traceback__) if at.filename == path]
+    line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
+    text = error.msg if isinstance(error, SyntaxError) else str(error).split("\n", 1)[0]
+    told = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return Problem(path, f"this rule file does not load ({told}); its rules are left out", line)
+
+
+def _rules_of(module: Any) -> Iterator[type[Rule]]:
+    """The rules that a module defines; a base class of rules has no code."""
+    from pt2lint.rule import Rule
+
+    for value in vars(module).values():
+        if isinstance(value, type) and issubclass(value, Rule) and value.__module__ == module.__name__:
+            if getattr(value, "code", None) is not None:
+                yield value
+
+
+def _wrong(rule: type[Rule]) -> str | None:
+    """What a rule lacks that all need, in words that follow "it"; None where nothing is wrong."""
+    if not isinstance(rule.code, str) or not _CODE.fullmatch(rule.code):
+        return f"has the code {rule.code!r}, and codes look like PTB103"
+    if not isinstance(getattr(rule, "name", None), str):
+        return 'lacks a name, as in name = "tensor-item"'
+    ops = getattr(rule, "ops", None)
+    if not isinstance(ops, tuple) or not all(isinstance(op, str) for op in ops):
+        return "lacks `ops`, the operations that it listens to: a tuple of strings (pt2lint/op.py)"
+    if not (rule.__doc__ or "").strip():
+        return "lacks a docstring, which is its page"
+    if rule.severity not in get_args(Severity):
+        return f"has the severity {rule.severity!r}, and there are {', '.join(get_args(Severity))}"
+    try:
+        rule.page()
+    except Exception as error:
+        return f"has no page ({type(error).__name__}: {error})"
+    return None
+
+
+def _file(module: str) -> str:
+    import sys
+
+    return str(
+        getattr(sys.modules.get(module), "__file__", None) or module.removeprefix("pt2lint_user_rules_")
+    )
