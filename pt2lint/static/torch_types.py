@@ -92,10 +92,10 @@ class TorchTypes:
         simple = _SIMPLE.get(words)
         if simple is not None:
             return simple
+        if "|" in words and len(alternatives := _split(words, "|")) > 1:
+            return join_all(self.value(w, origin, sure, owner) for w in alternatives)
         if words.startswith("tuple("):
             return Seq([self.value(w, origin, sure, owner) for w in _split(words[6:-1], ",")], None, "tuple")
-        if "|" in words:
-            return join_all(self.value(w, origin, sure, owner) for w in _split(words, "|"))
         if words.startswith("tensors"):
             tensor = Tensor(None, origin, sure)
             count = words[8:]

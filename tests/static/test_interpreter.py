@@ -420,3 +420,15 @@ class M(torch.nn.Module):
         "call builtins.print @ print(c)",
         "index mask @ d[d > 0]",
     ]
+
+
+def test_a_function_that_returns_one_of_several_tuples(tmp_path: Path) -> None:
+    source = """
+import torch
+
+class M(torch.nn.Module):
+    def forward(self, x):
+        y, gradient = torch.func.vjp(torch.sin, x)
+        print(gradient(y))
+"""
+    assert noted(source, tmp_path) == ["call builtins.print @ print(gradient(y))"]
