@@ -1,17 +1,24 @@
 #!/usr/bin/env python3
 """Measure fixes against recorded graph breaks: for how many of those that --verify confirms is a fix proven?
 
-    fix_truth.py TRUTH.json SOURCE_ROOT --python PYTHON [--recipes FILE] [--only MODEL...] [--output FILE]
+    fix_truth.py TRUTH.json SOURCE_ROOT --python PYTHON --folder FOLDER [--recipes FILE] [--only MODEL...]
+    fix_truth.py --folder FOLDER... [--write FILE]
 
-The arguments are those of verify_truth.py. Each model is rebuilt, the files in which it breaks are linted,
-the findings verified, and their fixes tried. Printed, by rule: the recorded breaks that were confirmed,
-those with a finding that offers a fix, with a proven fix, and with a proven repair (no setting, no
-torch.compiler.disable).
+The first form measures: TRUTH, SOURCE_ROOT, PYTHON and the recipes are those of verify_truth.py. As many models as
+it takes to meet every recorded break are rebuilt, those with the most breaks first; the files in which one
+breaks are linted, the findings verified, and their fixes tried. FOLDER gets a file for each model, and a model
+that has one already is left out: the run can be stopped and taken up again (--only measures anew).
+
+Both forms print a table of what the folders hold. A break counts once, by the rule that reports it: confirmed; with a
+finding that offers a fix; with a fix that was proven; with a proven fix that is a repair (no setting, no
+torch.compiler.disable). --missing lists what is not proven, and why; --write puts the table between the marks
+in FILE.
 """
 
 import argparse
 import json
 import os
+import re
 import sys
 import time
 from collections import Counter
@@ -25,75 +32,138 @@ from pt2lint.fixes.proof import prove
 from pt2lint.static.engine import lint
 
 MODELS = Path(__file__).with_name("rebuild_models.py")
+COLUMNS = ("confirmed", "fix offered", "fix proven", "repair proven")
+MARKS = ("<!-- fix_truth -->\n", "<!-- /fix_truth -->")
+OURS = ("PTB000", "PTB900")  # laid at a recorded break, and reported of a break that no rule foresaw
+
+
+def cover(breaks):
+    """Models that between them meet every break, the one that meets most first."""
+    by_model = {}
+    for path, each in breaks:
+        for model in each["by"]:
+            by_model.setdefault(model, set()).add((path, each["line"]))
+    left, chosen = set().union(*by_model.values()), []
+    while left:
+        best = max(sorted(by_model), key=lambda model: len(by_model[model] & left))
+        chosen.append(best)
+        left -= by_model[best]
+    return chosen
+
+
+def measure(model, breaks, given):
+    """What was found of the breaks of one model, as plain data."""
+    start = time.perf_counter()
+    mine = [(path, each) for path, each in breaks if model in each["by"]]
+    files = sorted({str(given.root / path) for path, _ in mine})
+    found = lint(files, Settings()).findings
+    # What no rule found must still be asked about, to know what --verify confirms.
+    asked = [
+        Finding("PTB000", "recorded", each["what"], str(given.root / path), each["line"], 1, each["line"], 2)
+        for path, each in mine
+    ]
+    options = VerifyOptions(
+        inputs=(f"{MODELS}:{model.replace('.', '__')}",),
+        python=given.python,
+        timeout=given.timeout,
+        further=False,
+    )
+    judged = verify([*found, *asked], [str(given.root)], options)
+    proof = prove(judged.findings, judged.events, files, options)
+    rows = []
+    for path, each in mine:
+        place = str(given.root / path)
+        there = [f for f in proof.findings if f.path == place and f.line <= each["line"] <= f.end_line]
+        verdicts = [f.verdict for f in there if f.code == "PTB000"]
+        rule = next((f"{f.code} {f.name}" for f in there if f.code not in OURS), "none")
+        fixes = [[fix.proven, fix.description] for f in there for fix in f.fixes]
+        rows.append(
+            {"path": path, "line": each["line"], "what": each["what"], "verdict": verdicts[0], "rule": rule,
+             "fixes": fixes}
+        )  # fmt: skip
+    notes = [*(str(problem) for problem in judged.problems), *proof.notes]
+    return {"model": model, "seconds": round(time.perf_counter() - start), "rows": rows, "notes": notes}
+
+
+def best(folders):
+    """{(path, line): row} of all breaks that were confirmed, each as the model shows it that proves most."""
+    rows = {}
+    for folder in folders:
+        for file in sorted(folder.glob("*.json")):
+            for row in json.loads(file.read_text())["rows"]:
+                key = (row["path"], row["line"])
+                if row["verdict"] == "confirmed" and reached(row) > reached(rows.get(key)):
+                    rows[key] = row
+    return rows
+
+
+def reached(row):
+    """The column that a break gets to: 1 confirmed ... 4 repair proven."""
+    if row is None:
+        return 0
+    proven = [description for done, description in row["fixes"] if done]
+    if proven:
+        return 3 + any(not description.startswith(WAY_ROUND) for description in proven)
+    return 1 + bool(row["fixes"])
+
+
+def table(rows):
+    counts = Counter()
+    for row in rows.values():
+        for column in range(reached(row)):
+            counts[row["rule"], column] += 1
+            counts["all", column] += 1
+    lines = ["| rule | " + " | ".join(COLUMNS) + " |", "|---|" + "---|" * len(COLUMNS)]
+    for rule in sorted({rule for rule, _ in counts}, key=lambda rule: (rule == "all", rule)):
+        lines.append(f"| {rule} | " + " | ".join(str(counts[rule, column]) for column in range(4)) + " |")
+    total = counts["all", 0] or 1
+    shares = ", ".join(f"{name} {counts['all', at] / total:.2f}" for at, name in enumerate(COLUMNS) if at > 1)
+    return "\n".join(lines) + f"\n\nShares of the {counts['all', 0]} confirmed: {shares}.\n"
 
 
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("truth", type=Path)
-    parser.add_argument("root", type=Path)
-    parser.add_argument("--python", required=True)
+    parser.add_argument("truth", type=Path, nargs="?")
+    parser.add_argument("root", type=Path, nargs="?")
+    parser.add_argument("--folder", type=Path, nargs="+", required=True, help="a file for each model")
+    parser.add_argument("--python")
     parser.add_argument("--recipes")
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--timeout", type=float, default=300)
-    parser.add_argument("--output", type=Path, help="write the rows as JSON")
+    parser.add_argument("--missing", action="store_true")
+    parser.add_argument("--write", type=Path)
     given = parser.parse_args()
-    truth = json.loads(given.truth.read_text())
-    if given.recipes:
-        os.environ["RECIPES"] = os.path.abspath(given.recipes)
-    breaks = [(path, each) for path, entry in truth["files"].items() for each in entry["breaks"]]
-    models = given.only or sorted({name for _, each in breaks for name in each["by"]})
-    rows = {}
-    for model in models:
-        start = time.perf_counter()
-        mine = [(path, each) for path, each in breaks if model in each["by"]]
-        files = sorted({str(given.root / path) for path, _ in mine})
-        found = lint(files, Settings()).findings
-        # What no rule found must still be asked about, to know what --verify confirms.
-        asked = [
-            Finding(
-                "PTB000", "recorded", each["what"], str(given.root / path), each["line"], 1, each["line"], 2
-            )
-            for path, each in mine
-        ]
-        options = VerifyOptions(
-            inputs=(f"{MODELS}:{model.replace('.', '__')}",),
-            python=given.python,
-            timeout=given.timeout,
-            further=False,
-        )
-        judged = verify([*found, *asked], [str(given.root)], options)
-        proof = prove(judged.findings, judged.events, files, options)
-        for path, each in mine:
-            place = str(given.root / path)
-            there = [f for f in proof.findings if f.path == place and f.line <= each["line"] <= f.end_line]
-            if not any(f.code == "PTB000" and f.verdict == "confirmed" for f in there):
+    if given.truth:
+        if given.recipes:
+            os.environ["RECIPES"] = os.path.abspath(given.recipes)
+        folder = given.folder[0]
+        folder.mkdir(parents=True, exist_ok=True)
+        truth = json.loads(given.truth.read_text())
+        breaks = [(path, each) for path, entry in truth["files"].items() for each in entry["breaks"]]
+        for model in given.only or cover(breaks):
+            file = folder / f"{model}.json"
+            if file.exists() and not given.only:
                 continue
-            fixes = [fix for f in there for fix in f.fixes]
-            proven = [fix for fix in fixes if fix.proven]
-            repaired = any(not fix.description.startswith(WAY_ROUND) for fix in proven)
-            code = next((f.code for f in there if f.code not in ("PTB000", "PTB900")), "no rule")
-            old = rows.get((path, each["line"]), (code, False, False, False))
-            rows[path, each["line"]] = (
-                code,
-                old[1] or bool(fixes),
-                old[2] or bool(proven),
-                old[3] or repaired,
-            )
-        print(f"{model}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
-        for note in [*(str(problem) for problem in judged.problems), *proof.notes]:
-            print(f"  {note}", file=sys.stderr)
-    table = Counter()
-    for code, *did in rows.values():
-        for column, done in enumerate((True, *did)):
-            table[code, column] += done
-            table["all", column] += done
-    print("| rule | breaks confirmed | fix offered | fix proven | repair proven |\n|---|---|---|---|---|")
-    for code in sorted({code for code, _ in table}):
-        print(f"| {code} | " + " | ".join(str(table[code, column]) for column in range(4)) + " |")
-    if given.output:
-        given.output.write_text(json.dumps([[*key, *value] for key, value in rows.items()], indent=1))
+            result = measure(model, breaks, given)
+            file.write_text(json.dumps(result, indent=1))
+            print(f"{model}: {result['seconds']} s", file=sys.stderr)
+            for note in result["notes"]:
+                print(f"  {note}", file=sys.stderr)
+    rows = best(given.folder)
+    if given.missing:
+        for (path, line), row in sorted(rows.items()):
+            if reached(row) < 4:
+                print(f"{path}:{line}: {row['rule']}: {row['what']}")
+                for done, description in row["fixes"]:
+                    print(f"    {'' if done else 'not '}proven ({done}): {description.partition('. ')[0]}")
+    print(table(rows))
+    if given.write:
+        text = given.write.read_text()
+        before, inner = text.split(MARKS[0])
+        after = re.split(f"(?={MARKS[1]})", inner, maxsplit=1)[1]
+        given.write.write_text(before + MARKS[0] + "\n" + table(rows) + "\n" + after)
 
 
 if __name__ == "__main__":
