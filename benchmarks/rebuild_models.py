@@ -63,8 +63,9 @@ def shrink(config, seen=None):
                 if re.match(pattern, name) and value > size:
                     setattr(config, name, size)
                     break
-    if getattr(config, "layer_types", None):
-        config.layer_types = config.layer_types[: config.num_hidden_layers]
+    layers = getattr(config, "num_hidden_layers", None)
+    if getattr(config, "layer_types", None) and layers:
+        config.layer_types = config.layer_types[:layers]
     return config
 
 
@@ -119,6 +120,106 @@ def longformer():
 SPECIAL = {"ReformerModel": reformer, "VitsModel": vits, "LEDModel": led, "LongformerModel": longformer}
 
 
+# What a configuration needs beside its size, by model: sizes that must fit one another, and layers of every kind.
+CONFIG = {
+    "BambaModel": dict(mamba_n_heads=4, mamba_d_head=16, mamba_d_state=16, mamba_chunk_size=16, attn_layer_indices=[1]),
+    "DbrxModel": dict(max_seq_len=64),
+    **dict.fromkeys(
+        ("DFineModel", "PPDocLayoutV2Model", "PPDocLayoutV3Model", "RTDetrModel", "RTDetrV2Model"),
+        dict(num_queries=10, decoder_layers=2),
+    ),
+    "EncodecModel": dict(hidden_size=128, codebook_dim=128, num_filters=4),
+    "FastSpeech2ConformerModel": dict(vocab_size=99),
+    "JambaModel": dict(
+        attn_layer_period=2, attn_layer_offset=1, mamba_d_state=8, mamba_dt_rank=4, num_experts=2, use_mamba_kernels=False
+    ),
+    "LongcatFlashModel": dict(
+        num_hidden_layers=4, qk_rope_head_dim=16, qk_nope_head_dim=16, qk_head_dim=32, v_head_dim=16, head_dim=16,
+        q_lora_rank=16, kv_lora_rank=16, n_routed_experts=4, zero_expert_num=2, moe_topk=2, ffn_hidden_size=64,
+        expert_ffn_hidden_size=32,
+    ),
+    "NemotronHModel": dict(
+        layers_block_type=["mamba", "attention"], mamba_num_heads=4, mamba_head_dim=16, ssm_state_size=16, n_groups=2,
+        chunk_size=16, use_mamba_kernels=False,
+    ),
+    "Phi4MultimodalAudioModel": dict(
+        num_blocks=2, ext_pw_out_channel=32, depthwise_separable_out_channel=32, nemo_conv_channels=32, input_size=80
+    ),
+    "SpeechT5Model": dict(conv_dim=(32, 32), conv_kernel=(8, 8), conv_stride=(4, 4), num_feat_extract_layers=2),
+    "WavLMModel": dict(mask_feature_min_masks=0, mask_time_min_masks=2),
+    "ZambaModel": dict(
+        use_mamba_kernels=False, mamba_dt_rank=4, mamba_d_state=8, n_mamba_heads=2, layers_block_type=["mamba", "hybrid"],
+        attention_hidden_size=64, attention_head_dim=32,
+    ),
+}  # fmt: skip
+LINEAR_ATTENTION = dict(
+    num_hidden_layers=2, layer_types=["linear_attention", "full_attention"], linear_num_key_heads=2,
+    linear_num_value_heads=2, linear_key_head_dim=8, linear_value_head_dim=8,
+)  # fmt: skip
+
+
+# Detectors on a backbone of their own: their sizes have to fit one another in too many places.
+UNSHRUNK = ("DFineModel", "PPDocLayoutV2Model", "PPDocLayoutV3Model", "RTDetrModel", "RTDetrV2Model")
+
+
+def patches(config, images=2, side=4):
+    """Patches of square images, side x side each, and the grid that says so."""
+    channels = getattr(config, "in_channels", None) or config.num_channels
+    width = channels * getattr(config, "temporal_patch_size", 1) * config.patch_size**2
+    return torch.randn(images * side * side, width), torch.tensor([[1, side, side]] * images)
+
+
+def inputs_of(name, config):
+    """Inputs that the model's main input does not tell; None for the general ones."""
+    ids, images = torch.randint(3, 99, (2, 12)), torch.randn(2, 3, 64, 64)
+    mask = torch.ones_like(ids)
+    if name in ("Glm4vMoeVisionModel", "Glm4vVisionModel", "GlmOcrVisionModel"):
+        return dict(zip(("hidden_states", "grid_thw"), patches(config), strict=True))
+    if name == "GlmImageVisionModel":
+        return dict(zip(("pixel_values", "grid_thw"), patches(config), strict=True))
+    if name == "VideoLlama3VisionModel":
+        pixels, grid = patches(config)
+        return {"pixel_values": pixels, "grid_thw": grid, "merge_sizes": torch.tensor([1, 2])}
+    if name == "PaddleOCRVisionModel":
+        lengths = torch.tensor([0, 16, 32], dtype=torch.int32)
+        pixels = torch.randn(1, 32, 3, config.patch_size, config.patch_size)
+        return {"pixel_values": pixels, "cu_seqlens": lengths, "image_grid_thw": [(1, 4, 4), (1, 4, 4)]}
+    if name == "Phi4MultimodalAudioModel":
+        return {"hidden_states": torch.randn(2, 64, config.input_size), "mask": torch.ones(2, 64, dtype=torch.bool)}
+    if name.startswith("Siglip2"):
+        vision = getattr(config, "vision_config", config)
+        pixels = torch.randn(2, 16, 3 * vision.patch_size**2)
+        shapes, seen = torch.tensor([[4, 4], [2, 4]]), torch.ones(2, 16, dtype=torch.long)
+        text = {} if vision is config else {"input_ids": ids}
+        return {"pixel_values": pixels, "pixel_attention_mask": seen, "spatial_shapes": shapes, **text}
+    if name == "FastSpeech2ConformerModel":
+        spoken, frames = torch.randint(1, 99, (2, 6)), torch.full((2, 6), 2)
+        pitch = torch.randn(2, 6, 1)
+        return {
+            "input_ids": spoken, "attention_mask": torch.ones_like(spoken), "duration_labels": frames,
+            "spectrogram_labels": torch.randn(2, 12, config.num_mel_bins), "pitch_labels": pitch, "energy_labels": pitch,
+        }  # fmt: skip
+    if name == "EncodecModel":
+        return {"input_values": torch.randn(1, 1, 1024)}
+    if name == "XcodecModel":
+        return {"input_values": torch.randn(1, 1, 16000)}
+    if name in ("Qwen3_5Model", "Qwen3_5MoeModel"):
+        return {"input_ids": ids, "attention_mask": mask}
+    if name == "PaliGemmaModel":
+        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": ids * 0}
+    if name == "SpeechT5Model":
+        return {"input_values": torch.randn(2, 12, 32), "decoder_input_values": torch.randn(2, 6, 32)}
+    if name.startswith("Musicgen"):
+        return {"input_ids": torch.randint(0, 90, (2 * config.num_codebooks, 6))}
+    if name == "ViltModel":
+        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": ids * 0, "pixel_values": images}
+    if name == "Kosmos2Model":
+        places = torch.zeros_like(ids)
+        places[:, 1 : 1 + config.latent_query_num] = 1
+        return {"input_ids": ids, "image_embeds_position_mask": places, "pixel_values": images}
+    return None
+
+
 def general(name):
     """The general recipe: the class's own configuration made tiny, inputs by the main input's name."""
     import transformers
@@ -131,7 +232,9 @@ def general(name):
             if hasattr(found, name):
                 cls = getattr(found, name)
                 break
-    config = shrink(cls.config_class())
+    config = cls.config_class()
+    if name not in UNSHRUNK:
+        shrink(config)
     for key, value in {
         "max_source_positions": 64,
         "max_target_positions": 64,
@@ -149,7 +252,18 @@ def general(name):
         config.mask_time_prob, config.mask_time_length = 0.5, 2
         config.mask_feature_prob, config.mask_feature_length = 0.1, 2
         config.layerdrop = 0.1
+    for key, value in CONFIG.get(name, {}).items():
+        setattr(config, key, value)
+    for each in (config, getattr(config, "text_config", None)):
+        if "linear_attention" in (getattr(each, "layer_types", None) or ()):
+            for key, value in LINEAR_ATTENTION.items():
+                setattr(each, key, value)
+    if name == "Kosmos2Model":
+        config.latent_query_num, config.vision_config.image_size = 4, 64
     model = cls(config)
+    given = inputs_of(name, config)
+    if given is not None:
+        return model, given
     parameters = inspect.signature(cls.forward).parameters
     ids = torch.randint(3, 99, (2, 12))
     main = cls.main_input_name
