@@ -6,6 +6,7 @@ Names of operations:
                     by the type of their receiver: `call torch.Tensor.item`, `call logging.Logger.info`
 - `test tensor`     a tensor is converted to a truth value (`if`, `while`, `and`, `or`, `not`, a comprehension's
                     condition, `bool()`, `any()`, `all()`), other than by a plain `assert`
+- `sort by tensor`  `sorted` or `list.sort` is given a `key` that returns tensors
 - `size tensor`     a tensor stands where Python needs a number: a size, a slice bound, a list index, `range`
 - `index mask`      a tensor is read through a boolean mask
 - `set NAME`        an attribute of an external object is assigned: `set torch.Tensor.requires_grad`

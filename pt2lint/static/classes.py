@@ -65,7 +65,11 @@ class Classes(Calls):
                 values = [self.eval(e, {}, frame) for e in module.assigned[name]]
             finally:
                 self.quiet -= 1
-            # A flag of the module may be changed by anyone: only its type is known. Strings and tables stay.
+            # A flag of the module may be changed by anyone: only its type is known, and that it is off as the
+            # code stands. Strings and tables stay.
+            if len(values) == 1 and isinstance(values[0], Py) and values[0].const is False:
+                if f"global {name}" not in module.source:
+                    return Py("bool", off=True)
             return (
                 join_all(
                     Py(v.type) if isinstance(v, Py) and v.type in ("bool", "int", "float") else v

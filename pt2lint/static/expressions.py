@@ -356,6 +356,10 @@ class Expressions(Classes):
         for i, (op, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
             right = self.eval(comparator, env, frame)
             value = self.compare(left, op, right)
+            if isinstance(op, (ast.In, ast.NotIn)) and isinstance(right, Tensor) and not right.array:
+                # `2 in t` asks whether any element is equal.
+                if self.listens("test tensor", frame):
+                    self.note(node, "test tensor", frame, about=right)
             if i < len(node.ops) - 1:
                 # `a < b < c` jumps on `a < b`.
                 tensor = tensor_of(value)
@@ -614,6 +618,14 @@ class Expressions(Classes):
         ndim = owner.ndim
         for part in parts:
             mask = tensor_of(part)
+            if (
+                isinstance(part, Seq)
+                and part.type == "list"
+                and part.elts
+                and self.listens("index mask", frame)
+            ):
+                if all(isinstance(e, Py) and e.type == "bool" for e in part.elts):
+                    self.note(node, "index mask", frame)
             if ndim is not None:
                 if isinstance(part, Py):
                     ndim += {"int": -1, "none": 1, "slice": 0, "ellipsis": 0, "bool": 1}.get(part.type, -99)

@@ -541,6 +541,11 @@ class Externals(Compiled):
         receiver: Value | None,
     ) -> Value:
         parts = name.split(".")
+        if name in ("builtins.sorted", "builtins.list.sort") and "key" in kwargs:
+            things = self.element(args[0] if receiver is None and args else receiver or UNKNOWN)
+            by = tensor_of(self.apply(kwargs["key"], [things], {}, node, frame))
+            if by is not None and self.listens("sort by tensor", frame):
+                self.note(node, "sort by tensor", frame, about=by)
         if receiver is not None and len(parts) == 3:
             return self.container_method(parts[2], receiver, args, kwargs)
         first = args[0] if args else UNKNOWN
@@ -570,6 +575,9 @@ class Externals(Compiled):
             result = self.apply(first, [self.element(a) for a in args[1:]], {}, node, frame)
             return Seq(None, result, "generator")
         if last == "filter":
+            kept = tensor_of(self.apply(first, [self.element(a) for a in args[1:]], {}, node, frame))
+            if kept is not None and self.listens("test tensor", frame):
+                self.note(node, "test tensor", frame, about=kept)
             return Seq(None, self.element(args[1]) if len(args) > 1 else UNKNOWN, "generator")
         if last in ("any", "all"):
             inner = tensor_of(self.element(first)) if not isinstance(first, Tensor) else first

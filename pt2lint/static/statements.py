@@ -364,7 +364,10 @@ class Statements(Expressions):
             merge_env(caught, [caught, after])
             if handler.name:
                 caught[handler.name] = OBJECT
-            if self.block(handler.body, caught, frame):
+            self.doubt += 1  # Dynamo traces a handler only where it sees the exception raised
+            alive = self.block(handler.body, caught, frame)
+            self.doubt -= 1
+            if alive:
                 paths.append(caught)
         ended = not paths
         if not ended:
@@ -374,7 +377,10 @@ class Statements(Expressions):
         return not ended
 
     def s_match(self, node: ast.Match, env: Env, frame: Frame) -> bool:
-        self.eval(node.subject, env, frame)
+        tensor = tensor_of(self.eval(node.subject, env, frame))
+        if tensor is not None and self.listens("test tensor", frame):
+            if any(isinstance(p, ast.MatchValue) for case in node.cases for p in ast.walk(case.pattern)):
+                self.note(node.subject, "test tensor", frame, about=tensor)
         paths: list[Env] = [dict(env)]
         for case in node.cases:
             inner = dict(env)

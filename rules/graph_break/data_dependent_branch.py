@@ -69,6 +69,9 @@ class DataDependentBranch(GraphBreak):
         "return x + any(v > 0 for v in x.sum(0))",
         "return x + len([v for v in i if v > 1])",
         "return x + bool(x.sum() > 0)",
+        "return x + len(list(filter(lambda t: t.sum() > 0, [x, -x])))",
+        "match i[1]:\n    case 1:\n        x = x + 1\nreturn x",
+        "return x + (2 in i)",
     )
     VALID = (
         "return x if x is not None else m",
@@ -78,6 +81,8 @@ class DataDependentBranch(GraphBreak):
         "assert x.sum() > -100, 'too small'\nreturn x",
         "return x if isinstance(x, torch.Tensor) and x.is_contiguous() else x + 1",
         "return max(x.sum(), x.mean())",
+        "return x + len(list(filter(lambda n: n > 0, [1, 2])))",
+        "match x.dim():\n    case 2:\n        x = x + 1\nreturn x",
     )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:

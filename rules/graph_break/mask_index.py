@@ -48,6 +48,7 @@ class MaskIndex(GraphBreak):
         "y = x.clone()\ny[m] -= 1\nreturn y",
         "y = x.clone()\ny[m] = x[m] * 2\nreturn y",
         "return x[m[0], :].sum() + x",
+        "return x[[True, False, True, False]].sum() + x",
     )
     VALID = (
         "y = x.clone()\ny[m] = 0\nreturn y",

@@ -38,20 +38,24 @@ class SortedTensors(GraphBreak):
 
     code = "PTB112"
     name = "sorted-tensors"
-    ops = ("call builtins.sorted", "call builtins.list.sort")
+    ops = ("call builtins.sorted", "call builtins.list.sort", "sort by tensor")
     says = "{code} compares tensors in Python"
     graph_breaks = ("GB0207",)
 
-    INVALID = ("both = [x.sum(), x.mean()]\nboth.sort()\nreturn both[0] + x",)
+    INVALID = (
+        "both = [x.sum(), x.mean()]\nboth.sort()\nreturn both[0] + x",
+        "return sorted([x, x + 1], key=lambda t: t.sum())[0]",
+    )
     VALID = (
         "return x + sorted([2, 1])[0]",
         "return x + sorted({'b': 1, 'a': 2}.values())[0]",
         "return max([x.sum(), x.mean()]) + x",
+        "return sorted([x, x[:2]], key=lambda t: t.shape[0])[0]",
     )
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        sorted_things = op.arg("self", 0)
-        return is_tensor(sorted_things.removeprefix("list of ").removeprefix("tuple of ")) and not op.arg(
-            "key"
-        )
+        if op.name == "sort by tensor":
+            return True
+        things = op.arg("self", 0).removeprefix("list of ").removeprefix("tuple of ")
+        return is_tensor(things) and not op.arg("key")

@@ -14,6 +14,7 @@ LISTENED = frozenset(
     [
         "test tensor",
         "size tensor",
+        "sort by tensor",
         "index mask",
         "call torch.Tensor.item",
         "call builtins.print",
@@ -34,6 +35,7 @@ import torch as t
 from torch import Tensor, nn, where
 import torch.nn.functional as F
 log = logging.getLogger(__name__)
+OFF = False
 
 class Bag(dict):
     def item(self):
@@ -79,6 +81,9 @@ def in_forward(body: str, tmp_path: Path) -> list[str]:
 
 
 QUIET = [
+    "try: y = x + 1\nexcept RuntimeError: print(x)",
+    "if OFF and mask.any(): pass",
+    "if OFF: print(x)",
     "y = self.bag.item()",
     "for k, v in {'a': 1}.items(): pass",
     "if x.shape[0] > 1: pass",
@@ -121,6 +126,11 @@ QUIET = [
     "if isinstance(self.config.path, str) and x.sum() > 0: pass",  # of what is not known, rarely a text
 ]
 LOUD = [
+    ("match x.max():\n    case 1: pass", "test tensor @ x.max()"),
+    ("y = 2 in x", "test tensor @ 2 in x"),
+    ("y = filter(lambda v: v > 1, i)", "test tensor @ filter(lambda v: v > 1, i)"),
+    ("y = sorted([x, x], key=lambda v: v.sum())", "sort by tensor @ sorted([x, x], key=lambda v: v.sum())"),
+    ("y = x[[True, False]]", "index mask @ x[[True, False]]"),
     (
         "if (self.config.a != self.config.b).any(): pass",
         "test tensor @ (self.config.a != self.config.b).any()",
