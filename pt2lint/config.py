@@ -137,7 +137,7 @@ def parse_roots(value: object) -> tuple[str, tuple[str, ...]]:
     """
     items = value if isinstance(value, list) and value else [value]
     kinds = [item for item in items if item in ROOTS]
-    names = [item for item in items if item not in ROOTS]
+    names: list[Any] = [item for item in items if item not in ROOTS]
     for name in names:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             known = ", ".join(f'"{root}"' for root in ROOTS)

@@ -31,10 +31,15 @@ MEANING: dict[Verdict, str] = {
 def render(report: Report) -> str:
     """A block a finding with an empty line between, then a line that sums up."""
     style = _styled if report.colour else _plain
-    blocks = [_block(report, finding, style) for finding in report.findings]
-    blocks += [_block(report, finding, style, suppressed=True) for finding in report.suppressed]
-    blocks.append("\n".join([*(f"note: {note}" for note in report.notes), _summary(report, style)]))
-    return "\n\n".join(blocks) + "\n"
+    end = "\n".join([*(f"note: {note}" for note in report.notes), _summary(report, style)])
+    return "\n\n".join([*blocks(report), end]) + "\n"
+
+
+def blocks(report: Report) -> list[str]:
+    """One block of lines a finding, those that a comment silenced last."""
+    style = _styled if report.colour else _plain
+    shown = [_block(report, finding, style) for finding in report.findings]
+    return shown + [_block(report, finding, style, suppressed=True) for finding in report.suppressed]
 
 
 def statistics(report: Report) -> str:
@@ -122,8 +127,9 @@ def _reason(finding: Finding) -> str:
     reason = " ".join(str(evidence.get("reason") or MEANING[finding.verdict or "failed"]).split())
     break_id = evidence.get("graph_break")
     graphs, hits = evidence.get("graphs"), evidence.get("hits")
+    counted = f"{graphs} graph{'' if graphs == 1 else 's'}"
     details = [
-        *([f"{graphs} graphs"] if graphs is not None and finding.verdict == "confirmed" else []),
+        *([counted] if graphs is not None and finding.verdict == "confirmed" else []),
         *([f"hit {hits} times"] if hits is not None and hits > 1 else []),
     ]
     return (f"{break_id} " if break_id else "") + reason + (f" ({', '.join(details)})" if details else "")

@@ -3,9 +3,9 @@
 import textwrap
 from pathlib import Path
 
+import pt2lint.rules
 import pytest
 
-import pt2lint.rules
 from pt2lint.cli import main
 
 CODE = """\
