@@ -122,6 +122,7 @@ SPECIAL = {"ReformerModel": reformer, "VitsModel": vits, "LEDModel": led, "Longf
 
 # What a configuration needs beside its size, by model: sizes that must fit one another, and layers of every kind.
 CONFIG = {
+    "AriaModel": dict(projector_patch_to_query_dict={4: 4}),
     "BambaModel": dict(mamba_n_heads=4, mamba_d_head=16, mamba_d_state=16, mamba_chunk_size=16, attn_layer_indices=[1]),
     "DbrxModel": dict(max_seq_len=64),
     **dict.fromkeys(
@@ -260,11 +261,19 @@ def general(name):
                 setattr(each, key, value)
     if name == "Kosmos2Model":
         config.latent_query_num, config.vision_config.image_size = 4, 64
+    vision = getattr(config, "vision_config", None)
+    if isinstance(getattr(vision, "image_size", None), int):
+        vision.image_size = 64
+    image_token = next((key for key in IMAGE_TOKEN if isinstance(getattr(config, key, None), int)), None)
+    if image_token:
+        setattr(config, image_token, 5)
     model = cls(config)
     given = inputs_of(name, config)
+    parameters = inspect.signature(cls.forward).parameters
+    if image_token and {"pixel_values", "input_ids"} <= set(parameters):
+        given = with_images(model, config, parameters) or given
     if given is not None:
         return model, given
-    parameters = inspect.signature(cls.forward).parameters
     ids = torch.randint(3, 99, (2, 12))
     main = cls.main_input_name
     if main == "input_ids":
@@ -301,6 +310,34 @@ def general(name):
         if "input_ids" in parameters:
             inputs["input_ids"] = ids
     return model, inputs
+
+
+IMAGE_TOKEN = ("image_token_id", "image_token_index")
+
+
+def with_images(model, config, parameters):
+    """Two texts with an image each, and as many image tokens as the model makes of one: its complaint says so."""
+    vision = getattr(config, "vision_config", config)
+    size = getattr(vision, "image_size", 64)
+    text, count = torch.randint(6, 99, (2, 6)), 1
+    for edge in dict.fromkeys((64, size if isinstance(size, int) else size[0])):
+        for _ in range(2):
+            ids = torch.cat([torch.full((2, count), 5), text], 1)
+            inputs = {"pixel_values": torch.randn(2, 3, edge, edge), "input_ids": ids}
+            inputs["attention_mask"] = torch.ones_like(ids)
+            if "token_type_ids" in parameters:
+                inputs["token_type_ids"] = torch.zeros_like(ids)
+            if "decoder_input_ids" in parameters:
+                inputs["decoder_input_ids"] = text
+            try:
+                with torch.no_grad():
+                    model(**inputs)
+            except Exception as error:
+                features = re.search(r"features: (\d+)", str(error))
+                count = int(features[1]) // 2 if features else count
+                continue
+            return inputs
+    return None
 
 
 def time_series(name):

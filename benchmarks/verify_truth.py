@@ -112,7 +112,8 @@ def main():
             what = next(each for other, each in breaks if (other, each["line"]) == (path, line))
             print(f"{verdicts[path, line]} {path}:{line} {what['gb']} {what['what']} {by_model}")
     pairs = [verdict for by_model in best.values() for verdict in by_model.values()]
-    print(f"models rebuilt: {len(rebuilt)} of {len(models)}, {len(best)} of the {len(breaks)} recorded breaks")
+    places = {(path, each["line"]) for path, each in breaks}
+    print(f"models rebuilt: {len(rebuilt)} of {len(models)}, {len(best)} of the {len(places)} recorded places")
     for what, found in (("breaks", list(verdicts.values())), ("breaks by model", pairs)):
         share = found.count("confirmed") / max(1, len(found))
         print(f"{what}: agreement {share:.3f}, {({each: found.count(each) for each in BEST if each in found})}")
