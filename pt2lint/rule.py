@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 import libcst as cst
@@ -204,6 +206,28 @@ def calls(owner: str, names: str) -> tuple[str, ...]:
     return tuple(f"call {owner}.{name}" for name in names.split())
 
 
+@cache
+def measured() -> tuple[list[tuple[int, int]], dict[str, str]]:
+    """The versions of torch that were measured, oldest first, and what each operation did on them: a sign for each,
+    "B" if it broke the graph in default mode, "." if not, "-" where it does not exist.
+
+    matrix/evidence.py writes this down from the results of the matrix.
+    """
+    data = json.loads((Path(__file__).parent / "measured.json").read_bytes())
+    return [(major, minor) for major, minor in data["torch"]], data["operations"]
+
+
+def breaks_on(name: str, target: tuple[int, int]) -> bool:
+    """Whether an operation breaks the graph on that torch: as on the newest measured version that is not newer.
+
+    What was not measured is taken to break, and so is what did not exist.
+    """
+    versions, operations = measured()
+    signs = operations.get(name, "B" * len(versions))
+    older = sum(version <= target for version in versions)
+    return signs[max(older, 1) - 1] != "."
+
+
 def is_tensor(word: str) -> bool:
     """Whether a word of Op.args names a tensor, or an array, which Dynamo takes for one."""
     return any(part.startswith(("tensor", "array")) for part in word.split(" | "))
@@ -213,9 +237,9 @@ class GraphBreak(Rule):
     """A rule about what ends Dynamo's graph (codes PTB1xx).
 
     `says` is the message, in which `{code}` stands for the offending code. `repairs` are modules of
-    pt2lint.fixes whose `fixes(function, node)` are offered, the best first. `since` and `until` name the
-    operations that do not break on every torch from 2.6 on: the first version on which one breaks, and the
-    first on which it no longer does.
+    pt2lint.fixes whose `fixes(function, node)` are offered, the best first. On which torch an operation
+    breaks is read from what was measured (`breaks_on`); where it depends on more than the operation's name, the
+    rule says what was measured by another name: `variant`.
 
     `INVALID` and `VALID` are code that the rule must report and must not: a module that defines `f`, or
     the body of `f(x, m, i)`, where x are floats, m is a mask and i are whole numbers. The tests lint
@@ -225,8 +249,6 @@ class GraphBreak(Rule):
 
     says: ClassVar[str] = ""
     repairs: ClassVar[tuple[str, ...]] = ()
-    since: ClassVar[Mapping[str, tuple[int, int]]] = {}
-    until: ClassVar[Mapping[str, tuple[int, int]]] = {}
     VALID: ClassVar[tuple[str, ...]] = ()
     INVALID: ClassVar[tuple[str, ...]] = ()
 
@@ -238,7 +260,7 @@ class GraphBreak(Rule):
         text = " ".join(self.text(node).split())
         return f"`{text if len(text) <= QUOTED else text[: QUOTED - 3] + '...'}`"
 
-    def breaks(self, node: cst.CSTNode, op: Op, message: str) -> None:
+    def breaks(self, node: cst.CSTNode, op: Op, message: str, variant: str = "") -> None:
         """Report what breaks the graph on the targeted torch: `message`, with `{code}` in it, then where the
         tensor came from, and what the break costs where it stands.
 
@@ -246,7 +268,7 @@ class GraphBreak(Rule):
         and since 2.13 not into a loop. There it leaves the whole function to Python.
         """
         target = self.function.target
-        if not self.since.get(op.name, (0, 0)) <= target < self.until.get(op.name, (99, 0)):
+        if not breaks_on(variant or op.name, target):
             return
         message = message.replace("{code}", self.quote(node))
         if op.why:

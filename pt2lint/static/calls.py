@@ -38,7 +38,7 @@ from pt2lint.static.values import (
     without,
 )
 
-MAX_DEPTH = 14
+MAX_DEPTH = 20
 MAX_CONTEXTS = 10
 COMPILE = ("torch.compile", "torch.compiler.compile", "torch._dynamo.optimize")
 DISABLE = (

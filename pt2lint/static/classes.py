@@ -80,15 +80,17 @@ class Classes(Calls):
             )
         if name in module.imports:
             return self.qualified(module.imports[name])
+        if name in module.lacks:
+            return None
+        module.lacks.add(name)  # until it is found, also for a module that takes its names from this one
         for star in module.star_imports:
-            other = self.project.find(star)
+            other = self.project.find_mentioning(star, name)
             if other is not None and other is not module:
                 value = self.module_value(other, name)
                 if value is not None:
+                    module.lacks.discard(name)
                     return value
-        if name == "__name__":
-            return STR
-        return None
+        return STR if name == "__name__" else None
 
     def qualified(self, name: str) -> Value:
         """The value of a dotted name: through the project's own files, else external."""

@@ -207,6 +207,7 @@ class Module:
         self.classes: dict[str, ClassInfo] = Late(self._class)
         self.assigned: dict[str, list[ast.expr]] = Late(self._assigned_value)
         self.values: dict[str, Any] = {}  # what the interpreter found the top-level names to be
+        self.lacks: set[str] = set()  # names that were sought in vain
         self.linted = linted  # only linted files get findings
         self._parts: list[Part] = []
         if whole or not self._bind_parts():
@@ -420,19 +421,43 @@ class Project:
 
     def find(self, name: str) -> Module | None:
         """The first-party module of that dotted name, if a file on disk holds it and parses."""
-        if name in self._missing:
-            return None
-        path = self._path_of.get(name)
+        path = self._path(name)
         if path is None:
-            path = self._path_of[name] = self._search(name)
-        if path is None:
-            self._missing.add(name)
             return None
         try:
             return self.load(path, whole=False)
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             self._missing.add(name)
             return None
+
+    def find_mentioning(self, name: str, word: str) -> Module | None:
+        """The module of that name, unless its text plainly does not hold `word`: then it is not parsed for it.
+
+        A package may take its names by `import *` from hundreds of modules; they are looked through for each.
+        """
+        path = self._path(name)
+        if path is None:
+            return None
+        module = self._by_path.get(path)
+        if module is not None:
+            return module if word in module.source or module.star_imports else None
+        try:
+            data = None if path in self._texts else self._bytes(path)
+        except OSError:
+            return None
+        if data is None or word.encode() in data or b"import *" in data:
+            return self.find(name)
+        return None
+
+    def _path(self, name: str) -> str | None:
+        if name in self._missing:
+            return None
+        path = self._path_of.get(name)
+        if path is None:
+            path = self._path_of[name] = self._search(name)
+            if path is None:
+                self._missing.add(name)
+        return path
 
     def _search(self, name: str) -> str | None:
         relative = name.replace(".", os.sep)
