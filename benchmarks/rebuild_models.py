@@ -186,7 +186,10 @@ def inputs_of(name, config):
         pixels = torch.randn(1, 32, 3, config.patch_size, config.patch_size)
         return {"pixel_values": pixels, "cu_seqlens": lengths, "image_grid_thw": [(1, 4, 4), (1, 4, 4)]}
     if name == "Phi4MultimodalAudioModel":
-        return {"hidden_states": torch.randn(2, 64, config.input_size), "mask": torch.ones(2, 64, dtype=torch.bool)}
+        return {
+            "hidden_states": torch.randn(2, 64, config.input_size),
+            "mask": torch.ones(2, 64, dtype=torch.bool),
+        }
     if name.startswith("Siglip2"):
         vision = getattr(config, "vision_config", config)
         pixels = torch.randn(2, 16, 3 * vision.patch_size**2)

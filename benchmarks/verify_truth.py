@@ -95,7 +95,9 @@ def main():
                         file.write(json.dumps(row) + "\n")
             confirmed = sum(each[3:5] == ["PTB000", "confirmed"] for each in row["said"])
             note = (
-                f"{confirmed} of {len(own)} breaks" if row["rebuilt"] else f"not rebuilt: {row['problems'][:1]}"
+                f"{confirmed} of {len(own)} breaks"
+                if row["rebuilt"]
+                else f"not rebuilt: {row['problems'][:1]}"
             )
             print(f"{name}: {note}; {row['seconds']:.0f} s", file=sys.stderr, flush=True)
 
@@ -113,10 +115,14 @@ def main():
             print(f"{verdicts[path, line]} {path}:{line} {what['gb']} {what['what']} {by_model}")
     pairs = [verdict for by_model in best.values() for verdict in by_model.values()]
     places = {(path, each["line"]) for path, each in breaks}
-    print(f"models rebuilt: {len(rebuilt)} of {len(models)}, {len(best)} of the {len(places)} recorded places")
+    print(
+        f"models rebuilt: {len(rebuilt)} of {len(models)}, {len(best)} of the {len(places)} recorded places"
+    )
     for what, found in (("breaks", list(verdicts.values())), ("breaks by model", pairs)):
         share = found.count("confirmed") / max(1, len(found))
-        print(f"{what}: agreement {share:.3f}, {({each: found.count(each) for each in BEST if each in found})}")
+        print(
+            f"{what}: agreement {share:.3f}, { ({each: found.count(each) for each in BEST if each in found}) }"
+        )
     if options.runs > 1:
         changed = compared = 0
         for name in rebuilt:

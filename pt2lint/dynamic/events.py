@@ -66,11 +66,12 @@ class Failure:
 class Run:
     """One probe of one target in one mode ("train", "eval", or "call" for what is no module).
 
-    Probes: "eager", "explain", "default", "again" (same inputs once more), "given" (further inputs of the
+    Probes: "recorded" (the program run eagerly, its calls recorded), "eager", "explain", "default", "again" (same inputs once more), "given" (further inputs of the
     user's), "varied" (further inputs of our own), "fullgraph", "capture" (default mode with what
     fullgraph=True captures), "program" (the user's program as it stands), "trace" (the logs of a job that
     ran elsewhere). `traced` holds the lines Dynamo traced in frames that it kept, `gave_up` those in frames
-    it gave up, `ran` how often each line ran eagerly.
+    it gave up, `ran` how often each line ran eagerly. `details` of "recorded" and "program" hold `sites`: the
+    lines that called torch.compile, with what came of it (child/harvest.py).
     """
 
     target: str
@@ -136,7 +137,7 @@ def run_from(message: Mapping[str, Any]) -> Run:
         explain=message.get("explain"),
         seconds=message.get("seconds"),
         rank=message.get("rank"),
-        details={key: message[key] for key in ("call", "dims") if key in message},
+        details={key: message[key] for key in ("call", "dims", "sites") if key in message},
     )
 
 

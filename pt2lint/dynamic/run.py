@@ -157,7 +157,7 @@ class _Session:
         """Run one job; where a file's own inputs led to nothing, make some up."""
         out = self._do(job)
         own = job.kind in ("file", "run") and job.covers and self.flagged >= set(job.covers)
-        if own and not out.runs and self.options.made_up:
+        if own and all(run.probe == "recorded" for run in out.runs) and self.options.made_up:
             out.add(self._do(Job("made_up", job.covers[0], job.covers)))
         return out
 
@@ -231,6 +231,8 @@ class _State:
         elif kind == "run":
             run = run_from(message)
             self.out.runs.append(run)
+            if run.probe == "recorded":
+                return
             mode = f" ({run.mode})" if run.mode != "call" else ""
             self.progress(f"{run.target}{mode}: {run.probe}")
             if run.error and (

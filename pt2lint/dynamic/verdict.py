@@ -10,12 +10,15 @@ from typing import Any
 
 from pt2lint.dynamic.dynamic_shapes import mark_dynamic
 from pt2lint.dynamic.events import Break, Events, Failure, Recompile, Run
+from pt2lint.dynamic.sites import COMPILED_PER_CALL, seen_at_sites
 from pt2lint.dynamic.statements import Statements, identifiers, statements_of
 from pt2lint.finding import Finding, Verdict
 
 # Runs in which torch.compile works as users have it: what they trace without a break is refuted.
 DEFAULT_MODE = ("default", "again", "given", "varied", "program", "trace")
 FULLGRAPH = ("fullgraph", "capture")
+# Runs that call again what was compiled, as the user's own program or inputs do.
+CALLED_AGAIN = ("again", "given", "program", "trace")
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,8 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
 
     confirmed: Dynamo broke at the finding's statement (for PTR codes: recompiled for its reason).
     refuted: Dynamo traced the finding's line in default mode, in a frame that it kept, and never broke there.
-    failed: what would have reached it could not be run. unreached: nothing reached it.
+    failed: what would have reached it could not be run. unreached: nothing reached it. dynamic/sites.py says what
+    a run can show of PTS findings.
     """
     real = {shown: path for path, shown in files.shown.items()}
     sites = _sites(events.runs, files)
@@ -69,8 +73,8 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
         unit = files.unit(path, finding.line)
         verdict: Verdict = "unreached"
         evidence: dict[str, Any] | None = None
+        own = _own_lines(finding, files.statements(path))
         if finding.code.startswith("PTB"):
-            own = _own_lines(finding, files.statements(path))
             if unit in sites:
                 known_sites.add(unit)
                 verdict, evidence = "confirmed", _evidence(sites[unit], unit, events.runs, ran, files)
@@ -85,6 +89,8 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
                 evidence = {"reason": "Dynamo gave up the whole function here, for another break in it"}
             elif own & set(ran.get(path, {})):
                 evidence = {"reason": "the line ran, but not in code that Dynamo compiled"}
+        elif finding.code.startswith("PTS") or finding.code in COMPILED_PER_CALL:
+            verdict, evidence = seen_at_sites(finding, path, events.runs)
         elif finding.code.startswith("PTR"):
             matches = [key for key in recompiles if _concerns(finding, path, recompiles[key], files)]
             if matches:
@@ -95,6 +101,8 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
                 )
             elif _ran_often(path, finding, events.runs):
                 verdict, evidence = "refuted", {"reason": "further calls compiled nothing again"}
+            elif own & traced.get(path, frozenset()):
+                evidence = {"reason": "the line was compiled, and no further call compiled it again for this"}
         if verdict == "unreached":
             failure = _failure_for(path, events.failures)
             if failure is not None:
@@ -369,6 +377,8 @@ def guard_subject(guard: str) -> str:
 def _recompiles(runs: Iterable[Run]) -> dict[tuple[str, int, str], Group]:
     groups: dict[tuple[str, int, str], Group] = {}
     for run in runs:
+        if run.probe not in DEFAULT_MODE:
+            continue
         last: dict[tuple[str, int], str] = {}
         for recompile in run.recompiles:
             where = (recompile.path, recompile.line)
@@ -420,8 +430,14 @@ def _ran_often(path: str, finding: Finding, runs: Sequence[Run]) -> bool:
 
 
 def _worth_telling(group: Group) -> bool:
-    """Not: the recompilation that makes a shape dynamic, on inputs that we varied ourselves (three times)."""
-    return bool(group.limit) or group.count > 2 or any(run.probe != "varied" for run, _ in group.events)
+    """Whether an unforeseen recompilation costs users anything.
+
+    Not one within a first call, where code that runs several times meets arguments of several kinds: it ends
+    there. Not the one that makes a shape dynamic, on inputs that we varied ourselves (three times).
+    """
+    if group.limit or any(run.probe in CALLED_AGAIN for run, _ in group.events):
+        return True
+    return Group(group.subject, [each for each in group.events if each[0].probe == "varied"]).count > 2
 
 
 def _recompile_evidence(groups: Sequence[Group], files: Files) -> dict[str, Any]:

@@ -251,11 +251,55 @@ def test_making_a_shape_dynamic_on_our_own_inputs_is_no_news() -> None:
     assert [each.severity for each in judge([], Events((recompiled(size, 1, "given"),)), FILES)] == ["note"]
 
 
+def test_a_recompilation_within_the_first_call_is_no_news() -> None:
+    other = "tensor 'x' dtype mismatch. expected Float, actual Long"
+    assert judge([], Events((recompiled(other, 3, "default"),)), FILES) == []
+    assert judge([], Events((recompiled(other, 9, "capture", limit=True),)), FILES) == []
+    assert [each.code for each in judge([], Events((recompiled(other, 1, "again"),)), FILES)] == ["PTR900"]
+    [limit] = judge([], Events((recompiled(other, 8, "default", limit=True),)), FILES)
+    assert limit.evidence is not None
+    assert limit.evidence["limit"] == "recompile_limit"
+
+
 def test_further_calls_without_recompilation_refute() -> None:
     again = (run("again", target="step"), run("given", target="step"))
     reached = run(target="step", traced=traced(16))
     assert verdict_of(found(16, code="PTR202"), reached, *again) == "refuted"
     assert verdict_of(found(16, code="PTR202"), reached, run("again", target="step")) == "unreached"
+
+
+# Places that call torch.compile
+
+
+def programs(made: int, calls: int, graphs: int, in_place: bool = False, failed: bool = False) -> Events:
+    site = {"path": PATH, "line": 14, "made": made, "in_place": in_place}
+    error = Failure("exception", "x") if failed else None
+    recorded = run("recorded", details={"sites": [{**site, "calls": calls}]})
+    return Events((recorded, run("program", details={"sites": [{**site, "graphs": graphs}]}, error=error)))
+
+
+@pytest.mark.parametrize(
+    ("code", "events", "verdict", "words"),
+    [
+        ("PTS301", programs(1, 0, 0), "confirmed", "ended without calling what it returned"),
+        ("PTS301", programs(1, 0, 0, failed=True), "unreached", "failed before its end"),
+        ("PTS301", Events((run(),)), "unreached", "give --run"),
+        ("PTS301", Events((run("recorded"), run("program"))), "unreached", "not this line"),
+        ("PTS301", programs(1, 2, 3), "refuted", "gave 3 graphs"),
+        ("PTS308", programs(1, 0, 0, in_place=True), "unreached", "was never called"),
+        ("PTS308", programs(1, 2, 0, in_place=True), "confirmed", "called 2 times, and not one graph"),
+        ("PTS303", programs(1, 2, 3), "unreached", "read the rule's page"),
+        ("PTR205", programs(3, 3, 1), "confirmed", "called torch.compile here 3 times"),
+        ("PTR205", programs(1, 3, 1), "refuted", "called torch.compile here 1 time"),
+    ],
+)
+def test_a_run_shows_what_became_of_a_compilation(
+    code: str, events: Events, verdict: str, words: str
+) -> None:
+    [judged] = judge([found(14, code=code)], events, FILES)
+    assert judged.verdict == verdict
+    assert judged.evidence is not None
+    assert words in judged.evidence["reason"]
 
 
 @pytest.mark.parametrize(

@@ -179,11 +179,21 @@ TRAIN = """
     def update():
         optimizer.step()
 
+    def double(x):
+        return x * 2
+
+    @torch.compile  # HERE PTS309
+    def each(x):
+        yield x * 2
+
     if __name__ == "__main__":
+        torch.compile(model)  # HERE PTS301
+        list(each(torch.ones(2)))
         for step in range(3):
             net(torch.ones(2, 4)).backward()
             update()
             optimizer.param_groups[0]["lr"] *= 0.5
+            torch.compile(double)(torch.ones(2))  # HERE PTR205
 """
 
 
@@ -197,6 +207,9 @@ def test_main_is_recorded_and_run_compiled(project: Project) -> None:
     assert judged["PTR201"].verdict == "confirmed"
     assert judged["PTR201"].evidence is not None
     assert "['lr'] == 0.1" in judged["PTR201"].evidence["reason"]
+    assert [judged[code].verdict for code in ("PTS301", "PTS309", "PTR205")] == ["confirmed"] * 3
+    # Compiled three times over, with the same backend each time: Dynamo takes what it has.
+    assert not any("double" in each.message for each in result.findings)
 
 
 @needs_torch

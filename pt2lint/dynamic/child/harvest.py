@@ -2,7 +2,8 @@
 
 `targets` runs it eagerly and clones the arguments of the first calls of each root; `live` runs it as it
 stands, with torch.compile at work, and hears what Dynamo says of the program's own sequence of calls:
-further steps of a scheduler, the last short batch, train after eval.
+further steps of a scheduler, the last short batch, train after eval. Both note each place where the program
+asks for a compilation: how often what it got was called (`targets`), how many graphs came of it (`live`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import torch
 
 from .probes import Prober, as_before, failure, report_records
 from .taps import listening, under
-from .targets import Target, cloned, defined_at
+from .targets import Target, cloned, defined_at, module_of
 from .wire import Wire
 
 CALLS = 4  # recorded per root, calls that differ in shape or in a plain value
@@ -45,11 +46,51 @@ def run_program(what: str) -> None:
             raise
 
 
+class Sites:
+    """The lines at which a program calls torch.compile or Module.compile, each with a count.
+
+    An entry: path, line, made (how often it was called), in_place (Module.compile), and the count, named `what`.
+    """
+
+    def __init__(self, roots: list[str], what: str) -> None:
+        self.roots, self.what = roots, what
+        self.seen: dict[tuple[str, int], dict[str, Any]] = {}
+        self.of: dict[int, list[dict[str, Any]]] = {}  # by the id of what is counted for them
+        self.alive: list[Any] = []  # so that no other object gets such an id
+
+    def here(self, in_place: bool) -> dict[str, Any]:
+        """The entry of the user's line that is running now; of a library's line a new one that nobody asks for."""
+        frame: Any = sys._getframe(1)
+        while frame is not None and not under(os.path.realpath(frame.f_code.co_filename), self.roots):
+            frame = frame.f_back
+        entry: dict[str, Any] = {"path": None, "line": 0, "made": 0, "in_place": in_place, self.what: 0}
+        if frame is not None:
+            entry.update(path=os.path.realpath(frame.f_code.co_filename), line=frame.f_lineno)
+            entry = self.seen.setdefault((entry["path"], entry["line"]), entry)
+        entry["made"] += 1
+        return entry
+
+    def count_for(self, thing: Any, entry: dict[str, Any]) -> None:
+        """From now on what happens to the thing counts for the entry, and for others that it counts for."""
+        self.alive.append(thing)
+        entries = self.of.setdefault(id(thing), [])
+        if entry not in entries:
+            entries.append(entry)
+
+    def happened(self, thing: Any) -> None:
+        for entry in self.of.get(id(thing), ()):
+            entry[self.what] += 1
+
+    def result(self) -> list[dict[str, Any]]:
+        return list(self.seen.values())
+
+
 class Recorder:
     """The first calls of each root: what torch.compile is given, and the outermost of the user's modules."""
 
     def __init__(self, roots: list[str]) -> None:
         self.roots = roots
+        self.sites = Sites(roots, "calls")
         self.targets: dict[int, Target] = {}
         self.signatures: dict[int, set[Any]] = {}
         self.explicit: set[int] = set()
@@ -75,13 +116,13 @@ class Recorder:
             return
         seen.add(signature)
         call = (cloned(args), cloned(kwargs))
-        if key in self.targets:
-            self.targets[key].calls.append(call)
-            return
-        from .inputs import label, unique
+        if key not in self.targets:
+            from .inputs import label, unique
 
-        target = Target(unique(label(function), self.targets.values()), function, [call], "recorded")
-        self.targets[key] = target
+            name = unique(label(function), self.targets.values())
+            self.targets[key] = Target(name, function, [], "recorded")
+        module = module_of(function)
+        self.targets[key].add(call, None if module is None else "train" if module.training else "eval")
 
     def wants(self, module: torch.nn.Module) -> bool:
         if id(module) in self.explicit:
@@ -113,12 +154,16 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
     def compile(model: Any = None, **options: Any) -> Any:
         if model is None:
             return lambda function: compile(function, **options)
+        site = recorder.sites.here(in_place=False)
         if isinstance(model, torch.nn.Module):
             recorder.explicit.add(id(model))
-            return real_compile(model, **options)
+            result = real_compile(model, **options)
+            recorder.sites.count_for(result, site)
+            return result
 
         @functools.wraps(model)
         def recorded(*args: Any, **kwargs: Any) -> Any:
+            site["calls"] += 1
             if recorder.inside():
                 return model(*args, **kwargs)
             return recorder.call(model, args, kwargs, model)
@@ -127,8 +172,10 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
 
     def module_compile(module: torch.nn.Module, *args: Any, **options: Any) -> None:
         recorder.explicit.add(id(module))
+        recorder.sites.count_for(module, recorder.sites.here(in_place=True))
 
     def call(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+        recorder.sites.happened(module)
         original = functools.partial(real_call, module)
         if recorder.inside() or torch.jit.is_tracing() or not recorder.wants(module):
             return original(*args, **kwargs)
@@ -154,6 +201,9 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
     found = list(recorder.targets.values())
     for target in found:
         target.how = "recorded from " + what
+    sites = recorder.sites.result()
+    if sites:
+        wire.send("run", target=what, probe="recorded", mode="call", error=error, seconds=None, sites=sites)
     return found
 
 
@@ -164,19 +214,23 @@ def live(what: str, spec: dict[str, Any], wire: Wire, prober: Prober) -> None:
     report: dict[str, Any] = {}
     error = None
     wire.send("target", name=name, how="run as it stands", path=None, line=None)
+    sites = Sites(spec["roots"], "graphs")
     with listening(spec["roots"]) as records:
 
-        def options_for(options: dict[str, Any]) -> dict[str, Any]:
+        def options_for(function: Any, options: dict[str, Any], in_place: bool = False) -> dict[str, Any]:
             kept = {key: value for key, value in options.items() if key in ("dynamic", "disable")}
-            return dict(kept, backend=prober.counting_backend(records))
+            # Code that is compiled at two places has its graphs from either.
+            code = getattr(getattr(function, "__func__", function), "__code__", function)
+            sites.count_for(code, sites.here(in_place))
+            return dict(kept, backend=prober.counting_backend(records, lambda: sites.happened(code)))
 
         def compile(model: Any = None, **options: Any) -> Any:
             if model is None:
                 return lambda function: compile(function, **options)
-            return real_compile(model, **options_for(options))
+            return real_compile(model, **options_for(model, options))
 
         def module_compile(module: torch.nn.Module, *args: Any, **options: Any) -> None:
-            real_module_compile(module, **options_for(options))
+            real_module_compile(module, **options_for(module, options, in_place=True))
 
         torch.compile, torch.nn.Module.compile = compile, module_compile
         try:
@@ -187,5 +241,6 @@ def live(what: str, spec: dict[str, Any], wire: Wire, prober: Prober) -> None:
         finally:
             torch.compile, torch.nn.Module.compile = real_compile, real_module_compile
         report_records(report, records)
+    report["sites"] = sites.result()
     wire.send("run", target=name, probe="program", mode="call", error=error, seconds=None, **report)
     wire.send("target_done", name=name)

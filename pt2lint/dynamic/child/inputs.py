@@ -101,7 +101,7 @@ def targets_from(value: Any, how: str, name: str) -> list[Target]:
             function, "_orig_mod", function
         )
         if id(function) in by_function:
-            by_function[id(function)].calls.append((args, kwargs))
+            by_function[id(function)].add((args, kwargs))
             continue
         target = Target(unique(label(function), targets), function, [(args, kwargs)], how)
         by_function[id(function)] = target

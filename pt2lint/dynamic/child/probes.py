@@ -105,6 +105,31 @@ def failure(error: BaseException, roots: list[str]) -> dict[str, Any]:
     return {"kind": kind, "type": type(error).__name__, "message": first[:300], "place": place}
 
 
+class CountingBackend:
+    """A backend by name, with a note of each graph and its operators; `heard` is called for each.
+
+    Two of them are equal, as two torch.compile(f, backend="inductor") are: Dynamo asks for that before it uses
+    what it compiled for the other one.
+    """
+
+    def __init__(self, name: str, records: Records, heard: Callable[[], None]) -> None:
+        self.compile_graph = torch._dynamo.backends.registry.lookup_backend(name)
+        self.records, self.heard = records, heard
+        functools.update_wrapper(self, self.compile_graph)
+
+    def __call__(self, graph: torch.fx.GraphModule, inputs: list[Any], **options: Any) -> Any:
+        calls = ("call_function", "call_method", "call_module")
+        self.records.on_graph(sum(node.op in calls for node in graph.graph.nodes))
+        self.heard()
+        return self.compile_graph(graph, inputs, **options)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CountingBackend)
+
+    def __hash__(self) -> int:
+        return hash(CountingBackend)
+
+
 class Prober:
     """Runs the probes of one target after the other and sends what they saw.
 
@@ -179,17 +204,8 @@ class Prober:
                 "operators": said.op_count,
             }
 
-    def counting_backend(self, records: Records) -> Callable[..., Any]:
-        """The chosen backend, with a note of each graph and its operators."""
-        compile_graph = torch._dynamo.backends.registry.lookup_backend(self.backend)
-
-        @functools.wraps(compile_graph)
-        def backend(graph: torch.fx.GraphModule, inputs: list[Any], **options: Any) -> Any:
-            calls = ("call_function", "call_method", "call_module")
-            records.on_graph(sum(node.op in calls for node in graph.graph.nodes))
-            return compile_graph(graph, inputs, **options)
-
-        return backend
+    def counting_backend(self, records: Records, heard: Callable[[], None] = lambda: None) -> CountingBackend:
+        return CountingBackend(self.backend, records, heard)
 
     def default(self, target: Target, mode: str) -> list[dict[str, Any]]:
         """Default mode, every record heard; then the same and further inputs. Returns the breaks."""
@@ -213,7 +229,7 @@ class Prober:
 
     def further(self, target: Target, mode: str, compiled: Callable[..., Any]) -> None:
         """Call the compiled target again: with the same inputs, then with the further ones."""
-        for number in range(len(target.calls)):
+        for number in target.further(mode):
             probe = "again" if number == 0 else "given"
             with self.run(target, probe, mode) as report, listening(self.roots) as records:
                 report["call"] = number

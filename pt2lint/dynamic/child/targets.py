@@ -15,11 +15,13 @@ Call = tuple  # (args, kwargs)
 class Target:
     """A callable and one or more calls of it: [(args, kwargs), ...].
 
-    `how` says where the inputs came from; `path` and `line` where the callable is defined.
+    `how` says where the inputs came from; `path` and `line` where the callable is defined; `seen_in` the mode
+    in which a program made each call, None where no program did.
     """
 
     def __init__(self, name: str, function: Callable[..., Any], calls: list[Call], how: str) -> None:
         self.name, self.function, self.calls, self.how = name, function, calls, how
+        self.seen_in: list[str | None] = [None] * len(calls)
         self.path, self.line = defined_at(function)
         self._pristine = self._copy(function)
 
@@ -50,6 +52,21 @@ class Target:
         """A fresh copy of the arguments of one call."""
         return cloned(self.calls[number], device)
 
+    def add(self, call: Call, mode: str | None = None) -> None:
+        self.calls.append(call)
+        self.seen_in.append(mode)
+
+    def further(self, mode: str) -> list[int]:
+        """The numbers of the calls to make in a mode: the first, and the further ones that belong to it.
+
+        What a program calls in train mode it may call with inputs of another kind (some need gradients) than
+        in eval mode; to mix them would recompile for a difference that no one run of it has.
+        """
+        return [
+            number for number, seen in enumerate(self.seen_in)
+            if number == 0 or seen is None or seen == mode or mode == "call"
+        ]  # fmt: skip
+
 
 def module_of(function: Any) -> torch.nn.Module | None:
     """The nn.Module that is called, or whose bound method is; None for other callables."""
@@ -77,6 +94,8 @@ def cloned(value: Any, device: str | None = None) -> Any:
     if isinstance(value, torch.Tensor):
         with torch.no_grad():
             new = value.detach().clone()
+            if value.layout == torch.strided and new.stride() != value.stride():
+                new = with_strides(value.detach())
         if device:
             new = new.to(device)
         return new.requires_grad_(True) if value.requires_grad else new
@@ -92,6 +111,16 @@ def cloned(value: Any, device: str | None = None) -> Any:
         return copy.deepcopy(value)
     except Exception:
         return value
+
+
+def with_strides(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy that lies in memory as the tensor does, where clone() would close gaps or undo an expand()."""
+    try:
+        span = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))  # noqa: B905
+        whole = tensor.as_strided((span,), (1,), tensor.storage_offset()).clone()
+        return whole.as_strided(tensor.shape, tensor.stride())
+    except RuntimeError:
+        return tensor.clone()  # a kind of tensor that has no such view
 
 
 def mapped(change: Callable[[torch.Tensor], torch.Tensor], value: Any) -> Any:
@@ -117,10 +146,14 @@ def resized(call: Call, dim: int, size: int, new: int) -> Call:
     """The call with each dimension `dim` that is `size` long made `new` long by repeating its rows."""
 
     def resize(tensor: torch.Tensor) -> torch.Tensor:
-        if tensor.dim() <= dim or tensor.shape[dim] != size:
+        if tensor.dim() <= dim or tensor.shape[dim] != size or tensor.layout != torch.strided:
             return tensor
         rows = torch.arange(new, device=tensor.device) % size
-        return tensor.detach().index_select(dim, rows).requires_grad_(tensor.requires_grad)
+        # Dimensions in the order in which they lie in memory, so that only the size changes: channels stay last.
+        order = sorted(range(tensor.dim()), key=lambda each: -tensor.stride(each))
+        lying = tensor.detach().permute(order).index_select(order.index(dim), rows)
+        back = sorted(range(tensor.dim()), key=order.__getitem__)
+        return lying.permute(back).requires_grad_(tensor.requires_grad)
 
     return mapped(resize, call)
 
