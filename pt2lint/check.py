@@ -58,13 +58,15 @@ def check(
     configs: Configs,
     *,
     texts: Mapping[str, str] | None = None,
+    beside: Mapping[str, str] | None = None,
     force_exclude: bool = False,
     judge: Judge | None = None,
     cache_folder: str | None = None,
 ) -> Checked:
     """Lint the paths, each file with the settings nearest to it, and let `judge` give verdicts.
 
-    Never raises for what is in the files; `texts` stands in place of files. What is found out about files is
+    Never raises for what is in the files; `texts` stands in place of files, `beside` in place of others that these
+    import. What is found out about files is
     kept in `cache_folder`, if there is one.
     """
     given = dict(texts or {})
@@ -80,7 +82,7 @@ def check(
     checked.watched = [*configs.watched, *discovery.watched]
     found: list[Finding] = []
     for settings, files in groups.values():
-        found += _lint(files, settings, checked, cache_folder)
+        found += _lint(files, settings, checked, cache_folder, beside or {})
         _add_pages(settings, checked)
     if judge is not None:
         found = _judged(found, paths, judge, checked)
@@ -110,7 +112,11 @@ def _open_notebook(checked: Checked, path: str) -> bool:
 
 
 def _lint(
-    files: Sequence[str], settings: Settings, checked: Checked, cache_folder: str | None
+    files: Sequence[str],
+    settings: Settings,
+    checked: Checked,
+    cache_folder: str | None,
+    beside: Mapping[str, str],
 ) -> list[Finding]:
     """All that the rules find.
 
@@ -123,10 +129,14 @@ def _lint(
     cache = Cache(cache_folder) if cache_folder else None
     everything = replace(settings, select=(), extend_select=(), ignore=(), pedantic=True)
     try:
-        result = lint(files, everything, checked.texts, cache)
+        result = lint(files, everything, {**beside, **checked.texts}, cache)
     except Exception:  # a defect of ours must not cost the user the findings in the other files
         if len(files) > 1:
-            return [finding for file in files for finding in _lint([file], settings, checked, cache_folder)]
+            return [
+                finding
+                for file in files
+                for finding in _lint([file], settings, checked, cache_folder, beside)
+            ]
         where = traceback.format_exc().strip().splitlines()[-1]
         if os.environ.get("PT2LINT_DEBUG"):
             raise

@@ -71,6 +71,8 @@ def _print_all(out: str, err: str, status: int) -> int:
 def _main(arguments: list[str]) -> int:
     if arguments[:1] == ["rule"]:
         return _rule(arguments[1:])
+    if arguments[:1] == ["server"]:
+        return _server(arguments[1:])
     options = _parser().parse_args(arguments)
     try:
         return _run(options, arguments)
@@ -648,6 +650,23 @@ def _toml(value: Any) -> str:
     if value and isinstance(value, tuple) and isinstance(value[0], tuple):
         return "{" + ", ".join(f"{json.dumps(key)} = {_toml(codes)}" for key, codes in value) + "}"
     return json.dumps(value)
+
+
+def _server(arguments: list[str]) -> int:
+    import argparse
+
+    argparse.ArgumentParser(
+        prog="pt2lint server",
+        description="Findings in an editor: speaks the Language Server Protocol on stdin and stdout.",
+    ).parse_args(arguments)
+    try:
+        import pygls  # noqa: F401
+    except ImportError:
+        print("pt2lint: the server needs pygls: pip install 'pt2lint[server]'", file=sys.stderr)
+        return 2
+    from pt2lint.server import run
+
+    return run()
 
 
 def _rule(arguments: list[str]) -> int:

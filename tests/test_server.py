@@ -1,0 +1,267 @@
+"""`pt2lint server`, as an editor sees it: JSON-RPC over the process's stdin and stdout."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pygls")
+SECONDS = 60  # until an answer is missing; a server that works answers at once
+CODE = """\
+import torch
+
+
+@torch.compile
+def f(x: torch.Tensor):
+    y = x * len("é😀") * x.max().item()
+    return y
+"""
+BEFORE = '    y = x * len("é😀") * '
+COLUMN = len(BEFORE) + 1  # in UTF-16 units, of which the face takes two
+
+
+class Editor:
+    """A client: it sends what an editor sends and keeps what it is told."""
+
+    def __init__(self, folder: Path, encodings: list[str] | None = None) -> None:
+        command = [sys.executable, "-m", "pt2lint", "server"]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(
+            command, cwd=folder, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
+        )
+        self.folder = folder
+        self.inbox: queue.Queue[dict[str, Any]] = queue.Queue()
+        self.diagnostics: dict[str, list[dict[str, Any]]] = {}
+        self.versions: dict[str, int | None] = {}
+        self.messages: list[str] = []
+        self.number = 0
+        threading.Thread(target=self._read, daemon=True).start()
+        general = {"positionEncodings": encodings} if encodings else {}
+        self.server = self.ask(
+            "initialize", processId=None, rootUri=folder.as_uri(), capabilities={"general": general}
+        )
+        self.tell("initialized")
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        while header := self.process.stdout.readline():
+            length = 0
+            while header.strip():
+                name, _, value = header.decode().partition(":")
+                length = int(value) if name.lower() == "content-length" else length
+                header = self.process.stdout.readline()
+            self.inbox.put(json.loads(self.process.stdout.read(length)))
+
+    def send(self, **message: Any) -> None:
+        assert self.process.stdin is not None
+        data = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(data), data))
+        self.process.stdin.flush()
+
+    def tell(self, method: str, **params: Any) -> None:
+        self.send(method=method, params=params)
+
+    def ask(self, method: str, **params: Any) -> Any:
+        self.number += 1
+        self.send(id=self.number, method=method, params=params or None)
+        while (message := self._next()).get("id") != self.number or "method" in message:
+            pass
+        assert "error" not in message, message
+        return message.get("result")
+
+    def _next(self) -> dict[str, Any]:
+        message = self.inbox.get(timeout=SECONDS)
+        if message.get("method") == "textDocument/publishDiagnostics":
+            params = message["params"]
+            self.diagnostics[params["uri"]] = params["diagnostics"]
+            self.versions[params["uri"]] = params.get("version")
+        elif message.get("method") == "window/showMessage":
+            self.messages.append(message["params"]["message"])
+        return message
+
+    # Documents
+
+    def uri(self, name: str) -> str:
+        return (self.folder / name).as_uri() if ":" not in name else name
+
+    def open(self, name: str, text: str) -> None:
+        document = {"uri": self.uri(name), "languageId": "python", "version": 1, "text": text}
+        self.tell("textDocument/didOpen", textDocument=document)
+
+    def change(self, name: str, text: str, version: int) -> None:
+        changes = [{"text": text}]
+        self.tell(
+            "textDocument/didChange",
+            textDocument={"uri": self.uri(name), "version": version},
+            contentChanges=changes,
+        )
+
+    def found(self, name: str, version: int | None = 1) -> list[dict[str, Any]]:
+        """The diagnostics of that version of a document, once they are there."""
+        uri = self.uri(name)
+        while uri not in self.diagnostics or self.versions[uri] != version:
+            self._next()
+        return self.diagnostics[uri]
+
+    def hover(self, name: str, line: int, character: int) -> str | None:
+        place = {"textDocument": {"uri": self.uri(name)}, "position": {"line": line, "character": character}}
+        answer = self.ask("textDocument/hover", **place)
+        return answer and answer["contents"]["value"]
+
+    def actions(self, name: str, line: int, character: int, **context: Any) -> dict[str, Any]:
+        position = {"line": line, "character": character}
+        given = self.ask(
+            "textDocument/codeAction",
+            textDocument={"uri": self.uri(name)},
+            range={"start": position, "end": position},
+            context={"diagnostics": self.diagnostics.get(self.uri(name), []), **context},
+        )
+        return {action["title"]: action for action in given or []}
+
+    def applied(self, action: dict[str, Any], name: str, text: str) -> str:
+        """The text after an action, whose positions are in UTF-16 units, as an editor applies it."""
+        [edits] = action["edit"]["changes"].values()
+        assert [*action["edit"]["changes"]] == [self.uri(name)]
+        lines = text.split("\n")
+        starts = [
+            sum(len(line.encode("utf-16-le")) + 2 for line in lines[:number]) for number in range(len(lines))
+        ]
+        data = text.encode("utf-16-le")
+        for edit in sorted(edits, key=lambda edit: -starts[edit["range"]["start"]["line"]]):
+            start, end = (starts[at["line"]] + 2 * at["character"] for at in edit["range"].values())
+            data = data[:start] + edit["newText"].encode("utf-16-le") + data[end:]
+        return data.decode("utf-16-le")
+
+    def close(self) -> int:
+        self.ask("shutdown")
+        self.tell("exit")
+        return self.process.wait(SECONDS)
+
+
+@pytest.fixture
+def editor(tmp_path: Path) -> Iterator[Editor]:
+    here = Editor(tmp_path)
+    yield here
+    here.process.kill()
+    here.process.wait()
+
+
+def codes(found: list[dict[str, Any]]) -> list[tuple[str, int]]:
+    return [(each["code"], each["range"]["start"]["line"] + 1) for each in found]
+
+
+def test_a_session(editor: Editor) -> None:
+    editor.open("m.py", CODE)
+    [found] = editor.found("m.py")
+    assert (found["code"], found["source"], found["severity"]) == ("PTB103", "pt2lint", 2)
+    start = {"line": 5, "character": COLUMN}
+    assert found["range"] == {"start": start, "end": {"line": 5, "character": COLUMN + len("x.max().item()")}}
+    assert found["codeDescription"]["href"].endswith("gb0124.html")
+    [related] = found["relatedInformation"]
+    assert related["message"] == "`f` is compiled"
+    assert related["location"]["uri"] == editor.uri("m.py")
+
+    page = editor.hover("m.py", 5, COLUMN + 1)
+    assert page is not None
+    assert page.startswith("# tensor-item (PTB103)")
+    assert "## Use instead" in page
+    assert editor.hover("m.py", 0, 0) is None
+
+    actions = editor.actions("m.py", 5, COLUMN)
+    assert [*actions][-1] == "Ignore PTB103 on this line"
+    silent = editor.applied(actions["Ignore PTB103 on this line"], "m.py", CODE)
+    assert silent == CODE.replace(".item()", ".item()  # noqa: PTB103")
+    kept = next(
+        action for title, action in actions.items() if title.startswith("PTB103: Keep the value as a tensor")
+    )
+    assert editor.applied(kept, "m.py", CODE).replace(".detach()", "") == CODE.replace(".item()", "")
+    assert [d["code"] for d in kept["diagnostics"]] == ["PTB103"]
+
+    editor.change("m.py", silent, 2)
+    assert editor.found("m.py", 2) == []
+    assert (editor.hover("m.py", 5, COLUMN + 28) or "").startswith("# tensor-item (PTB103)")
+    editor.change("m.py", silent.replace(".item()", ""), 3)
+    assert codes(editor.found("m.py", 3)) == [("PTX001", 6)]
+    [(title, action)] = editor.actions("m.py", 0, 0, only=["source.fixAll"]).items()
+    assert title == "Fix all that pt2lint can safely fix"
+    assert "noqa" not in editor.applied(action, "m.py", silent.replace(".item()", ""))
+
+    editor.tell("textDocument/didClose", textDocument={"uri": editor.uri("m.py")})
+    assert editor.found("m.py", None) == []
+    assert editor.messages == []
+    assert editor.close() == 0
+
+
+def test_text_that_does_not_parse_keeps_what_was_found(editor: Editor) -> None:
+    editor.open("m.py", CODE)
+    editor.found("m.py")
+    for version, text in enumerate(
+        ["def f(:\n", "\0", "(" * 5000, "x = '\udc80'".encode("utf-8", "replace").decode()], 2
+    ):
+        editor.change("m.py", text, version)
+        assert editor.hover("m.py", 0, 0) is None
+        editor.actions("m.py", 0, 0)
+    editor.change("m.py", "\n" + CODE, 9)
+    assert codes(editor.found("m.py", 9)) == [("PTB103", 7)]
+    assert editor.close() == 0
+
+
+def test_settings_excludes_and_other_buffers(editor: Editor) -> None:
+    (editor.folder / "pyproject.toml").write_text(
+        "[tool.pt2lint]\nselect = ['PTB']\nignore = ['PTB101']\nexclude = ['old/']\nrule-paths = ['lint']\n"
+    )
+    (editor.folder / "lint").mkdir()
+    (editor.folder / "lint" / "mine.py").write_text("print('a rule that prints')\n")
+    (editor.folder / "old").mkdir()
+    (editor.folder / "old" / "m.py").write_text(CODE)
+    (editor.folder / "helper.py").write_text("def peak(x):\n    return x.max()\n")
+    caller = (
+        "import torch\nfrom helper import peak\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    print(x)\n"
+    )
+    caller += "    if peak(x):\n        return x\n    return -x\n"
+    editor.open("old/m.py", CODE)
+    assert editor.found("old/m.py") == []
+    editor.open("m.py", caller)
+    assert codes(editor.found("m.py")) == [("PTB110", 8)]
+    editor.open("helper.py", "def peak(x):\n    return x.ndim\n")  # what the editor has, not what is on disk
+    editor.found("helper.py")
+    editor.change("m.py", caller + "\n", 2)
+    assert editor.found("m.py", 2) == []
+    (editor.folder / "pyproject.toml").write_text("[tool.pt2lint]\nselct = ['PTB']\n")
+    editor.change("m.py", caller, 3)
+    assert codes(editor.found("m.py", 3)) == [("PTB101", 7)]
+    [told] = editor.messages
+    assert told.endswith("has no key `selct`; did you mean `select`?")
+    editor.open("untitled:Untitled-1", CODE)
+    assert codes(editor.found("untitled:Untitled-1")) == [("PTB103", 6)]
+    assert editor.close() == 0
+
+
+def test_positions_in_the_units_that_were_agreed_on(tmp_path: Path) -> None:
+    editor = Editor(tmp_path, ["utf-8"])
+    try:
+        agreed = editor.server["capabilities"]["positionEncoding"]
+        editor.open("m.py", CODE)
+        [found] = editor.found("m.py")
+        units = {"utf-8": len(BEFORE.encode()), "utf-16": COLUMN, "utf-32": len(BEFORE)}
+        assert found["range"]["start"]["character"] == units[agreed]
+    finally:
+        editor.process.kill()
+        editor.process.wait()
+
+
+def test_without_pygls_it_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "pygls.py").write_text("raise ImportError")
+    done = subprocess.run(
+        [sys.executable, "-m", "pt2lint", "server"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr == "pt2lint: the server needs pygls: pip install 'pt2lint[server]'\n"
