@@ -11,7 +11,8 @@ that has one already is left out: the run can be stopped and taken up again (--o
 
 Both forms print a table of what the folders hold. A break counts once, by the rule that reports it: confirmed; with a
 finding that offers a fix; with a fix that was proven; with a proven fix that is a repair (no setting, no
-torch.compiler.disable). --missing lists what is not proven, and why; --write puts the table between the marks
+torch.compiler.disable). A break that a proven fix of another finding takes away, its line still traced, counts as
+that fix does. --missing lists what is not proven, and why; --write puts the table between the marks
 in FILE.
 """
 
@@ -77,9 +78,11 @@ def measure(model, breaks, given):
         verdicts = [f.verdict for f in there if f.code == "PTB000"]
         rule = next((f"{f.code} {f.name}" for f in there if f.code not in OURS), "none")
         fixes = [[fix.proven, fix.description] for f in there for fix in f.fixes]
+        # Mended by the fix of another finding: True where that is a repair.
+        gone = proof.gone.get((os.path.realpath(place), each["line"]))
         rows.append(
             {"path": path, "line": each["line"], "what": each["what"], "verdict": verdicts[0], "rule": rule,
-             "fixes": fixes}
+             "fixes": fixes, "gone": gone}
         )  # fmt: skip
     notes = [*(str(problem) for problem in judged.problems), *proof.notes]
     return {"model": model, "seconds": round(time.perf_counter() - start), "rows": rows, "notes": notes}
@@ -101,9 +104,11 @@ def reached(row):
     """The column that a break gets to: 1 confirmed ... 4 repair proven."""
     if row is None:
         return 0
-    proven = [description for done, description in row["fixes"] if done]
+    proven = [not description.startswith(WAY_ROUND) for done, description in row["fixes"] if done]
+    if row["gone"] is not None:
+        proven.append(row["gone"])
     if proven:
-        return 3 + any(not description.startswith(WAY_ROUND) for description in proven)
+        return 3 + any(proven)
     return 1 + bool(row["fixes"])
 
 

@@ -4,6 +4,7 @@
 Needs torch and transformers; a model that the general recipe does not fit raises, and counts as not rebuilt.
 """
 
+import copy
 import importlib
 import inspect
 import os
@@ -122,44 +123,81 @@ SPECIAL = {"ReformerModel": reformer, "VitsModel": vits, "LEDModel": led, "Longf
 
 # What a configuration needs beside its size, by model: sizes that must fit one another, and layers of every kind.
 CONFIG = {
-    "AriaModel": dict(projector_patch_to_query_dict={4: 4}),
-    "BambaModel": dict(mamba_n_heads=4, mamba_d_head=16, mamba_d_state=16, mamba_chunk_size=16, attn_layer_indices=[1]),
-    "DbrxModel": dict(max_seq_len=64),
-    **dict.fromkeys(
-        ("DFineModel", "PPDocLayoutV2Model", "PPDocLayoutV3Model", "RTDetrModel", "RTDetrV2Model"),
-        dict(num_queries=10, decoder_layers=2),
-    ),
-    "EncodecModel": dict(hidden_size=128, codebook_dim=128, num_filters=4),
-    "FastSpeech2ConformerModel": dict(vocab_size=99),
-    "JambaModel": dict(
-        attn_layer_period=2, attn_layer_offset=1, mamba_d_state=8, mamba_dt_rank=4, num_experts=2, use_mamba_kernels=False
-    ),
-    "LongcatFlashModel": dict(
-        num_hidden_layers=4, qk_rope_head_dim=16, qk_nope_head_dim=16, qk_head_dim=32, v_head_dim=16, head_dim=16,
-        q_lora_rank=16, kv_lora_rank=16, n_routed_experts=4, zero_expert_num=2, moe_topk=2, ffn_hidden_size=64,
-        expert_ffn_hidden_size=32,
-    ),
-    "NemotronHModel": dict(
-        layers_block_type=["mamba", "attention"], mamba_num_heads=4, mamba_head_dim=16, ssm_state_size=16, n_groups=2,
-        chunk_size=16, use_mamba_kernels=False,
-    ),
-    "Phi4MultimodalAudioModel": dict(
-        num_blocks=2, ext_pw_out_channel=32, depthwise_separable_out_channel=32, nemo_conv_channels=32, input_size=80
-    ),
-    "SpeechT5Model": dict(conv_dim=(32, 32), conv_kernel=(8, 8), conv_stride=(4, 4), num_feat_extract_layers=2),
-    "WavLMModel": dict(mask_feature_min_masks=0, mask_time_min_masks=2),
-    "ZambaModel": dict(
-        use_mamba_kernels=False, mamba_dt_rank=4, mamba_d_state=8, n_mamba_heads=2, layers_block_type=["mamba", "hybrid"],
-        attention_hidden_size=64, attention_head_dim=32,
-    ),
+    "AriaModel": {"projector_patch_to_query_dict": {4: 4}},
+    "BambaModel": {
+        "mamba_n_heads": 4,
+        "mamba_d_head": 16,
+        "mamba_d_state": 16,
+        "mamba_chunk_size": 16,
+        "attn_layer_indices": [1],
+    },
+    "DbrxModel": {"max_seq_len": 64},
+    "EncodecModel": {"hidden_size": 128, "codebook_dim": 128, "num_filters": 4},
+    "FastSpeech2ConformerModel": {"vocab_size": 99},
+    "JambaModel": {
+        "attn_layer_period": 2,
+        "attn_layer_offset": 1,
+        "mamba_d_state": 8,
+        "mamba_dt_rank": 4,
+        "num_experts": 2,
+        "use_mamba_kernels": False,
+    },
+    "LongcatFlashModel": {
+        "num_hidden_layers": 4,
+        "qk_rope_head_dim": 16,
+        "qk_nope_head_dim": 16,
+        "qk_head_dim": 32,
+        "v_head_dim": 16,
+        "head_dim": 16,
+        "q_lora_rank": 16,
+        "kv_lora_rank": 16,
+        "n_routed_experts": 4,
+        "zero_expert_num": 2,
+        "moe_topk": 2,
+        "ffn_hidden_size": 64,
+        "expert_ffn_hidden_size": 32,
+    },
+    "NemotronHModel": {
+        "layers_block_type": ["mamba", "attention"],
+        "mamba_num_heads": 4,
+        "mamba_head_dim": 16,
+        "ssm_state_size": 16,
+        "n_groups": 2,
+        "chunk_size": 16,
+        "use_mamba_kernels": False,
+    },
+    "Phi4MultimodalAudioModel": {
+        "num_blocks": 2,
+        "ext_pw_out_channel": 32,
+        "depthwise_separable_out_channel": 32,
+        "nemo_conv_channels": 32,
+        "input_size": 80,
+    },
+    "SpeechT5Model": {
+        "conv_dim": (32, 32),
+        "conv_kernel": (8, 8),
+        "conv_stride": (4, 4),
+        "num_feat_extract_layers": 2,
+    },
+    "WavLMModel": {"mask_feature_min_masks": 0, "mask_time_min_masks": 2},
+    "ZambaModel": {
+        "use_mamba_kernels": False,
+        "mamba_dt_rank": 4,
+        "mamba_d_state": 8,
+        "n_mamba_heads": 2,
+        "layers_block_type": ["mamba", "hybrid"],
+        "attention_hidden_size": 64,
+        "attention_head_dim": 32,
+    },
+}
+LINEAR_ATTENTION = {
+    "num_hidden_layers": 2, "layer_types": ["linear_attention", "full_attention"], "linear_num_key_heads": 2,
+    "linear_num_value_heads": 2, "linear_key_head_dim": 8, "linear_value_head_dim": 8,
 }  # fmt: skip
-LINEAR_ATTENTION = dict(
-    num_hidden_layers=2, layer_types=["linear_attention", "full_attention"], linear_num_key_heads=2,
-    linear_num_value_heads=2, linear_key_head_dim=8, linear_value_head_dim=8,
-)  # fmt: skip
 
 
 # Detectors on a backbone of their own: their sizes have to fit one another in too many places.
+DETECTOR = {"num_queries": 10, "decoder_layers": 2}
 UNSHRUNK = ("DFineModel", "PPDocLayoutV2Model", "PPDocLayoutV3Model", "RTDetrModel", "RTDetrV2Model")
 
 
@@ -201,7 +239,8 @@ def inputs_of(name, config):
         pitch = torch.randn(2, 6, 1)
         return {
             "input_ids": spoken, "attention_mask": torch.ones_like(spoken), "duration_labels": frames,
-            "spectrogram_labels": torch.randn(2, 12, config.num_mel_bins), "pitch_labels": pitch, "energy_labels": pitch,
+            "spectrogram_labels": torch.randn(2, 12, config.num_mel_bins),
+            "pitch_labels": pitch, "energy_labels": pitch,
         }  # fmt: skip
     if name == "EncodecModel":
         return {"input_values": torch.randn(1, 1, 1024)}
@@ -256,7 +295,7 @@ def general(name):
         config.mask_time_prob, config.mask_time_length = 0.5, 2
         config.mask_feature_prob, config.mask_feature_length = 0.1, 2
         config.layerdrop = 0.1
-    for key, value in CONFIG.get(name, {}).items():
+    for key, value in (DETECTOR if name in UNSHRUNK else CONFIG.get(name, {})).items():
         setattr(config, key, value)
     for each in (config, getattr(config, "text_config", None)):
         if "linear_attention" in (getattr(each, "layer_types", None) or ()):
@@ -334,7 +373,7 @@ def with_images(model, config, parameters):
                 inputs["decoder_input_ids"] = text
             try:
                 with torch.no_grad():
-                    model(**inputs)
+                    copy.deepcopy(model)(**inputs)  # the first call leaves things behind
             except Exception as error:
                 features = re.search(r"features: (\d+)", str(error))
                 count = int(features[1]) // 2 if features else count

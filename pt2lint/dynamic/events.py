@@ -66,12 +66,13 @@ class Failure:
 class Run:
     """One probe of one target in one mode ("train", "eval", or "call" for what is no module).
 
-    Probes: "recorded" (the program run eagerly, its calls recorded), "eager", "explain", "default", "again" (same inputs once more), "given" (further inputs of the
-    user's), "varied" (further inputs of our own), "fullgraph", "capture" (default mode with what
-    fullgraph=True captures), "program" (the user's program as it stands), "trace" (the logs of a job that
-    ran elsewhere). `traced` holds the lines Dynamo traced in frames that it kept, `gave_up` those in frames
-    it gave up, `ran` how often each line ran eagerly. `details` of "recorded" and "program" hold `sites`: the
-    lines that called torch.compile, with what came of it (child/harvest.py).
+    Probes: "recorded" (the program run eagerly, its calls recorded), "eager", "explain", "default", "again"
+    (same inputs once more), "given" (further inputs of the user's), "varied" (further inputs of our own),
+    "fullgraph", "capture" (default mode with what fullgraph=True captures), "program" (the user's program as it
+    stands), "trace" (the logs of a job that ran elsewhere). `traced` holds the lines Dynamo traced in frames
+    that it kept, `gave_up` those in frames it gave up, `ran` how often each line ran eagerly. `details` of
+    "recorded" and "program" hold `sites`: the lines that called torch.compile, with what came of it
+    (child/harvest.py).
     """
 
     target: str

@@ -44,7 +44,7 @@ def leave_guards_untimed() -> None:
     Dynamo (2.6 to 2.15) only logs the time and puts it among its metrics; the guards were checked before.
     """
     if hasattr(torch._dynamo.guards, "profile_guard_manager"):
-        torch._dynamo.guards.profile_guard_manager = lambda *arguments: 0.0  # type: ignore[assignment]
+        torch._dynamo.guards.profile_guard_manager = lambda *arguments: 0.0
 
 
 def find(spec: dict[str, Any], wire: Wire, prober: Prober) -> list[Target]:
