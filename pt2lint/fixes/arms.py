@@ -151,3 +151,17 @@ class Refuse(Exception):
 
 def ordered(condition: Condition, then: str, orelse: str) -> tuple[str, str]:
     return (orelse, then) if condition.negated else (then, orelse)
+
+
+def under_static(
+    function: FunctionCode, node: cst.IfExp, condition: Condition, text: str
+) -> cst.BaseExpression:
+    """The expression in place of a ternary, behind the parts of its test that stay in Python."""
+    if not condition.static:
+        return cst.parse_expression(text)
+    other = function.module.code_for_node(node.orelse)
+    whole = f"{text} if {' and '.join(condition.static)} else {other}"
+    if not node.lpar and not isinstance(function.parent(node), cst.Assign | cst.Return):
+        return cst.parse_expression(f"({whole})")
+    made = cst.parse_expression(f"({whole})" if "\n" in whole else whole)
+    return made if made.lpar else made.with_changes(lpar=node.lpar, rpar=node.rpar)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
+from pt2lint.fixes import shortcut
 from pt2lint.fixes.cond import to_cond
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.rate import ask_rate_first
@@ -34,10 +35,11 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
     branch = branch_of(function, node)
     if branch is None:
         return accepted(ask_rate_first(function, node, kind)) if isinstance(node, cst.BaseExpression) else ()
-    node = branch
+    asked, node = node, branch
     where, cond = to_where(function, node, kind), to_cond(function, node, kind)
     dangerous = isinstance(where, Fix) and NAN_WARNING in where.description
-    return accepted(
-        ask_rate_first(function, node.test, kind),
-        *((cond, where) if dangerous else (where, cond)),
+    return (
+        *accepted(ask_rate_first(function, node.test, kind)),
+        *shortcut.fixes(function, asked, kind),
+        *accepted(*((cond, where) if dangerous else (where, cond))),
     )

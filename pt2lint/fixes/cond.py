@@ -7,7 +7,7 @@ from typing import Any
 
 import libcst as cst
 
-from pt2lint.fixes.arms import Refuse, elements, ordered, read_arms, replacement
+from pt2lint.fixes.arms import Refuse, elements, ordered, read_arms, replacement, under_static
 from pt2lint.fixes.condition import read_condition
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import effect, number
@@ -64,7 +64,7 @@ def _cond_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Rep
     condition = read_condition(function, node.test, kind)
     if isinstance(condition, Refusal):
         return condition
-    if condition.static:
+    if condition.static and effect(node.orelse):
         return Refusal("the test is part tensor, part plain Python")
     for value in (node.body, node.orelse):
         _check_result(value, kind)
@@ -74,7 +74,8 @@ def _cond_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Rep
     torch, imports = torch_name(function, "torch.cond")
     then, orelse = (_copied(function, value) for value in (node.body, node.orelse))
     first, second = ordered(condition, then, orelse)
-    new = cst.parse_expression(f"{torch}({condition.text}, lambda: {first}, lambda: {second}, ())")
+    text = f"{torch}({condition.text}, lambda: {first}, lambda: {second}, ())"
+    new = under_static(function, node, condition, text)
     edits = (*dict.fromkeys((*condition.imports, *imports)), *rewrite(function, {node: new}))
     return fix("Branch with `torch.cond`, in the graph." + _COND, edits)
 
@@ -137,6 +138,9 @@ def _cond_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaire
     for name in operands:
         if not bound_before(function, name, arms.taken[0]):
             return Refusal(f"`{name}` may be unbound when the branch is reached")
+    nothing = {name for name in outs if _set_to_none(name, (*arms.then, *arms.orelse), kind)}
+    if nothing:
+        return Refusal(f"a side sets `{min(nothing)}` to None")
     for name in {*outs, *operands}:
         if _plain(function, name, arms.taken[0], kind):
             return Refusal(f"`{name}` is not a tensor")
@@ -153,6 +157,17 @@ def _cond_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaire
     new = replacement(function, node, arms.taken, lines, condition.static)
     edits = (*dict.fromkeys((*condition.imports, *imports)), *rewrite(function, new))
     return fix("Branch with `torch.cond`, in the graph." + _COND, edits)
+
+
+def _set_to_none(name: str, statements: Sequence[Any], kind: Kind) -> bool:
+    return any(
+        isinstance(small, cst.Assign)
+        and kind(small.value) == "none"
+        and any(isinstance(t.target, cst.Name) and t.target.value == name for t in small.targets)
+        for statement in statements
+        if isinstance(statement, cst.SimpleStatementLine)
+        for small in statement.body
+    )
 
 
 def _count(statements: Sequence[cst.CSTNode]) -> int:

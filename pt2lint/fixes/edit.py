@@ -28,6 +28,8 @@ _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 # How the description of a fix begins that avoids a finding's cost without repairing its cause.
 WAY_ROUND = "Way round"
+# And of one that is only believed where the test that it leaves out was seen to be true.
+SHORTCUT = "Leave out the shortcut"
 
 
 class EditError(ValueError):

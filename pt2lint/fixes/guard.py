@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import Fix
+from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.condition import read_condition
 from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -14,6 +15,7 @@ from pt2lint.fixes.rewrite import (
     ancestors,
     fix,
     line,
+    qualified,
     rewrite,
     source,
     torch_name,
@@ -29,6 +31,8 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
             return accepted(split_assert(function, outer, kind), assert_in_graph(function, outer, kind))
         if isinstance(outer, cst.If):
             return accepted(raise_to_assert(function, outer, kind))
+        if isinstance(outer, cst.Call) and callee(outer) in _CHECKS:
+            return accepted(check_in_graph(function, outer))
         if isinstance(outer, cst.BaseStatement):
             return ()
     return ()
@@ -85,6 +89,53 @@ def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = No
         new = block.with_changes(leading_lines=node.leading_lines)
     edits = (*dict.fromkeys(imports), *rewrite(function, {node: new}))
     return fix(f"Check {says}", edits)
+
+
+# Functions of torch that read a tensor for a check: which argument is the tensor.
+_CHECKS = {"_check_tensor_all": 0, "_check_tensor_all_with": 1}
+
+
+def check_in_graph(function: FunctionCode, node: cst.Call) -> Repaired:
+    """`torch._check_tensor_all(t, message)`, which reads the tensor, as `torch._assert_async(torch.all(t),
+    message())`.
+
+    Refused where the call is not a statement of its own. Unsafe: a failure raises RuntimeError; the message is made
+    whether it is needed or not.
+    """
+    heard = next(
+        (op.name.removeprefix("call ") for op in function.ops_at(node) if op.name[:5] == "call "), ""
+    )
+    known = qualified(function, node.func) or heard
+    at = _CHECKS.get(known.removeprefix("torch."))
+    given = [arg.value for arg in node.args if arg.keyword is None and not arg.star]
+    if at is None or len(given) != len(node.args) or not at < len(given) <= at + 2:
+        return Refusal("not a check of a tensor")
+    if not isinstance(function.parent(node), cst.Expr):
+        return Refusal("the check is part of something else")
+    message = '"the check failed"'
+    if len(given) == at + 2:
+        said = given[at + 1]
+        if isinstance(said, cst.Lambda):
+            if len(said.params.params) or not _is_text(said.body):
+                return Refusal("the message is not written out")
+            message = _message(function, said.body, guess(function))
+        elif isinstance(said, cst.Name):
+            message = f"{said.value}()"
+        else:
+            return Refusal("the message is not written out")
+    imports: tuple[Edit, ...] = ()
+    more: tuple[Edit, ...] = ()
+    if isinstance(node.func, cst.Attribute):  # torch may be imported in the function
+        name, every = (f"{source(function, node.func.value)}.{one}" for one in ("_assert_async", "all"))
+    else:
+        name, imports = torch_name(function, "torch._assert_async")
+        every, more = torch_name(function, "torch.all")
+    call = cst.parse_expression(f"{name}({every}({source(function, given[at])}), {message})")
+    return fix(
+        "Check with `torch._assert_async`, which stays in the graph. A failure raises RuntimeError with this message; "
+        "on a GPU it does so later, and the device cannot be used after it.",
+        (*dict.fromkeys((*imports, *more)), *rewrite(function, {node: call})),
+    )
 
 
 def _is_text(node: cst.BaseExpression) -> bool:

@@ -41,7 +41,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
     kind = kind or guess(function)
     found: list[Repaired] = []
     if isinstance(node, cst.Subscript | cst.Call):
-        found.append(reduce_where(function, node, kind))
+        found += [reduce_where(function, node, kind), count_mask(function, node)]
     for outer in (node, *ancestors(function, node)):
         if isinstance(outer, cst.Assign | cst.AugAssign):
             found.append(assign_where(function, outer, kind))
@@ -111,6 +111,37 @@ def reduce_where(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = 
     )
     return fix(
         f"Reduce over all elements, with those outside the mask made neutral.{order}{_SHAPE.format(x)}", edits
+    )
+
+
+def count_mask(function: FunctionCode, node: cst.CSTNode) -> Repaired:
+    """`x[mask].numel()` as `mask.sum()`, a tensor, where that is given to a function (a check, mostly).
+
+    Refused where the number is used in other ways. Unsafe: the mask must have the shape of the tensor, and what is
+    given the number, or a comparison of it, must take a tensor.
+    """
+    masked = _masked(function, node)
+    if masked is None:
+        return Refusal("nothing is selected by a mask here")
+    tensor, mask = masked
+    method = function.parent(node)
+    call = function.parent(method) if isinstance(method, cst.Attribute) else None
+    if not isinstance(call, cst.Call) or call.args or call.func is not method or callee(call) != "numel":
+        return Refusal("the elements are not counted")
+    if effect(tensor) or effect(mask) or not _simple(mask):
+        return Refusal("the tensor or the mask has an effect")
+    outer = function.parent(call)
+    while isinstance(outer, cst.Comparison | cst.ComparisonTarget | cst.BinaryOperation):
+        outer = function.parent(outer)
+    owner = function.parent(outer) if isinstance(outer, cst.Arg) else None
+    if not isinstance(owner, cst.Call):
+        return Refusal("the number is not given to a function")
+    text = f"{in_parentheses(source(function, mask))}.sum()"
+    edits = rewrite(function, {call: cst.parse_expression(text)})
+    return fix(
+        f"Count what the mask sets instead of selecting it.{_SHAPE.format(source(function, tensor))} "
+        f"`{source(function, owner.func)}` is then given a tensor.",
+        edits,
     )
 
 

@@ -24,7 +24,7 @@ from pt2lint.dynamic.plan import Job, find_files, plan
 from pt2lint.dynamic.process import Limits, machine_memory, run_child
 from pt2lint.dynamic.run import find_python, read_sources
 from pt2lint.finding import Edit, Finding
-from pt2lint.fixes.edit import WAY_ROUND, EditError, apply_edits, check_source, choose
+from pt2lint.fixes.edit import SHORTCUT, WAY_ROUND, EditError, apply_edits, check_source, choose
 
 ATTEMPTS = 4  # fixes of one finding that are tried, at most
 
@@ -33,10 +33,15 @@ Place = tuple[str, int]
 
 @dataclass
 class Proof:
-    """The findings with `Fix.proven` set where a fix was tried, and sentences for the report."""
+    """The findings with `Fix.proven` set where a fix was tried, and sentences for the report.
+
+    `gone` are the lines that broke before, and with proven fixes are traced and no longer do, those of other findings
+    included: (real path, line) and whether these fixes were all repairs.
+    """
 
     findings: list[Finding]
     notes: list[str] = field(default_factory=list)
+    gone: dict[Place, bool] = field(default_factory=dict)
 
 
 @dataclass
@@ -99,7 +104,7 @@ def prove(
     with tempfile.TemporaryDirectory(prefix="pt2lint-proof-") as folder:
         prover = _Prover(python, options, sources, roots, Path(folder), progress)
         prover.observe(findings, reach)
-        return Proof(prover.prove(findings, reach), prover.notes)
+        return Proof(prover.prove(findings, reach), prover.notes, prover.gone)
 
 
 def _targets_that_break(finding: Finding, events: Events, roots: Sequence[str]) -> set[str]:
@@ -140,6 +145,7 @@ class _Prover:
         self.notes: list[str] = []
         self.before: list[tuple[Job, Path, _Seen]] = []
         self.sides: dict[int, set[bool]] = {}
+        self.gone: dict[Place, bool] = {}
 
     def observe(self, findings: Sequence[Finding], reach: Mapping[int, set[str]]) -> None:
         """Run the code as it is, once a job, with the tests that fixes rewrite wrapped to see their
@@ -166,7 +172,9 @@ class _Prover:
         for number, finding in findings:
             path = os.path.realpath(finding.path)
             branch = any(
-                word in edit.text for fix in finding.fixes for edit in fix.edits for word in ("where", "cond")
+                fix.description.startswith(SHORTCUT)
+                or any(word in edit.text for edit in fix.edits for word in ("where", "cond"))
+                for fix in finding.fixes
             )
             if not branch or path not in self.sources:
                 continue
@@ -246,6 +254,19 @@ class _Prover:
         jobs = [one for one in self.before if targets & {target for target, _ in one[2].runs}]
         if not jobs:
             return {}
+        vain = [
+            number
+            for number, finding in group
+            if finding.fixes[0].description.startswith(SHORTCUT) and True not in self.sides.get(number, ())
+        ]
+        if vain:
+            self.notes += [
+                f"{finding.path}:{finding.line}: {finding.code}: not proven: {SHORTCUT}: it was never taken"
+                for number, finding in group
+                if number in vain
+            ]
+            left = [one for one in group if one[0] not in vain]
+            return dict.fromkeys(vain, False) | (self.prove_group(left, reach) if left else {})
         self.progress(f"trying {len(group)} fix{'es' if len(group) > 1 else ''}")
         why, summary = self.attempt([finding for _, finding in group], jobs, targets)
         if why is not None and len(group) > 1:
@@ -289,7 +310,7 @@ class _Prover:
         except (EditError, KeyError) as error:
             return f"it cannot be applied: {error}", ""
         old_lines = {path: line_map(self.sources[path], text) for path, text in overlay.items()}
-        calls, numbers = 0, [0, 0, 0, 0]
+        calls, numbers, gone = 0, [0, 0, 0, 0], set[Place]()
         way_round = any(fix.description.startswith(WAY_ROUND) for fix in fixes)
         says_so = any("RuntimeError" in fix.description for fix in fixes)
         for job, file, before in jobs:
@@ -305,6 +326,7 @@ class _Prover:
                 why = self.still_breaks(findings, old, new, old_lines, way_round)
                 if why:
                     return why, ""
+                gone |= self.mended(old, new, old_lines)
                 for at, count in enumerate((old.graphs, new.graphs, old.breaks, new.breaks)):
                     numbers[at] += len(count)
             for comparison in after.compared:
@@ -313,8 +335,22 @@ class _Prover:
             calls += len(after.compared)
             if not after.compared:
                 return "no call could be compared", ""
+        for place in gone:
+            self.gone[place] = self.gone.get(place, False) or not way_round
         graphs = f"graphs {numbers[0]} to {numbers[1]}, breaks {numbers[2]} to {numbers[3]}"
         return None, f"{graphs}; the same on {calls} calls"
+
+    def mended(self, old: Run, new: Run, old_lines: Mapping[str, dict[int, int]]) -> set[Place]:
+        """Lines that broke in the old run, and in the new one are traced and do not."""
+        broken = set(places(old.breaks, self.roots))
+        for path, line in places(new.breaks, self.roots):
+            broken.discard((path, old_lines[path].get(line, 0) if path in old_lines else line))
+        traced = {
+            (path, old_lines[path].get(line, 0) if path in old_lines else line)
+            for path, lines in new.traced.items()
+            for line in lines
+        }
+        return broken & traced
 
     def still_breaks(
         self,

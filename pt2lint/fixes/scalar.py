@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes import branch, guard
+from pt2lint.fixes import branch, guard, in_math
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
@@ -32,9 +32,10 @@ _TAKES_TENSORS = words(
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
-    """All that fits of: the branch or the check around the number rewritten, the tensor kept, scalar
-    capture."""
+    """All that fits of: the number computed without NumPy, the branch or the check around it rewritten, the
+    tensor kept, scalar capture."""
     kind = kind or guess(function)
+    plain = in_math.fixes(function, node, kind)
     around: tuple[Fix, ...] = ()
     tested = False
     inner = node
@@ -49,7 +50,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
             break
         inner = outer
     kept = accepted(keep_tensor(function, node, kind)) if isinstance(node, cst.Call) else ()
-    return (*around, *kept, *(() if tested else (capture_scalars(function),)))
+    return (*plain, *around, *kept, *(() if tested else (capture_scalars(function),)))
 
 
 def read_of(function: FunctionCode, node: cst.Call, kind: Kind) -> cst.BaseExpression | None:
@@ -82,6 +83,8 @@ def keep_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None
         return Refusal("no number is read out of a tensor here")
     if callee(node) in ("int", "bool") and kind(tensor) not in ("tensor:int", "tensor:bool"):
         return Refusal(f"`{callee(node)}` changes the value")
+    if _of_numpy(function, tensor):
+        return Refusal("the number is read out of an array, not a tensor")
     reason = _bad_use(function, node, kind, 6)
     if reason:
         return Refusal(reason)
@@ -94,6 +97,22 @@ def keep_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None
         "done in the tensor's precision, not in Python's.",
         edits,
     )
+
+
+def _of_numpy(function: FunctionCode, node: cst.BaseExpression) -> bool:
+    """Whether a function of NumPy is what the expression begins with."""
+    here: cst.CSTNode = node
+    while True:
+        if isinstance(here, cst.Call):
+            if (qualified(function, here.func) or "").startswith("numpy."):
+                return True
+            here = here.func
+        elif isinstance(here, cst.Attribute | cst.Subscript):
+            here = here.value
+        elif isinstance(here, cst.BinaryOperation):
+            return _of_numpy(function, here.left) or _of_numpy(function, here.right)
+        else:
+            return False
 
 
 def _bad_use(function: FunctionCode, node: cst.CSTNode, kind: Kind, depth: int) -> str | None:

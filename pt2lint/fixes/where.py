@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
-from pt2lint.fixes.arms import Arms, Refuse, elements, ordered, read_arms, replacement
+from pt2lint.fixes.arms import Arms, Refuse, elements, ordered, read_arms, replacement, under_static
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.purity import RANDOM, alike, callee, costly, effect, singular
@@ -61,12 +61,12 @@ def _where_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Re
     condition = read_condition(function, node.test, kind)
     if isinstance(condition, Refusal):
         return condition
-    if condition.static:
-        return Refusal("the test is part tensor, part plain Python")
+    if condition.static and costly(function, node.orelse, kind):
+        return Refusal("the test is part tensor, part plain Python, and the other side is not cheap")
     _check_values(function, (node.body, node.orelse), kind)
     torch, imports = torch_name(function, "torch.where")
     first, second = ordered(condition, source(function, node.body), source(function, node.orelse))
-    new = cst.parse_expression(f"{torch}({condition.text}, {first}, {second})")
+    new = under_static(function, node, condition, f"{torch}({condition.text}, {first}, {second})")
     safe = False
     assumes = " It assumes that both values are tensors (or numbers) of one shape and dtype."
     return _fixed(

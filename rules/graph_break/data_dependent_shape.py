@@ -58,8 +58,7 @@ class DataDependentShape(GraphBreak):
         "call torch.Tensor.repeat_interleave",
     )
     says = "the size of {code} depends on values in a tensor"
-    repairs = ("mask",)
-    until = {"call torch.combinations": (2, 15)}
+    repairs = ("mask", "disable")
     graph_breaks = ("GB0036",)
 
     INVALID = (

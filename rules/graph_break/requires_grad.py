@@ -54,6 +54,7 @@ class RequiresGrad(GraphBreak):
         *calls("torch", FACTORIES),
     )
     says = "{code} decides inside the graph what requires a gradient"
+    repairs = ("grad",)
     graph_breaks = ("GB0206", "GB0125", "GB8985", "GB0225")
 
     INVALID = (
@@ -74,9 +75,12 @@ class RequiresGrad(GraphBreak):
     )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        inner = op.name.startswith("call torch.Tensor.") and self.function.target >= (2, 13)
-        if not (inner and self._detached(node)):
-            self.breaks(node, op, self.says)
+        variant = ""
+        if op.name.startswith("call torch.Tensor."):
+            variant = f"{op.name} kept inside" if self._detached(node) else ""
+        elif op.name.startswith("call "):
+            variant = f"{op.name} that requires a gradient"
+        self.breaks(node, op, self.says, variant)
 
     def _detached(self, node: cst.CSTNode) -> bool:
         """Whether the function returns nothing but detached tensors."""

@@ -68,8 +68,11 @@ class TensorAsSize(GraphBreak):
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """Dynamo can keep sizes and bounds as symbols, but neither count by one nor look into a list."""
+        from pt2lint.fixes import disable, index
         from pt2lint.fixes.settings import capture_scalars
 
+        yield from index.fixes(self.function, node)
         called = isinstance(node, cst.Call) and self.text(node.func) != "range"
         if called or isinstance(self.function.parent(node), cst.Slice):
             yield capture_scalars(self.function)
+        yield from disable.fixes(self.function, node)

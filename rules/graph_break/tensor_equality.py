@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from pt2lint.rule import GraphBreak, calls
+from pt2lint.op import Op
+from pt2lint.rule import GraphBreak, calls, is_tensor
 
 
 class TensorEquality(GraphBreak):
@@ -8,7 +9,8 @@ class TensorEquality(GraphBreak):
 
     ## What happens
     The answer depends on the values, which are not known while tracing: Dynamo ends the graph and asks
-    (GB0033; GB0124 for `torch._check_tensor_all`, which reads whether all hold).
+    (GB0033; GB0124 for `torch._check_tensor_all`, which reads whether all hold; GB0170 for
+    `torch.testing.assert_close`).
 
     ## Example
     ```python
@@ -42,18 +44,27 @@ class TensorEquality(GraphBreak):
     ops = (
         *calls("torch", "equal allclose is_nonzero _check_tensor_all _check_tensor_all_with"),
         *calls("torch.Tensor", "equal allclose is_nonzero"),
+        "call torch.testing.assert_close",
+        "call torch._assert",
     )
     says = "{code} asks for a Python bool that depends on values in a tensor"
-    graph_breaks = ("GB0033", "GB0124")
+    repairs = ("guard", "disable")
+    graph_breaks = ("GB0033", "GB0124", "GB0170")
 
     INVALID = (
         "if torch.allclose(x, x):\n    return x + 1\nreturn x",
         "return x + x.equal(x)",
         "return x + torch.is_nonzero(x.sum())",
+        "torch.testing.assert_close(x, x)\nreturn x + 1",
         "torch._check_tensor_all(x < 99, lambda: 'large')\nreturn x + 1",
     )
     VALID = (
         "return x + torch.eq(x, x)",
         "return x + torch.isclose(x, x)",
         "return x * 2 if torch.is_floating_point(x) else x",
+        "torch._assert(x.dim() == 2, 'a')\nreturn x",
     )
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return op.name != "call torch._assert" or is_tensor(op.arg(0, "condition"))

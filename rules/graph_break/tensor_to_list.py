@@ -50,7 +50,7 @@ class TensorToList(GraphBreak):
     name = "tensor-to-list"
     ops = ("call torch.Tensor.tolist", "call numpy.ndarray.tolist")
     says = "{code} moves values from the tensor to Python"
-    repairs = ("scalar",)
+    repairs = ("scalar", "disable")
     graph_breaks = ("GB0109", "GB0033")
 
     INVALID = (
@@ -64,5 +64,5 @@ class TensorToList(GraphBreak):
     )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if op.arg("self") != "tensor:int" or self.function.target >= (2, 13):
-            self.breaks(node, op, self.says)
+        whole = op.arg("self") in ("tensor:int", "array:int")
+        self.breaks(node, op, self.says, f"{op.name} of whole numbers" if whole else "")

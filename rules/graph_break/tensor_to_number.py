@@ -5,7 +5,7 @@ from pt2lint.rule import GraphBreak, calls, is_tensor
 
 MATH = (
     "acos acosh asin asinh atan atan2 atanh ceil copysign cos cosh degrees erf erfc exp expm1 fabs floor "
-    "fmod gamma hypot isclose isfinite isinf isnan lgamma log log10 log1p log2 modf pow radians sin sinh sqrt tan "
+    "fmod gamma hypot isclose isfinite isinf isnan lgamma log log10 log1p log2 modf pow sin sinh sqrt tan "
     "tanh trunc"
 )
 
@@ -52,10 +52,12 @@ class TensorToNumber(GraphBreak):
         "call builtins.int",
         "call builtins.float",
         "call builtins.complex",
+        "call builtins.pow",
+        "call operator.index",
         *calls("math", MATH),
     )
     says = "{code} reads a number out of a tensor"
-    repairs = ("scalar",)
+    repairs = ("scalar", "disable")
     graph_breaks = ("GB0124", "GB0033", "GB0059")
 
     INVALID = (

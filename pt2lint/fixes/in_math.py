@@ -1,0 +1,188 @@
+"""NumPy on plain numbers of Python: the same with `math`, which Dynamo evaluates while it traces."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.finding import Edit, Fix
+from pt2lint.fixes.condition import definition
+from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.purity import callee
+from pt2lint.fixes.rewrite import (
+    Refusal,
+    Repaired,
+    accepted,
+    ancestors,
+    binds,
+    fix,
+    import_edit,
+    qualified,
+    rewrite,
+    source,
+)
+from pt2lint.rule import FunctionCode
+
+# Functions of numpy that math has under this name: what they return, of plain numbers.
+_FLOATS = {
+    name: name
+    for name in "sqrt log log1p log2 log10 exp expm1 sin cos tan tanh sinh cosh hypot degrees radians".split()
+}
+_FLOATS |= {"arctan": "atan", "arcsin": "asin", "arccos": "acos", "arctan2": "atan2", "fabs": "fabs"}
+_WHOLE = {"lcm": "lcm", "gcd": "gcd"}
+_ROUNDS = ("ceil", "floor", "trunc")
+_INTEGERS = ("int", "int32", "int64", "intp", "long", "int_")
+
+
+def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+    """The repair of the number that the node reads out of an array, where numbers are all it is made of."""
+    if not isinstance(node, cst.Call):
+        return ()
+    return accepted(with_math(function, node, kind or guess(function)))
+
+
+class _Cannot(Exception):
+    pass
+
+
+def with_math(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
+    """`np.ceil(np.log1p(n)).astype("int").item()` as `math.ceil(math.log1p(n))`, `int(np.sqrt(d))` as
+    `int(math.sqrt(d))`.
+
+    Refused where anything that is not known to be a plain number goes in, or the function of NumPy has no
+    equal in `math`. Unsafe: outside its domain `math` raises where NumPy gives NaN or an infinity.
+    """
+    writer = _Writer(function, kind or guess(function))
+    try:
+        text = writer.read(node)
+    except _Cannot as error:
+        return Refusal(str(error))
+    if not writer.functions:
+        return Refusal("NumPy is not called here")
+    return fix(
+        "Compute the number with `math`: Dynamo evaluates that while it traces, and takes what NumPy makes for a "
+        "tensor. Outside its domain `math` raises where NumPy gives NaN or an infinity.",
+        (*writer.imports, *rewrite(function, {node: cst.parse_expression(text)})),
+    )
+
+
+class _Writer:
+    """Writes an expression of NumPy with math; `functions` are those of NumPy that it met."""
+
+    def __init__(self, function: FunctionCode, kind: Kind) -> None:
+        self.function, self.kind = function, kind
+        self.functions: list[str] = []
+        self.imports: tuple[Edit, ...] = ()
+
+    def math(self, name: str) -> str:
+        for local, target in self.function.imports.items():
+            if target == "math":
+                return f"{local}.{name}"
+            if target == f"math.{name}":
+                return local
+        if "math" in self.function.imports or "math" in binds(self.function.module):
+            raise _Cannot("`math` means something else here")
+        self.imports = (import_edit(self.function, "import math"),)
+        return f"math.{name}"
+
+    def read(self, node: cst.Call) -> str:
+        """`.item()`, `int()`, `float()`: where a number leaves NumPy."""
+        name = callee(node)
+        if name == "item" and isinstance(node.func, cst.Attribute) and not node.args:
+            text, whole, wanted = self.converted(node.func.value)
+        elif isinstance(node.func, cst.Name) and name in ("int", "float") and len(node.args) == 1:
+            text, whole, _ = self.converted(node.args[0].value)
+            wanted = name
+        else:
+            raise _Cannot("no number leaves NumPy here")
+        if wanted == "int":
+            return text if whole else f"int({text})"
+        return f"float({text})" if whole and wanted != "same" else text
+
+    def converted(self, node: cst.BaseExpression) -> tuple[str, bool, str]:
+        """The text of an array of no dimension, whether it is whole in Python, and the type it has in NumPy."""
+        if isinstance(node, cst.Call) and callee(node) == "astype" and len(node.args) == 1:
+            assert isinstance(node.func, cst.Attribute)
+            text, whole, _ = self.converted(node.func.value)
+            given = source(self.function, node.args[0].value).strip("\"'")
+            if given.rpartition(".")[2] in _INTEGERS:
+                return text, whole, "int"
+            if given.rpartition(".")[2] in ("float", "float64", "double"):
+                return text, whole, "float"
+            raise _Cannot(f"`astype({given})` has no equal in Python")
+        return self.expression(node)
+
+    def expression(self, node: cst.BaseExpression) -> tuple[str, bool, str]:
+        if isinstance(node, cst.Call):
+            known = qualified(self.function, node.func) or ""
+            owner, _, name = known.rpartition(".")
+            if owner == "numpy":
+                return self.call(node, name)
+        if isinstance(node, cst.BinaryOperation):
+            left, right = self.expression(node.left), self.expression(node.right)
+            whole = left[1] and right[1] and not isinstance(node.operator, cst.Divide)
+            same = "same" if "float" not in (left[2], right[2]) and whole else "float"
+            marked = node.with_changes(
+                left=cst.parse_expression(left[0]), right=cst.parse_expression(right[0])
+            )
+            return source(self.function, marked), whole, same
+        if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
+            text, whole, wanted = self.expression(node.expression)
+            return f"-{text}", whole, wanted
+        word = self.number(node)
+        return source(self.function, node), word == "int", "same" if word == "int" else "float"
+
+    def call(self, node: cst.Call, name: str) -> tuple[str, bool, str]:
+        if any(arg.keyword is not None or arg.star for arg in node.args):
+            raise _Cannot(f"`numpy.{name}` is given a keyword")
+        given = [self.expression(arg.value) for arg in node.args]
+        self.functions.append(name)
+        texts = ", ".join(text for text, _, _ in given)
+        if name in _FLOATS and given:
+            return f"{self.math(_FLOATS[name])}({texts})", False, "float"
+        if name in _ROUNDS and len(given) == 1:
+            return f"{self.math(name)}({texts})", True, "float"
+        if name in _WHOLE and len(given) == 2 and all(whole for _, whole, _ in given):
+            return f"{self.math(_WHOLE[name])}({texts})", True, "same"
+        if name in ("maximum", "minimum") and len(given) == 2 and given[0][1] == given[1][1]:
+            return f"{name[:3]}({texts})", given[0][1], "same" if given[0][1] else "float"
+        raise _Cannot(f"`numpy.{name}` has no equal in `math`")
+
+    def number(self, node: cst.BaseExpression, depth: int = 4) -> str:
+        """ "int" or "float" for what surely is a plain number."""
+        word = self.kind(node)
+        if word in ("int", "float"):
+            return word
+        if isinstance(node, cst.Call):
+            name = callee(node)
+            if name in ("size", "dim", "numel", "len") and qualified(self.function, node.func) is None:
+                return "int"
+            if (qualified(self.function, node.func) or "").startswith("math."):
+                return "float"
+        if isinstance(node, cst.Subscript) and isinstance(node.value, cst.Attribute):
+            if node.value.attr.value == "shape":
+                return "int"
+        if isinstance(node, cst.Name) and depth:
+            value = definition(self.function, node)
+            if value is not None:
+                return self.number(value, depth - 1)
+            if self.unpacks_shape(node):
+                return "int"
+        raise _Cannot(f"`{source(self.function, node)}` is not known to be a plain number")
+
+    def unpacks_shape(self, name: cst.Name) -> bool:
+        """Whether the name's only binding is in `a, b = x.shape` (or x.size())."""
+        for outer in ancestors(self.function, name):
+            if isinstance(outer, cst.FunctionDef):
+                break
+        else:
+            return False
+        found = []
+        for statement in outer.body.body:
+            small = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
+            for one in small:
+                if isinstance(one, cst.Assign) and isinstance(one.targets[0].target, cst.Tuple):
+                    names = [element.value for element in one.targets[0].target.elements]
+                    if any(isinstance(n, cst.Name) and n.value == name.value for n in names):
+                        text = source(self.function, one.value)
+                        found.append(text.endswith((".shape", ".size()")))
+        return found == [True]

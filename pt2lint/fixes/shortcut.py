@@ -1,0 +1,216 @@
+"""Tests of a tensor that only save work: the work is done, and the test left out."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.finding import Fix
+from pt2lint.fixes.condition import is_scalar, read_condition
+from pt2lint.fixes.edit import SHORTCUT
+from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.purity import callee, effect, number
+from pt2lint.fixes.rewrite import (
+    New,
+    Refusal,
+    Repaired,
+    accepted,
+    ancestors,
+    block_of,
+    fix,
+    qualified,
+    replaced,
+    rewrite,
+    source,
+    torch_name,
+)
+from pt2lint.rule import FunctionCode
+
+
+def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+    """All repairs that fit of the `if` whose test the node is, or is part of."""
+    kind = kind or guess(function)
+    inner = node
+    for outer in (node, *ancestors(function, node)):
+        if isinstance(outer, cst.If):
+            if outer is not node and outer.test is not inner:
+                return ()
+            test = node if isinstance(node, cst.BaseExpression) else outer.test
+            return accepted(mask_assignment(function, outer, kind), without_shortcut(function, outer, test))
+        if isinstance(outer, cst.BaseStatement):
+            return ()
+        inner = outer
+    return ()
+
+
+def without_shortcut(function: FunctionCode, node: cst.If, tested: cst.BaseExpression) -> Repaired:
+    """`if mask.all(): mask = None` without the test of the tensor: the mask is used as it is.
+
+    For a test that all of a mask is set, in an `if` that does nothing but set names to None. Refused in an
+    `elif`, with an `else`, and for other tests. Unsafe: the code after it must treat a mask that masks
+    nothing as it treats None; --verify only believes that where such a mask came up.
+    """
+    if node.orelse is not None or block_of(function, node) is None:
+        return Refusal("the test has another side")
+    if not _sets_none(node.body):
+        return Refusal("the `if` does more than set names to None")
+    if not _all_set(function, tested):
+        return Refusal("the test does not ask whether all of a mask is set")
+    rest = _without(function, node.test, tested)
+    block = block_of(function, node)
+    assert block is not None
+    if rest is node.test:
+        return Refusal("the test stands in something else than `and` and `or`")
+    if rest is None and len(block[0]) == 1:
+        return Refusal("the block holds nothing else")
+    new: New = None if rest is None else node.with_changes(test=rest)
+    return fix(
+        f"{SHORTCUT} for a mask that masks nothing: it is then used as it is. It assumes that the code after it treats "
+        "such a mask and None alike, but for the time it takes.",
+        rewrite(function, {node: new}),
+    )
+
+
+def _sets_none(body: cst.BaseSuite) -> bool:
+    for statement in body.body:
+        for small in statement.body if isinstance(statement, cst.SimpleStatementLine) else (statement,):
+            if not isinstance(small, cst.Assign) or not all(
+                isinstance(target.target, cst.Name) for target in small.targets
+            ):
+                return False
+            if not isinstance(small.value, cst.Name) or small.value.value != "None":
+                return False
+    return True
+
+
+def _all_set(function: FunctionCode, test: cst.BaseExpression) -> bool:
+    """`m.all()`, `torch.all(m == 1)`, `(m == 1).all()`."""
+    if not isinstance(test, cst.Call) or callee(test) != "all":
+        return False
+    if qualified(function, test.func) == "torch.all" and len(test.args) == 1:
+        asked = test.args[0].value
+    elif isinstance(test.func, cst.Attribute) and not test.args:
+        asked = test.func.value
+    else:
+        return False
+    if isinstance(asked, cst.Comparison):
+        only = asked.comparisons[0]
+        return (
+            len(asked.comparisons) == 1
+            and isinstance(only.operator, cst.Equal)
+            and (number(only.comparator) == 1 or source(function, only.comparator) == "True")
+        )
+    return isinstance(asked, cst.Name | cst.Attribute | cst.Call | cst.Subscript)
+
+
+def _without(
+    function: FunctionCode, test: cst.BaseExpression, part: cst.BaseExpression
+) -> cst.BaseExpression | None:
+    """The test where one part of it is never true; None where it never is then.
+
+    Raises nothing: a part that does not stand in plain `and` and `or` leaves the test as it is.
+    """
+    if test is part:
+        return None
+    if not isinstance(test, cst.BooleanOperation):
+        return test
+    left, right = _without(function, test.left, part), _without(function, test.right, part)
+    if isinstance(test.operator, cst.And):
+        return None if left is None or right is None else test
+    if left is None or right is None:
+        return left if right is None else right
+    return replaced(test, {test.left: left, test.right: right})  # type: ignore[return-value]
+
+
+def mask_assignment(function: FunctionCode, node: cst.If, kind: Kind | None = None) -> Repaired:
+    """`if bad.any(): x[bad] = 0` as `x[bad] = 0`, and `if test: x[mask] = 0` as
+    `x[torch.logical_and(mask, test)] = 0`.
+
+    Refused where there is an `else`, the body does more, the value is not a number, or the test may have more
+    than one element. Unsafe: the mask must be a tensor of bools; the tensor is written to also where nothing
+    is, which autograd may not like of a leaf.
+    """
+    kind = kind or guess(function)
+    if node.orelse is not None or block_of(function, node) is None:
+        return Refusal("the test has another side")
+    body = node.body.body
+    only = body[0] if len(body) == 1 else None
+    if not isinstance(only, cst.SimpleStatementLine) or len(only.body) != 1:
+        return Refusal("the body does more than one thing")
+    small = only.body[0]
+    if not isinstance(small, cst.Assign) or len(small.targets) != 1:
+        return Refusal("the body is no assignment through a mask")
+    target = small.targets[0].target
+    if not isinstance(target, cst.Subscript) or len(target.slice) != 1:
+        return Refusal("the body is no assignment through a mask")
+    index = target.slice[0].slice
+    value = small.value
+    plain = number(value) is not None or kind(value) in ("int", "float", "bool")
+    if not isinstance(index, cst.Index) or not (plain or source(function, value) == 'float("-inf")'):
+        return Refusal("the body is no assignment of a number through a mask")
+    mask = index.value
+    if effect(mask) or effect(target.value):
+        return Refusal("the mask has an effect")
+    if kind(mask) != "tensor:bool" and not _gives_bools(mask):
+        return Refusal("the index is not known to be a mask")
+    condition = read_condition(function, node.test, kind)
+    if isinstance(condition, Refusal):
+        return condition
+    m = source(function, mask)
+    imports = list(condition.imports)
+    if condition.text in (f"{m}.any()", f"({m}).any()", *_any_of(function, m)) and not condition.negated:
+        text = m
+    else:
+        if not all(is_scalar(function, one) for one in _tests(node.test)):
+            return Refusal("the test may have more than one element")
+        holds = condition.text
+        if condition.negated:
+            name, added = torch_name(function, "torch.logical_not")
+            holds, imports = f"{name}({holds})", [*imports, *added]
+        name, added = torch_name(function, "torch.logical_and")
+        text, imports = f"{name}({m}, {holds})", [*imports, *added]
+    made = replaced(only, {mask: cst.parse_expression(text)})
+    assert isinstance(made, cst.SimpleStatementLine)
+    if condition.static:
+        test = cst.parse_expression(" and ".join(condition.static))
+        body_new = node.body.with_changes(body=[made])
+        new: cst.CSTNode = node.with_changes(test=test, body=body_new)
+    else:
+        new = made.with_changes(leading_lines=(*node.leading_lines, *only.leading_lines))
+    edits = (*dict.fromkeys(imports), *rewrite(function, {node: new}))
+    return fix(
+        "Assign through the mask without asking first: where nothing is set, nothing is written. It assumes that the "
+        "mask is a tensor of bools.",
+        edits,
+    )
+
+
+def _any_of(function: FunctionCode, mask: str) -> tuple[str, ...]:
+    name, _ = torch_name(function, "torch.any")
+    return (f"{name}({mask})",)
+
+
+def _tests(test: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """The parts of a test that may be tensors."""
+    if isinstance(test, cst.BooleanOperation):
+        return [*_tests(test.left), *_tests(test.right)]
+    if isinstance(test, cst.UnaryOperation):
+        return _tests(test.expression)
+    return [test]
+
+
+def _gives_bools(mask: cst.BaseExpression) -> bool:
+    """Whether the expression is a comparison or a test of each element, whatever is compared."""
+    if isinstance(mask, cst.UnaryOperation):
+        return isinstance(mask.operator, cst.BitInvert) and _gives_bools(mask.expression)
+    if isinstance(mask, cst.BinaryOperation):
+        both = isinstance(mask.operator, cst.BitAnd | cst.BitOr)
+        return both and _gives_bools(mask.left) and _gives_bools(mask.right)
+    if isinstance(mask, cst.Comparison):
+        operator = mask.comparisons[0].operator
+        return len(mask.comparisons) == 1 and not isinstance(
+            operator, cst.In | cst.NotIn | cst.Is | cst.IsNot
+        )
+    return isinstance(mask, cst.Call) and callee(mask) in (
+        *("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "logical_and", "logical_or"),
+        *("logical_not", "logical_xor", "isclose"),
+    )
