@@ -10,9 +10,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ MARK = "PT2LINT_VERIFY"
 # They would send Dynamo's records elsewhere, or turn Dynamo off.
 _UNSET = ("TORCH_LOGS", "TORCH_TRACE", "TORCH_LOGS_OUT", "TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE")
 _TAIL = 16_384
+STOPPED = Failure("stopped", "it was interrupted")
 
 
 @dataclass(frozen=True)
@@ -42,14 +44,45 @@ def machine_memory() -> int | None:
         return None
 
 
+@contextlib.contextmanager
+def interruptible(stop: threading.Event) -> Iterator[None]:
+    """Set `stop` when Ctrl-C or SIGTERM ends the block, so that threads which run children end them and return.
+
+    SIGTERM raises SystemExit(143) here, unless the program has a handler of its own.
+    """
+
+    def terminate(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    ours = threading.current_thread() is threading.main_thread()
+    ours = ours and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if ours:
+        signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    except BaseException:
+        stop.set()
+        raise
+    finally:
+        if ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def run_child(
-    python: str, spec: Mapping[str, Any], limits: Limits, hear: Callable[[dict[str, Any]], None]
+    python: str,
+    spec: Mapping[str, Any],
+    limits: Limits,
+    hear: Callable[[dict[str, Any]], None],
+    stop: threading.Event | None = None,
 ) -> Failure | None:
     """Run the child on a specification and hand each of its messages to `hear`.
 
-    Returns None if it said that it was done, else why it ended: a limit, a signal, an exit of its own.
-    Kills the child's process group, and every process that still carries its mark, before it returns.
+    Returns None if it said that it was done, else why it ended: a limit, a signal, an exit of its own, or that
+    `stop` was set. Kills the child's process group, and every process that still carries its mark, before it returns.
     """
+    stop = stop or threading.Event()
+    if stop.is_set():
+        return STOPPED
     mark = uuid.uuid4().hex
     scratch = tempfile.mkdtemp(prefix="pt2lint-")
     read_end, write_end = os.pipe()
@@ -73,7 +106,8 @@ def run_child(
         )
         os.close(write_end)
         write_end = -1
-        return _listen(process, read_end, limits, mark, hear)
+        with interruptible(stop):
+            return _listen(process, read_end, limits, mark, hear, stop)
     except OSError as error:
         return Failure("no python", f"{python} cannot be run: {error.strerror or error}")
     finally:
@@ -93,6 +127,7 @@ def _listen(
     limits: Limits,
     mark: str,
     hear: Callable[[dict[str, Any]], None],
+    stop: threading.Event,
 ) -> Failure | None:
     """Read both pipes until the child is done, dead or over a limit."""
     assert process.stderr is not None
@@ -133,6 +168,8 @@ def _listen(
             return _ended(process.returncode, tail)
         if process.returncode is not None and now > deadline - limits.seconds + 2 and not _readable(pipe):
             return _ended(process.returncode, tail)  # a copy of the child still holds the pipe
+        if stop.is_set():
+            return STOPPED
         if now > deadline:
             return Failure("timeout", f"it did not end within {limits.seconds:g} s")
         if limits.memory and now > next_weighing:

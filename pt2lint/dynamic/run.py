@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from pt2lint.dynamic.child.taps import under
 from pt2lint.dynamic.events import Events, Failure, Run, failure_from, run_from
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.dynamic.plan import Job, find_files, plan
-from pt2lint.dynamic.process import Limits, machine_memory, run_child
+from pt2lint.dynamic.process import STOPPED, Limits, interruptible, machine_memory, run_child
 from pt2lint.dynamic.verdict import Files, judge
 from pt2lint.finding import Finding, Problem
 
@@ -74,7 +75,7 @@ def verify(
     jobs = plan(sources, flagged, options)
     limits = Limits(options.timeout, _memory(options))
     session = _Session(python, limits, options, files, roots, frozenset(flagged), progress)
-    with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
+    with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool, interruptible(session.stop):
         for done in pool.map(session.do, jobs):
             collected.add(done)
     if not jobs and findings:
@@ -152,6 +153,7 @@ class _Session:
     roots: Sequence[str]
     flagged: frozenset[str]
     progress: Callable[[str], None]
+    stop: threading.Event = field(default_factory=threading.Event)
 
     def do(self, job: Job) -> Collected:
         """Run one job; where a file's own inputs led to nothing, make some up."""
@@ -169,9 +171,10 @@ class _Session:
         while True:
             state = _State(job, where, self.progress)
             self.progress(f"{job.label}: loading")
-            ended = run_child(self.python, self._specification(job, skip), self.limits, state.hear)
+            spec = self._specification(job, skip)
+            ended = run_child(self.python, spec, self.limits, state.hear, self.stop)
             out.add(state.out)
-            if ended is None:
+            if ended is None or ended is STOPPED:
                 return out
             out.problems.append(Problem(where, f"{state.current or job.label}: {ended}"))
             out.failures.append((state.covers, ended))

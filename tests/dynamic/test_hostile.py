@@ -4,14 +4,34 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import subprocess
+import sys
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from tests.dynamic.conftest import Project, needs_torch
 
 pytestmark = needs_torch
+
+STARTED = """
+def started():
+    open("started", "w").close()
+    return inputs()
+"""
+
+
+def until(done: Callable[[], bool]) -> None:
+    """Wait until something is so, at most two minutes."""
+    for _ in range(1200):
+        if done():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it took more than two minutes")
+
 
 GOOD = """
 def good(x):
@@ -177,3 +197,24 @@ def test_targets_in_several_files_go_on_in_parallel(project: Project) -> None:
         f"inputs {bad}:inputs: it did not end within 40 s"
     ]
     assert [each.verdict for each in result.findings] == ["confirmed"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_whoever_stops_pt2lint_stops_all_of_it(number: int, project: Project) -> None:
+    path = project.write("hang.py", hostile_file({"hangs": "[1 for _ in iter(int, 1)]"}) + STARTED)
+    command = [sys.executable, "-m", "pt2lint", "--verify", "--inputs", f"{path}:started", path]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as running:
+        until(lambda: os.path.exists("started"))
+        running.send_signal(number)
+        _, said = running.communicate(timeout=60)
+    assert running.returncode == 128 + number
+    assert b"Traceback" not in said
+
+
+def test_a_child_ends_with_a_parent_that_is_killed(project: Project) -> None:
+    path = project.write("hang.py", hostile_file({"hangs": "[1 for _ in iter(int, 1)]"}) + STARTED)
+    command = [sys.executable, "-m", "pt2lint", "--verify", "--inputs", f"{path}:started", path]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as running:
+        until(lambda: os.path.exists("started"))
+        running.kill()
+    until(lambda: marked_processes(os.environ["PT2LINT_TEST_MARK"]) == [])

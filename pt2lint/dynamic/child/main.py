@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import faulthandler
 import importlib
 import importlib.util
 import json
 import os
+import signal
 import sys
 from typing import Any
 
@@ -39,7 +41,16 @@ def limit_memory(limit: int) -> None:
         pass  # not on this system: the parent's watch remains
 
 
+def end_with_parent() -> None:
+    """Have the system kill this process when pt2lint is killed itself and cannot (Linux only)."""
+    try:
+        ctypes.CDLL(None).prctl(1, int(signal.SIGKILL), 0, 0, 0)  # 1 is PR_SET_PDEATHSIG
+    except (OSError, AttributeError, TypeError):
+        pass
+
+
 def main() -> None:
+    end_with_parent()
     with open(sys.argv[1], encoding="utf-8") as file:
         spec = json.load(file)
     load_siblings()
