@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import faulthandler
 import importlib
@@ -43,10 +44,8 @@ def limit_memory(limit: int) -> None:
 
 def end_with_parent() -> None:
     """Have the system kill this process when pt2lint is killed itself and cannot (Linux only)."""
-    try:
+    with contextlib.suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).prctl(1, int(signal.SIGKILL), 0, 0, 0)  # 1 is PR_SET_PDEATHSIG
-    except (OSError, AttributeError, TypeError):
-        pass
 
 
 def main() -> None:
