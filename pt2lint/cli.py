@@ -69,10 +69,9 @@ def _print_all(out: str, err: str, status: int) -> int:
 
 
 def _main(arguments: list[str]) -> int:
-    if arguments[:1] == ["rule"]:
-        return _rule(arguments[1:])
-    if arguments[:1] == ["server"]:
-        return _server(arguments[1:])
+    commands = {"rule": _rule, "server": _server, "completion": _completion}
+    if arguments and arguments[0] in commands:
+        return commands[arguments[0]](arguments[1:])
     options = _parser().parse_args(arguments)
     try:
         return _run(options, arguments)
@@ -92,7 +91,8 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = argparse.ArgumentParser(
         prog="pt2lint",
-        usage="pt2lint [OPTIONS] [PATHS...]\n       pt2lint rule CODE",
+        usage="pt2lint [OPTIONS] [PATHS...]\n       pt2lint rule CODE\n       pt2lint server\n"
+        "       pt2lint completion bash|zsh|fish",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -667,6 +667,26 @@ def _server(arguments: list[str]) -> int:
     from pt2lint.server import run
 
     return run()
+
+
+def _completion(arguments: list[str]) -> int:
+    import argparse
+
+    parser = argparse.ArgumentParser(
+        prog="pt2lint completion",
+        description="Print the script that completes pt2lint's arguments in a shell.",
+        epilog='bash: eval "$(pt2lint completion bash)" in ~/.bashrc; '
+        "zsh: pt2lint completion zsh > a folder of $fpath/_pt2lint; "
+        "fish: pt2lint completion fish > ~/.config/fish/completions/pt2lint.fish",
+    )
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+    shell = parser.parse_args(arguments).shell
+    from pt2lint.check import pages
+    from pt2lint.completion import script
+    from pt2lint.config import Configs
+
+    print(script(_parser(), shell, [page.code for page in pages(Configs().of("."))]))
+    return 0
 
 
 def _rule(arguments: list[str]) -> int:
