@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
@@ -13,7 +15,6 @@ from pt2lint.fixes.rewrite import (
     Repaired,
     accepted,
     ancestors,
-    binds,
     fix,
     import_edit,
     qualified,
@@ -79,7 +80,7 @@ class _Writer:
                 return f"{local}.{name}"
             if target == f"math.{name}":
                 return local
-        if "math" in self.function.imports or "math" in binds(self.function.module):
+        if "math" in self.function.imports or re.search(r"\bmath\b", self.function.text):
             raise _Cannot("`math` means something else here")
         self.imports = (import_edit(self.function, "import math"),)
         return f"math.{name}"

@@ -160,7 +160,8 @@ def mask_assignment(function: FunctionCode, node: cst.If, kind: Kind | None = No
     if condition.text in (f"{m}.any()", f"({m}).any()", *_any_of(function, m)) and not condition.negated:
         text = m
     else:
-        if not all(is_scalar(function, one) for one in _tests(node.test)):
+        asked = [one for one in _tests(node.test) if source(function, one) not in condition.static]
+        if not all(is_scalar(function, one) for one in asked):
             return Refusal("the test may have more than one element")
         holds = condition.text
         if condition.negated:

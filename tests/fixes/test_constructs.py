@@ -1,0 +1,210 @@
+"""Repairs of single constructs: NumPy's numbers, shortcuts, masks, indices, checks; each refusal."""
+
+from __future__ import annotations
+
+import libcst as cst
+import pytest
+import torch
+
+from pt2lint.finding import Fix
+from pt2lint.fixes import branch, grad, guard, in_math, index, mask, shortcut
+from pt2lint.fixes.edit import SHORTCUT, WAY_ROUND
+from pt2lint.fixes.rewrite import Refusal
+from tests.fixes.lab import applied, calls, function_code, nodes, prove
+
+HEAD = "import numpy as np\nimport torch\n\n\n"
+DEF = "def f(x: torch.Tensor):\n    "
+X = torch.tensor([[1.0, -2.0, 3.0], [0.0, 5.0, -6.0]], requires_grad=True)
+POSITIVE = torch.ones(2, 3)
+
+
+def lines(*texts, head=DEF):
+    return HEAD + head + "\n    ".join(texts) + "\n"
+
+
+NUMBERS = [
+    ("np.ceil(np.log1p(n)).astype('int').item", "n = x.size(1)", "math.ceil(math.log1p(n))"),
+    ("np.sqrt(n).astype(int).item", "_, n = x.shape", "int(math.sqrt(n))"),
+    ("np.maximum(n, 7).item", "n = len(x.shape)", "max(n, 7)"),
+    ("np.floor(n / 2).astype(np.int64).item", "n = x.shape[0]", "math.floor(n / 2)"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "made"), NUMBERS)
+def test_numpy_of_numbers(name, text, made):
+    source = lines(text, f"return x * {name}()")
+    code = function_code(source)
+    fix = in_math.with_math(code, calls(code, name))
+    assert made in prove(source, fix, [[X]])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "return int(np.sqrt(x))",
+        "return int(np.sqrt(y))",
+        "return int(np.cbrt(x.size(0)))",
+        "return int(np.sqrt(x.size(0), dtype=float))",
+        "return np.ceil(x.size(0)).astype('uint8').item()",
+        "math = x.size(0)\n    return int(np.sqrt(math))",
+        "return int(x.size(0))",
+    ],
+)
+def test_numpy_of_numbers_is_refused(text):
+    code = function_code(lines(text))
+    made = in_math.with_math(
+        code, next(c for c in nodes(code, cst.Call) if in_math.callee(c) in ("int", "item"))
+    )
+    assert isinstance(made, Refusal)
+
+
+def first_fix(source, kind, repair, name="f", at=0):
+    code = function_code(source, name)
+    found = repair(code, nodes(code, kind)[at])
+    return found[0] if found else Refusal("nothing fits")
+
+
+SHORTCUTS = [
+    "if (x.dim() > 9 and x.dim() < 99) or (\n        m is not None and torch.all(m == 1)\n    ):\n        m = None",
+    "if m.all():\n        # nothing is masked\n        m = None",
+    "if m is not None and (m == 1).all():\n        m = None",
+]
+
+
+@pytest.mark.parametrize("text", SHORTCUTS)
+def test_shortcut_is_left_out(text):
+    source = lines(text, "return x if m is None else x * m", head="def f(x, m):\n    ")
+    found = [one for call in range(4) for one in [_shortcut(source, call)] if isinstance(one, Fix)]
+    assert found
+    assert found[0].description.startswith(SHORTCUT)
+    prove(source, found[0], [[X, torch.ones(2, 3)], [X, torch.tensor([1.0, 0.0, 1.0])]])
+
+
+def _shortcut(source, at):
+    code = function_code(source)
+    tests = nodes(code, cst.Call)
+    branches = nodes(code, cst.If)
+    return shortcut.without_shortcut(code, branches[0], tests[at]) if at < len(tests) else Refusal("")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if m.all():\n        m = None\n    else:\n        x = x + 1",
+        "if m.all():\n        m = None\n        x = x + 1",
+        "if m.any():\n        m = None",
+        "if (m == 0).all():\n        m = None",
+        "if not m.all():\n        m = None",
+        "if x is None:\n        pass\n    elif m.all():\n        m = None",
+    ],
+)
+def test_shortcut_is_refused(text):
+    source = lines(text, "return x", head="def f(x, m):\n    ")
+    code = function_code(source)
+    branches = nodes(code, cst.If)
+    assert isinstance(shortcut.without_shortcut(code, branches[-1], nodes(code, cst.Call)[0]), Refusal)
+
+
+ASSIGNMENTS = [
+    "bad = y > 2\n    if bad.any():\n        # cut\n        y[bad] = 2.0",
+    "if torch.any(y < 0):\n        y[y < 0] = 0",
+    "if y.sum() > 100:\n        y[y.eq(1)] = 5.0",
+    "if x.dim() == 2 and not (y > 0).all():\n        y[y > 1] = 1.0",
+]
+
+
+@pytest.mark.parametrize("text", ASSIGNMENTS)
+def test_mask_is_assigned_through(text):
+    source = lines("y = x * 2", text, "return y.sin()")
+    code = function_code(source)
+    fix = shortcut.mask_assignment(code, nodes(code, cst.If)[0])
+    prove(source, fix, [[X], [(X * 100).detach()], [POSITIVE]])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if y.sum() > 0:\n        y[i] = 0.0",
+        "if y.sum() > 0:\n        y[y > 1] = x",
+        "if y.sum(0) > 0:\n        y[y > 1] = 0.0",
+        "if y.sum() > 0:\n        y[y > 1] = 0.0\n    else:\n        y = y + 1",
+        "if y.sum() > 0:\n        y[y > 1] = 0.0\n        y = y + 1",
+        "if y.sum() > 0:\n        y[0, 1] = 0.0",
+    ],
+)
+def test_mask_assignment_is_refused(text):
+    code = function_code(lines("i = x.argmax()", "y = x * 2", text, "return y"))
+    assert isinstance(shortcut.mask_assignment(code, nodes(code, cst.If)[0]), Refusal)
+
+
+def test_masks_are_counted():
+    source = HEAD + (
+        "def check(holds):\n    torch._assert_async(holds, 'count')\n\n\n"
+        "def f(x: torch.Tensor):\n    check(x[x > 0].numel() == 3)\n    return x + 1\n"
+    )
+    code = function_code(source)
+    fix = mask.count_mask(code, nodes(code, cst.Subscript)[0])
+    assert "check((x > 0).sum() == 3)" in applied(source, fix)
+    other = function_code(lines("return x + x[x > 0].numel()"))
+    assert isinstance(mask.count_mask(other, nodes(other, cst.Subscript)[0]), Refusal)
+
+
+def test_index_of_one_row():
+    source = lines(
+        "k = x.argmax()",
+        "rows = [x.flatten()[k], x[:, k % 3]]",
+        "return torch.stack([rows[0], rows[1].sum()])",
+    )
+    code = function_code(source)
+    found = nodes(code, cst.Subscript)
+    fixes = [index.select_row(code, node) for node in found[:2]]
+    after = source
+    for fix in fixes:
+        assert isinstance(fix, Fix), fix
+    both = Fix("both", "unsafe", tuple(dict.fromkeys(edit for fix in fixes for edit in fix.edits)))
+    after = prove(source, both, [[X]])
+    assert "x.flatten()[k.reshape(1)].squeeze(0)" in after
+    assert "x[:, (k % 3).reshape(1)].squeeze(1)" in after
+    for text in ("return table[x.argmax()]", "return x[..., x.argmax()]", "return x[x > 0]", "return x[0]"):
+        other = function_code(lines(text))
+        node = nodes(other, cst.Subscript)[0]
+        if "..." in text:
+            assert isinstance(index.select_row(other, node), Refusal)
+            continue
+        assert isinstance(index.select_row(other, node), Refusal)
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        (
+            "torch._check_tensor_all(x < 99, lambda: 'large')",
+            "torch._assert_async(torch.all(x < 99), 'large')",
+        ),
+        ("torch._check_tensor_all_with(ValueError, x < 99)", 'torch.all(x < 99), "the check failed")'),
+    ],
+)
+def test_checks_of_tensors(text, made):
+    source = lines(text, "return x + 1")
+    code = function_code(source)
+    fix = guard.check_in_graph(code, nodes(code, cst.Call)[0])
+    assert made in prove(source, fix, [[X]])
+
+
+def test_ternary_behind_a_plain_test():
+    source = lines("y = (", "    x.sin() if x.dim() == 2 and x.sum() > 0 else x + 1", ")", "return y * 2")
+    fixes = branch.fixes(code := function_code(source), nodes(code, cst.IfExp)[0])
+    assert len(fixes) == 2
+    for fix in fixes:
+        prove(source, fix, [[X], [(-X).detach()]])
+
+
+def test_requires_grad_is_left_to_eager():
+    source = lines(
+        "y = x.detach() * 2", "if x.dim() == 2:\n        y.requires_grad = True", "return y.detach()"
+    )
+    fix = first_fix(source, cst.Attribute, grad.fixes, at=3)
+    assert fix.description.startswith(WAY_ROUND)
+    assert "if x.dim() == 2 and not torch.compiler.is_compiling():" in applied(source, fix)
+    argument = lines("x.requires_grad = True", "return x")
+    assert isinstance(first_fix(argument, cst.Attribute, grad.fixes, at=1), Refusal)
