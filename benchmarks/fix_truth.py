@@ -57,7 +57,8 @@ def measure(model, breaks, given):
     start = time.perf_counter()
     mine = [(path, each) for path, each in breaks if model in each["by"]]
     files = sorted({str(given.root / path) for path, _ in mine})
-    found = lint(files, Settings()).findings
+    linted = lint(files, Settings())
+    found = linted.findings
     # What no rule found must still be asked about, to know what --verify confirms.
     asked = [
         Finding("PTB000", "recorded", each["what"], str(given.root / path), each["line"], 1, each["line"], 2)
@@ -84,7 +85,7 @@ def measure(model, breaks, given):
             {"path": path, "line": each["line"], "what": each["what"], "verdict": verdicts[0], "rule": rule,
              "fixes": fixes, "gone": gone}
         )  # fmt: skip
-    notes = [*(str(problem) for problem in judged.problems), *proof.notes]
+    notes = [*(str(problem) for problem in (*linted.problems, *judged.problems)), *proof.notes]
     return {"model": model, "seconds": round(time.perf_counter() - start), "rows": rows, "notes": notes}
 
 
