@@ -435,8 +435,12 @@ class Calls(Externals, Core):
             if isinstance(default, ast.Constant) and default.value is None:
                 return join(NONE, value)
             if isinstance(default, ast.Constant) and default.value is not ...:
-                plain = Py(type(default.value).__name__)
-                if value is UNKNOWN:
+                # A rate that is 0.0 by default is off until someone asks for it.
+                plain = Py(
+                    type(default.value).__name__,
+                    off=default.value == 0.0 and isinstance(default.value, float),
+                )
+                if value is UNKNOWN or (plain.off and isinstance(value, Py)):
                     return plain
                 if any(isinstance(o, Tensor) for o in options(value)):
                     # Annotated as a tensor, and a plain value by default: the annotation is not to be trusted.

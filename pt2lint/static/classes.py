@@ -215,7 +215,7 @@ class Classes(Calls):
                     c.attributes[name], c.env or {}, Frame(c.module, unit_of(c.node), c.name)
                 )
                 if isinstance(value, Py) and value.type in ("bool", "int", "float"):
-                    return Py(value.type, off=value.const is False and not self.set_elsewhere(cls, name))
+                    return Py(value.type, off=_is_off(value) and not self.set_elsewhere(cls, name))
                 return value
         for external_base in self.bases(cls)[1]:
             if external_base.startswith("torch.autograd.") and name == "apply":
@@ -413,7 +413,7 @@ class Classes(Calls):
         old = instance.attrs.get(name)
         if isinstance(value, Py) and value.type in ("bool", "int", "float"):
             # Another call may leave another number.
-            value = Py(value.type, read=value.read, off=value.const is False or value.off)
+            value = Py(value.type, read=value.read, off=_is_off(value))
         if isinstance(value, Tensor) and not frame.region:
             value = value.but(leaf=LEAF)
         instance.attrs[name] = value if old is None or old is value else join(old, value)
@@ -631,6 +631,11 @@ class Classes(Calls):
                 return None
             module = found
         return None
+
+
+def _is_off(value: Py) -> bool:
+    """Whether a flag is False or a rate is 0.0: what it switches on stays off until someone asks for it."""
+    return value.off or value.const is False or (value.type == "float" and value.const == 0)
 
 
 def declare(values: list[Value]) -> Value:

@@ -452,8 +452,14 @@ class Expressions(Classes):
         for outcome, branch in ((True, node.body), (False, node.orelse)):
             if known is not (not outcome):
                 inner = dict(env)
+                # Which arm runs cannot be seen from outside the statement: in use the optional may never be given.
+                doubt = outcome and (
+                    self.unlikely(node.test, env, frame) or self.optional(node.test, env, frame)
+                )
                 self.narrow(node.test, inner, outcome, frame)
+                self.doubt += doubt
                 values.append(self.eval(branch, inner, frame))
+                self.doubt -= doubt
         return join_all(values)
 
     def e_namedexpr(self, node: ast.NamedExpr, env: Env, frame: Frame) -> Value:
@@ -483,7 +489,7 @@ class Expressions(Classes):
                     # `a and False`: false, whatever a was.
                     self.doubt -= doubts
                     return Py("bool", known), known
-                if is_and and self.unlikely(part, inner, frame):
+                if self.unlikely(part, inner, frame) if is_and else self.likely(part, inner, frame):
                     doubts, self.doubt = doubts + 1, self.doubt + 1
                 self.narrow(part, inner, is_and, frame)
             self.doubt -= doubts
@@ -511,6 +517,8 @@ class Expressions(Classes):
         if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq) and len(test.ops) == 1:
             right = test.comparators[0]
             return isinstance(right, ast.Attribute) and self.quietly(right, env, frame) is HALF
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and _is_zero(test):
+            test = test.left
         if isinstance(test, (ast.Name, ast.Attribute)):
             value = self.quietly(test, env, frame)
             return isinstance(value, Py) and value.off
@@ -521,6 +529,31 @@ class Expressions(Classes):
                 self.external_name(kind) == "builtins.str"
                 and self.quietly(test.args[0], env, frame) is UNKNOWN
             )
+        return False
+
+    def likely(self, test: ast.expr, env: Env, frame: Frame) -> bool:
+        """Whether a condition holds but in special use: what `or` has after it then seldom runs."""
+        if isinstance(test, ast.Compare) and len(test.ops) == 1:
+            if isinstance(test.ops[0], ast.Is):
+                # `key is value or torch.equal(key, value)`: two names for what is one tensor in most calls.
+                sides = [self.quietly(side, env, frame) for side in (test.left, test.comparators[0])]
+                return all(side is UNKNOWN or tensor_of(side) is not None for side in sides)
+            if isinstance(test.ops[0], (ast.Eq, ast.LtE)) and _is_zero(test):
+                value = self.quietly(test.left, env, frame)
+                return isinstance(value, Py) and value.off
+        return False
+
+    def optional(self, test: ast.expr, env: Env, frame: Frame) -> bool:
+        """Whether a condition asks that something is given which may be left out: `mask is not None`."""
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            return any(self.optional(part, env, frame) for part in test.values)
+        if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.IsNot):
+            right = test.comparators[0]
+            if isinstance(right, ast.Constant) and right.value is None:
+                return any(is_none(o) for o in options(self.quietly(test.left, env, frame)))
+        if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
+            value = self.quietly(test.args[0], env, frame) if test.args else UNKNOWN
+            return isinstance(value, Union) and value.declared
         return False
 
     def tested_before(self, value: Value, frame: Frame) -> bool:
@@ -553,7 +586,10 @@ class Expressions(Classes):
         owner = self.eval(node.value, env, frame)
         index = self.eval(node.slice, env, frame)
         results = [self.item(o, index, node, env, frame) for o in options(owner) if is_none(o) is not True]
-        return join_all(results)
+        result = join_all(results)
+        if isinstance(owner, Union) and owner.declared and isinstance(result, Union):
+            return Union(result.options, True)  # an element of one of several kinds, as the annotation says
+        return result
 
     def item(self, owner: Value, index: Value, node: ast.Subscript, env: Env, frame: Frame) -> Value:
         if isinstance(owner, Tensor):
@@ -734,3 +770,9 @@ class Expressions(Classes):
 
 
 __all__ = ["Expressions", "Partial", "dotted"]
+
+
+def _is_zero(test: ast.Compare) -> bool:
+    """Whether something is compared with the number 0 alone."""
+    right = test.comparators[0]
+    return len(test.ops) == 1 and isinstance(right, ast.Constant) and right.value in (0, 0.0)

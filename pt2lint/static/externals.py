@@ -131,6 +131,7 @@ RESULTS: dict[str, Value] = {
         name: Instance(None, name)
         for name in (
             "torch.backends.cudnn.flags",
+            "torch.backends.cuda.sdp_kernel",
             "torch.random.fork_rng",
             "torch.autograd.detect_anomaly",
             "torch.autograd.set_detect_anomaly",
@@ -324,7 +325,9 @@ class Externals(Compiled):
         if isinstance(value, Tensor):
             value.ndim = result_ndim(name, args, kwargs, receiver)
             if name in ("torch.tensor", "torch.as_tensor") and args and tensor_of(args[0]) is None:
-                value.leaf = 0 if isinstance(args[0], Seq) else CONSTANT
+                known = args[0].elts if isinstance(args[0], Seq) else [args[0]]
+                # Dynamo knows the values of a constant tensor of one element, and what is computed of it.
+                value.leaf = CONSTANT if known is not None and len(known) == 1 else 0
             elif receiver is None and args and "rand" not in name and all(isinstance(a, Py) for a in args):
                 value.leaf = CONSTANT
         elif isinstance(value, Seq) and name.rsplit(".", 1)[-1] in ("topk", "sort", "max", "min"):

@@ -442,7 +442,7 @@ class Statements(Expressions):
         callee = self.quietly(test.func, env, frame)
         if key is None or not isinstance(callee, Ext):
             return
-        value = env.get(key, UNKNOWN)
+        value = env[key] if key in env else self.quietly(test.args[0], env, frame)
         if callee.name in ("torch.is_tensor", "torch.overrides.is_tensor_like"):
             wanted: tuple[str, ...] = ("torch.Tensor",)
         elif callee.name == "builtins.isinstance" and len(test.args) == 2:
@@ -465,7 +465,7 @@ class Statements(Expressions):
                 known = self.instance_of(wanted[0]) if len(wanted) == 1 else None
                 kept = known if known is not None else kept
             env[key] = kept
-        elif key in env:
+        elif isinstance(value, Union):
             env[key] = without(value, lambda o: fits(o) is True)
 
     _statements: dict[type[ast.AST], Any] = {

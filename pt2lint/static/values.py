@@ -338,7 +338,9 @@ def tensor_of(value: Value) -> Tensor | None:
     if isinstance(value, Union):
         found = next((o for o in value.options if isinstance(o, Tensor)), None)
         if found is not None:
-            hazy = value.declared and any(isinstance(o, Py) and o.type != "none" for o in value.options)
+            hazy = value.declared and any(
+                isinstance(o, (Seq, Dict)) or (isinstance(o, Py) and o.type != "none") for o in value.options
+            )
             if hazy and found.sure:
                 return found.but(sure=False)
             return found

@@ -442,3 +442,80 @@ class M(torch.nn.Module):
         print(gradient(y))
 """
     assert noted(source, tmp_path) == ["call builtins.print @ print(gradient(y))"]
+
+
+def assumed(source: str, tmp_path: Path) -> list[tuple[str, bool]]:
+    """Each operation's source text, and whether nothing had to be assumed for it."""
+    path = tmp_path / "m.py"
+    path.write_text(source)
+    project = Project()
+    interpreter = Interpreter(project, LISTENED)
+    interpreter.run(project.load(str(path)))
+    lines = source.splitlines()
+    found = [op for ops in interpreter.finished_notes()[str(path)].values() for op in ops]
+    return [(lines[op.line - 1][op.column - 1 : op.end_column - 1], op.sure) for op in found]
+
+
+def test_what_special_use_alone_reaches_is_not_sure(tmp_path: Path) -> None:
+    source = """
+import torch
+from typing import Optional, Tuple, Union
+from torch import Tensor
+
+class M(torch.nn.Module):
+    def __init__(self, sides: Union[Tensor, Tuple[float, float]], drop: float = 0.0, keep: float = 0.5):
+        super().__init__()
+        self.sides, self.drop, self.keep = sides, drop, keep
+
+    def forward(self, x: Tensor, y: Tensor, mask: Optional[Tensor] = None):
+        lengths = mask.sum().item() if mask is not None else 3
+        low = self.sides.min().item() if isinstance(self.sides, Tensor) else min(self.sides)
+        if low < 2:
+            x = x + 1
+        if self.sides[0] > 1:
+            x = x + 1
+        if self.training and self.drop > 0 and x.sum() > 1:
+            return x
+        if not self.training or self.drop == 0.0 or x.sum() > 2:
+            return x
+        if x is y or x.sum() > 3:
+            return x
+        if not self.training or self.keep == 0.0 or x.sum() > 4:
+            return x
+        return y
+"""
+    assert assumed(source, tmp_path) == [
+        ("mask.sum().item()", False),
+        ("self.sides.min().item()", False),
+        ("self.sides[0] > 1", False),
+        ("x.sum() > 1", False),
+        ("x.sum() > 2", False),
+        ("x.sum() > 3", False),
+        ("x.sum() > 4", True),
+    ]
+
+
+def test_names_that_stars_bring(tmp_path: Path) -> None:
+    package = tmp_path / "pack"
+    package.mkdir()
+    (package / "__init__.py").write_text("from .one import *\nfrom .two import *\nfrom .broken import *\n")
+    (package / "one.py").write_text("from . import *\nfrom .three import *\n")  # in a circle
+    (package / "two.py").write_text("import torch\nclass Other: pass\n")
+    (package / "three.py").write_text("def total(x):\n    return x.sum()\n")
+    (package / "broken.py").write_text("def nothing(:\n")
+    source = """
+import torch
+from pack import total, gone
+
+@torch.compile
+def f(x):
+    gone(x)
+    if total(x) > 0:
+        x = x + 1
+    return x
+"""
+    assert assumed(source, tmp_path) == [("total(x) > 0", True)]
+    project = Project(linted=[str(tmp_path / "m.py")])
+    interpreter = Interpreter(project, LISTENED)
+    interpreter.run(project.load(str(tmp_path / "m.py")))
+    assert str(package / "two.py") not in {m.path for m in project._by_path.values()}  # never parsed
