@@ -100,7 +100,7 @@ class Ear:
         if record and (record["path"], record["line"]) not in known:
             events.append(("break", record))
         lines = {"traced": self._records.lines(skipped=False), "gave_up": self._records.lines(skipped=True)}
-        run = run_from({"target": "", "probe": "default", "mode": "call", "events": events, **lines})
+        run = run_from({"target": "", "probe": "program", "mode": "call", "events": events, **lines})
         off = next((name for name in OFF if os.environ.get(name, "0") not in ("", "0")), None)
         places = dict.fromkeys(self._place(break_, run.breaks) for break_ in run.breaks)
         return Outcome(run, tuple(places), tuple(names), off)

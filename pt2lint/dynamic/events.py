@@ -50,12 +50,14 @@ class Recompile:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a run, a target or a whole job gave no answer. `place` is the innermost line under the paths."""
+    """Why a run, a target or a whole job gave no answer. `place` is the innermost line under the paths, `target`
+    where what failed is defined (its `def`)."""
 
     kind: str
     message: str
     type: str = ""
     place: tuple[str, int] | None = None
+    target: tuple[str, int] | None = None
 
     def __str__(self) -> str:
         named = self.type and self.kind not in ("exit", "crash", "timeout", "memory")
@@ -69,10 +71,10 @@ class Run:
     Probes: "recorded" (the program run eagerly, its calls recorded), "eager", "explain", "default", "again"
     (same inputs once more), "given" (further inputs of the user's), "varied" (further inputs of our own),
     "fullgraph", "capture" (default mode with what fullgraph=True captures), "program" (the user's program as it
-    stands), "trace" (the logs of a job that ran elsewhere). `traced` holds the lines Dynamo traced in frames
-    that it kept, `gave_up` those in frames it gave up, `ran` how often each line ran eagerly. `details` of
-    "recorded" and "program" hold `sites`: the lines that called torch.compile, with what came of it
-    (child/harvest.py).
+    stands), "trace" (the logs of a job that ran elsewhere). `graphs` counts the operators of each graph, and
+    `graph_lines` holds the lines traced into it. `traced` holds the lines Dynamo traced in frames that it kept,
+    `gave_up` those in frames it gave up, `ran` how often each line ran eagerly. `details` of "recorded" and
+    "program" hold `sites`: the lines that called torch.compile, with what came of it (child/harvest.py).
     """
 
     target: str
@@ -81,6 +83,7 @@ class Run:
     breaks: tuple[Break, ...] = ()
     recompiles: tuple[Recompile, ...] = ()
     graphs: tuple[int, ...] = ()
+    graph_lines: tuple[Mapping[str, frozenset[int]], ...] = ()
     traced: Mapping[str, frozenset[int]] = field(default_factory=dict)
     gave_up: Mapping[str, frozenset[int]] = field(default_factory=dict)
     ran: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
@@ -128,6 +131,7 @@ def run_from(message: Mapping[str, Any]) -> Run:
         breaks=tuple(breaks),
         recompiles=tuple(recompiles),
         graphs=tuple(fields["operators"] for kind, fields in said if kind == "graph"),
+        graph_lines=tuple(_lines(lines) for lines in message.get("graph_lines") or ()),
         traced=_lines(message.get("traced")),
         gave_up=_lines(message.get("gave_up")),
         ran={

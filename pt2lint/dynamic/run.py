@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -102,26 +102,7 @@ class Collected:
 def _judged(findings: Sequence[Finding], collected: Collected, files: Files) -> VerifyResult:
     events = Events(tuple(collected.runs), tuple(collected.failures))
     judged = judge(findings, events, files)
-    return VerifyResult(judged, collected.problems, collected.notes + costliest(judged), events)
-
-
-def costliest(findings: Sequence[Finding], most: int = 3) -> list[str]:
-    """A note on the breaks that cost most, where there are more than that: those hit most often come first.
-
-    A break that made Dynamo give up a whole function costs more than one between two graphs.
-    """
-    breaks = {
-        (each.path, each.line): each.evidence
-        for each in findings
-        if each.verdict == "confirmed" and each.evidence and "skipped_frame" in each.evidence
-    }
-    if len(breaks) <= most:
-        return []
-    ranked = sorted(
-        breaks, key=lambda place: (-breaks[place]["hits"] * (1 + breaks[place]["skipped_frame"]), place)
-    )
-    said = [f"{path}:{line} ({breaks[path, line]['hits']} times a call)" for path, line in ranked[:most]]
-    return ["the costliest breaks: " + ", ".join(said)]
+    return VerifyResult(judged, collected.problems, collected.notes, events)
 
 
 def read_sources(shown: dict[str, str]) -> dict[str, str]:
@@ -177,7 +158,7 @@ class _Session:
             if ended is None or ended is STOPPED:
                 return out
             out.problems.append(Problem(where, f"{state.current or job.label}: {ended}"))
-            out.failures.append((state.covers, ended))
+            out.failures.append((state.covers, state.at_target(ended)))
             if state.current is None:
                 return out
             skip = [*skip, *state.finished, state.current]
@@ -202,6 +183,13 @@ class _State:
         self.finished: list[str] = []
         self.current: str | None = None
         self.path: str | None = None
+        self.line: int | None = None
+
+    def at_target(self, failure: Failure) -> Failure:
+        """The failure with the place of the target that is being probed."""
+        if self.current is None or not self.path or not self.line:
+            return failure
+        return replace(failure, target=(self.path, self.line))
 
     @property
     def covers(self) -> tuple[str, ...]:
@@ -224,7 +212,7 @@ class _State:
                 self.out.notes.append(f"{self.job.what} called nothing that torch.compile could take")
         elif kind == "target":
             self.current = message["name"]
-            self.path = message["path"]
+            self.path, self.line = message["path"], message["line"]
             self.progress(f"{self.current}: {message['how']}")
             if self.job.kind == "made_up":
                 self.out.notes.append(f"{self.current}: verified with {message['how']}")
@@ -257,7 +245,7 @@ class _State:
         if place:
             text += f" (at {os.path.relpath(place[0])}:{place[1]})"
         self.out.problems.append(Problem(self.where, text))
-        self.out.failures.append((self.covers, failure))
+        self.out.failures.append((self.covers, self.at_target(failure)))
 
 
 # What PyTorch's troubleshooting guide says to try next, by kind of failure and by layer.

@@ -104,7 +104,7 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
             elif own & traced.get(path, frozenset()):
                 evidence = {"reason": "the line was compiled, and no further call compiled it again for this"}
         if verdict == "unreached":
-            failure = _failure_for(path, events.failures)
+            failure = _failure_for(path, finding.line, events.failures, files)
             if failure is not None:
                 verdict, evidence = "failed", {"reason": str(failure), "kind": failure.kind}
         judged.append(replace(finding, verdict=verdict, evidence=evidence))
@@ -262,8 +262,17 @@ def _refutation(own: set[int], path: str, runs: Sequence[Run]) -> dict[str, Any]
     return {"reason": "Dynamo traced this line and did not break the graph", "targets": sorted(by)}
 
 
-def _failure_for(path: str, failures: Iterable[tuple[tuple[str, ...], Failure]]) -> Failure | None:
-    return next((failure for paths, failure in failures if not paths or path in paths), None)
+def _failure_for(
+    path: str, line: int, failures: Iterable[tuple[tuple[str, ...], Failure]], files: Files
+) -> Failure | None:
+    """What failed of what would have reached a line: what is defined around it, else the first for its file."""
+    concerned = [failure for paths, failure in failures if not paths or path in paths]
+    statements = files.statements(path)
+    for failure in concerned:
+        own = failure.target is not None and failure.target[0] == path
+        if own and failure.target and statements and statements.same_definition(line, failure.target[1]):
+            return failure
+    return concerned[0] if concerned else None
 
 
 def _unforeseen_break(

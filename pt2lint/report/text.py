@@ -6,7 +6,8 @@ Colours are marked as `style(text, name)` and come from rich; without colour ric
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from pt2lint.finding import Finding, Fix, Step, Verdict
 from pt2lint.report import Report
@@ -36,10 +37,20 @@ def render(report: Report) -> str:
 
 
 def blocks(report: Report) -> list[str]:
-    """One block of lines a finding, those that a comment silenced last."""
+    """One block of lines a finding, those that a comment silenced last.
+
+    Where verdicts were given, what is confirmed comes first, and of that what costs most.
+    """
     style = _styled if report.colour else _plain
-    shown = [_block(report, finding, style) for finding in report.findings]
+    shown = [_block(report, finding, style) for finding in costliest_first(report.findings)]
     return shown + [_block(report, finding, style, suppressed=True) for finding in report.suppressed]
+
+
+def costliest_first(findings: Sequence[Finding]) -> list[Finding]:
+    """Confirmed findings by their cost, the highest first, then the others as they stand."""
+    return sorted(
+        findings, key=lambda each: (each.verdict != "confirmed", *(-amount for amount in each.cost))
+    )
 
 
 def statistics(report: Report) -> str:
@@ -113,6 +124,9 @@ def _told(report: Report, finding: Finding, style: Style) -> Iterator[str]:
     if finding.verdict:
         verdict = style(finding.verdict, f"bold {VERDICTS[finding.verdict]}")
         yield f"{equals}{verdict}: {_reason(finding)}"
+        cost = ", ".join(_costs(finding.evidence or {})) if finding.verdict == "confirmed" else ""
+        if cost:
+            yield f"{equals}cost: {cost}"
     if finding.confidence == "low":
         yield f"{equals}low confidence: shown because of --pedantic or a verdict"
     steps = _shortened(finding.flow)
@@ -126,13 +140,29 @@ def _reason(finding: Finding) -> str:
     evidence = finding.evidence or {}
     reason = " ".join(str(evidence.get("reason") or MEANING[finding.verdict or "failed"]).split())
     break_id = evidence.get("graph_break")
-    graphs, hits = evidence.get("graphs"), evidence.get("hits")
-    counted = f"{graphs} graph{'' if graphs == 1 else 's'}"
-    details = [
-        *([counted] if graphs is not None and finding.verdict == "confirmed" else []),
-        *([f"hit {hits} times"] if hits is not None and hits > 1 else []),
-    ]
-    return (f"{break_id} " if break_id else "") + reason + (f" ({', '.join(details)})" if details else "")
+    return (f"{break_id} " if break_id else "") + reason
+
+
+def _costs(evidence: dict[str, Any]) -> Iterator[str]:
+    """What a confirmed break or recompilation costs, in words."""
+    if evidence.get("skipped_frame"):
+        yield "the whole function runs uncompiled"
+    hits, graphs = evidence.get("hits") or 0, evidence.get("graphs")
+    if evidence.get("guards"):
+        yield f"compiled again {_times(hits)}"
+        if evidence.get("limit"):
+            yield "then run uncompiled: the limit was hit"
+    elif hits:
+        yield f"hit {_times(hits)} a call"
+    if graphs and hits:
+        yield f"{graphs} graph{'' if graphs == 1 else 's'} in all"
+    before, after = evidence.get("operators_before"), evidence.get("operators_after")
+    if before is not None or after is not None:
+        yield f"{before or 'no'} operators in the graph before it, {after or 'none'} after it"
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
 
 
 def _shortened(flow: tuple[Step, ...]) -> list[Step | None]:
@@ -163,6 +193,7 @@ def _summary(report: Report, style: Style) -> str:
     files = f"{report.files} file{'' if report.files == 1 else 's'}"
     verdicts = Counter(finding.verdict for finding in report.findings if finding.verdict)
     told = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS if verdicts[verdict])
+    told += ", the costliest first" if verdicts["confirmed"] > 1 else ""
     if not report.findings:
         text = style(f"Nothing found in {files}.", "green")
     else:

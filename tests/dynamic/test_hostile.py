@@ -171,6 +171,8 @@ def test_what_is_raised_fails_and_the_rest_goes_on(project: Project) -> None:
     for number, (_, words) in enumerate(CAUGHT.values()):
         assert re.search(words, said[f"hostile_{number}"])
     assert [each.verdict for each in hostile] == ["failed"] * len(CAUGHT)
+    for finding, (_, words) in zip(hostile, CAUGHT.values(), strict=True):
+        assert re.search(words.removesuffix(r" \(at"), finding.evidence["reason"])
     assert good.verdict == "confirmed"
 
 

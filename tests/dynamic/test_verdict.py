@@ -133,6 +133,16 @@ def test_failures_concern_their_files() -> None:
     assert verdict_of(found(10), run(breaks=(broke(10),)), failures=(((), hang),)) == "confirmed"
 
 
+def test_the_failure_of_what_holds_the_finding_is_its_own() -> None:
+    first = Failure("exit", "it called sys.exit(0)", target=(PATH, 4))
+    second = Failure("exception", "two", target=(PATH, 15))
+    failures = (((PATH,), first), ((PATH,), second))
+    for line, words in ((10, "sys.exit"), (16, "two"), (20, "sys.exit")):
+        [judged] = judge([found(line, code="PTB100")], Events((), failures), FILES)
+        assert judged.evidence is not None
+        assert words in judged.evidence["reason"]
+
+
 def test_a_break_elsewhere_is_placed_at_the_users_innermost_line() -> None:
     stack = ((PATH, 11, "f", 4, 20), ("/stdlib/copy.py", 153, "deepcopy", None, None))
     judged = judge([], Events((run(breaks=(broke(153, "/stdlib/copy.py", stack=stack),)),)), FILES)

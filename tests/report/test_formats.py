@@ -42,8 +42,27 @@ def test_text_marks_stand_beneath_wide_characters_and_tabs() -> None:
 
 def test_text_gives_dynamos_reason_in_one_line() -> None:
     text = render("text", report(CONFIRMED))
-    assert "= confirmed: GB0124 Unsupported Tensor.item() call with x (3 graphs, hit 24 times)\n" in text
+    assert "= confirmed: GB0124 Unsupported Tensor.item() call with x\n" in text
+    assert "= cost: hit 24 times a call, 3 graphs in all\n" in text
     assert "Found 1 finding in 2 files (1 confirmed)." in text
+
+
+def test_text_shows_first_what_costs_most() -> None:
+    said = {**(CONFIRMED.evidence or {}), "hits": 1, "operators_before": 7, "operators_after": None}
+    small = replace(CONFIRMED, message="small", line=1, evidence=said)
+    skipping = replace(small, message="skipping", line=11, evidence={**said, "skipped_frame": True})
+    again = {"graph_break": None, "reason": "r", "guards": ["n == 3"], "hits": 8, "limit": "recompile_limit"}
+    recompiled = replace(small, message="recompiled", line=12, evidence=again)
+    text = render("text", report(REFUTED, BRANCH, small, CONFIRMED, skipping, recompiled))
+    heads = [line.split("PTB103 ")[1] for line in text.splitlines() if "PTB103 " in line]
+    assert heads[:2] == ["recompiled", "skipping"]
+    assert heads[2:4] == [CONFIRMED.message, "small"]
+    assert "= cost: compiled again 8 times, then run uncompiled: the limit was hit\n" in text
+    assert (
+        "= cost: the whole function runs uncompiled, hit once a call, 3 graphs in all, "
+        "7 operators in the graph before it, none after it\n" in text
+    )
+    assert "(4 confirmed, 1 refuted, 1 unreached, the costliest first)" in text
 
 
 def test_text_of_a_refuted_finding_does_not_count() -> None:

@@ -17,10 +17,13 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
     leave_guards_untimed()
     prober = Prober(spec, wire)
     look = prober.probe
-    if spec.get("observe"):
-        from . import compare, overlay
+    if spec.get("observe") or spec.get("overlay"):
+        from . import overlay
 
         overlay.install(spec["overlay"])
+    if spec.get("observe"):
+        from . import compare
+
         look = compare.Observer(prober, spec, wire).observe
     wire.send("load")
     seed(0)  # models and inputs are the same from child to child

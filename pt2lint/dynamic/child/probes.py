@@ -344,6 +344,7 @@ class Prober:
 
 def report_records(report: dict[str, Any], records: Records) -> None:
     report["events"] = records.events
+    report["graph_lines"] = records.graph_lines()
     report["traced"] = records.lines(skipped=False)
     report["gave_up"] = records.lines(skipped=True)
 

@@ -69,6 +69,11 @@ class Records:
         graph = {"operators": operators, "compile_id": current_compile_id() or self.last_compile}
         self.events.append(("graph", graph))
 
+    def graph_lines(self) -> list[dict[str, list[int]]]:
+        """{path: lines} traced into each graph, in the order of the "graph" events."""
+        ids = [fields["compile_id"] for kind, fields in self.events if kind == "graph"]
+        return [{path: sorted(lines) for path, lines in self.traced.get(id, {}).items()} for id in ids]
+
     def lines(self, skipped: bool) -> dict[str, list[int]]:
         """{path: lines} traced in frames that Dynamo gave up (skipped=True), or kept (False)."""
         found: dict[str, set[int]] = {}
