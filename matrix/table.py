@@ -129,6 +129,14 @@ def operators(version: str) -> dict[str, str]:
     return dict.fromkeys(data["fine"], ".") | {n: operator_sign(r) for n, r in data["breaks"].items()}
 
 
+@cache
+def calls(version: str) -> dict[str, str]:
+    """Name of an operation (pt2lint/op.py) -> its sign, for all that calls.py tries on that version."""
+    path = RESULTS / f"calls-{version}.json"
+    data = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"fine": [], "breaks": {}}
+    return dict.fromkeys(data["fine"], ".") | {n: operator_sign(r) for n, r in data["breaks"].items()}
+
+
 def operator_sign(result: list[Any] | None) -> str:
     """The sign of what operators.py found of one that breaks, "." of None."""
     if result is None:

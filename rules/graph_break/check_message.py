@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import libcst as cst
+
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
@@ -41,7 +43,7 @@ class CheckMessage(GraphBreak):
 
     code = "PTB113"
     name = "check-message"
-    ops = calls("torch", "_check _check_value _check_index _check_type _check_not_implemented")
+    ops = calls("torch", "_check _check_with _check_value _check_index _check_type _check_not_implemented")
     says = "{code} is given a message that closes over a tensor"
     graph_breaks = ("GB9158",)
 
@@ -53,6 +55,13 @@ class CheckMessage(GraphBreak):
         "torch._check(x.shape[0] > 1)\nreturn x + 1",
     )
 
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        over = any(kind == "function over a tensor" for kind in op.args.values())
+        if over:
+            self.breaks(node, op, self.says)
+        else:
+            self.breaks(node, op, "{code} is given a function as its message", "call torch._check without a tensor")
+
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return op.arg(1, "message") == "function over a tensor"
+        return "function" in op.arg(2 if op.name.endswith("_with") else 1, "message")

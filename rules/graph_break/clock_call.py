@@ -2,9 +2,7 @@ from __future__ import annotations
 
 from pt2lint.rule import GraphBreak, calls
 
-TIME = (
-    "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns process_time sleep strftime localtime"
-)
+TIME = "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns process_time sleep strftime localtime ctime"
 
 
 class ClockCall(GraphBreak):

@@ -50,6 +50,7 @@ class ContextManager(GraphBreak):
         "with threading.Lock",
         "with threading.RLock",
         "with torch.backends.cudnn.flags",
+        "with torch.backends.cuda.sdp_kernel",
         "with torch.random.fork_rng",
         "with torch.device",
         "with torch.autograd.detect_anomaly",
@@ -67,7 +68,6 @@ class ContextManager(GraphBreak):
     severity = "error"
     says = "Dynamo cannot enter {code}, and leaves the whole function to Python"
     repairs = ("disable",)
-    until = {"with contextlib.suppress": (2, 13), "with contextlib.ExitStack": (2, 13)}
     graph_breaks = ("GB0142", "GB0208", "GB0092")
 
     INVALID = (

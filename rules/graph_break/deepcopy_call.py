@@ -67,5 +67,5 @@ class DeepcopyCall(GraphBreak):
         copied = op.arg(0, "x")
         if "tensor" in copied or "module" in copied or "torch.nn." in copied:
             self.breaks(node, op, self.says)
-        elif self.function.target < (2, 13) and copied.startswith(("list of", "dict of", "tuple of")):
-            self.breaks(node, op, "{code} is a copy that Dynamo does not trace")
+        elif copied.startswith(("list of", "dict of", "tuple of")):
+            self.breaks(node, op, "{code} is a copy that Dynamo does not trace", f"{op.name} of plain values")

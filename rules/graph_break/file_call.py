@@ -3,7 +3,7 @@ from __future__ import annotations
 from pt2lint.rule import GraphBreak, calls
 
 OS = "listdir makedirs mkdir remove unlink rename replace getcwd walk stat scandir system"
-PATH = "exists isfile isdir getsize getmtime abspath realpath"
+PATH = "exists isfile isdir getsize getmtime abspath realpath islink"
 
 
 class FileCall(GraphBreak):

@@ -47,10 +47,10 @@ class HostCall(GraphBreak):
         *calls("subprocess", "run Popen call check_call check_output"),
         *calls("gc", "collect disable enable freeze"),
         *calls("ctypes", "sizeof CDLL cast byref pointer"),
-        *calls("os", "getpid cpu_count urandom kill"),
+        *calls("os", "getpid getppid cpu_count urandom kill times uname"),
         *calls("inspect", "stack currentframe"),
-        *calls("traceback", "print_exc print_stack format_exc"),
-        *calls("hashlib", "md5 sha1 sha256"),
+        *calls("traceback", "print_exc print_stack format_exc format_stack extract_stack"),
+        *calls("hashlib", "md5 sha1 sha256 sha512 blake2b"),
         *calls("threading", "current_thread Thread get_ident"),
         *calls("threading.Lock", "acquire release"),
         *calls("threading.RLock", "acquire release"),
@@ -60,6 +60,12 @@ class HostCall(GraphBreak):
         "call importlib.import_module",
         *calls("sys", "getrefcount getsizeof _getframe"),
         "call socket.gethostname",
+        "call getpass.getuser",
+        "call signal.getsignal",
+        "call atexit.register",
+        "call asyncio.run",
+        *calls("queue.Queue", "put get"),
+        *calls("concurrent.futures.ThreadPoolExecutor", "map submit"),
         "call threading.local",
         "set os.environ[]",
         "call torch.set_num_threads",
@@ -67,12 +73,6 @@ class HostCall(GraphBreak):
     )
     says = "{code} is a call that Dynamo does not trace"
     repairs = ("disable",)
-    until = {
-        "call importlib.util.find_spec": (2, 13),
-        "call traceback.format_exc": (2, 13),
-        "call builtins.locals": (2, 13),
-        "call contextvars.ContextVar.get": (2, 15),
-    }
     graph_breaks = ("GB0007", "GB0156", "GB0059")
 
     INVALID = (

@@ -67,7 +67,7 @@ class RandomCall(GraphBreak):
     name = "random-call"
     ops = (
         *calls("random", OLD),
-        *calls("random", "choice choices gauss normalvariate"),
+        *calls("random", "choice choices gauss normalvariate betavariate expovariate getrandbits triangular"),
         *CARRIED,
         *calls("numpy.random", " ".join(SIZE)),
         *calls("numpy.random", "default_rng RandomState permutation choice standard_normal exponential"),
@@ -77,7 +77,6 @@ class RandomCall(GraphBreak):
     )
     says = "{code} draws a random number outside the graph"
     repairs = ("host", "disable")
-    until = dict.fromkeys(calls("random", OLD), (2, 15))
     graph_breaks = ("GB0007", "GB0033", "GB0170", "GB0294", "GB0008")
 
     INVALID = (
@@ -103,8 +102,9 @@ class RandomCall(GraphBreak):
         return size is None or not op.arg(size, "size")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if op.name not in CARRIED or self._decides(node):
-            self.breaks(node, op, self.says)
+        decides = self._decides(node)
+        if op.name not in CARRIED or decides:
+            self.breaks(node, op, self.says, f"{op.name} in a branch" if decides else "")
 
     def _decides(self, node: cst.CSTNode) -> bool:
         """Whether the number, as it is or compared, is the test of a branch."""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import libcst as cst
+
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
@@ -56,7 +58,6 @@ class RandomState(GraphBreak):
     )
     says = "{code} uses the state of a random number generator"
     repairs = ("disable",)
-    since = dict.fromkeys(calls("torch.cuda", "manual_seed manual_seed_all"), (2, 13))
     graph_breaks = ("GB0007", "GB7650", "GB0363", "GB0055")
 
     INVALID = (
@@ -70,6 +71,11 @@ class RandomState(GraphBreak):
         "return x.clone().normal_(generator=None) * 0",
     )
 
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        given = op.arg("generator") == "torch.Generator"
+        self.breaks(node, op, self.says, f"{op.name} with a generator" if given else "")
+
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return op.name not in USES or op.arg("generator") == "torch.Generator"
+        drawn = op.name in USES and op.name != "call torch.Tensor.random_"
+        return not drawn or op.arg("generator") == "torch.Generator"

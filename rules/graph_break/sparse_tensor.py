@@ -44,11 +44,6 @@ class SparseTensor(GraphBreak):
     )
     says = "{code} makes a sparse tensor, which Dynamo does not trace"
     repairs = ("disable",)
-    since = {
-        "call torch.Tensor.to_sparse": (2, 9),
-        "call torch.Tensor.to_sparse_coo": (2, 9),
-        "call torch.Tensor.to_sparse_csr": (2, 13),
-    }
     graph_breaks = ("GB0015", "GB0277")
 
     INVALID = (

@@ -55,8 +55,6 @@ class TensorHook(GraphBreak):
         ),
     )
     says = "{code} registers a hook inside compiled code"
-    since = {"call torch.Tensor.retain_grad": (2, 9)}
-    until = {"call torch.Tensor.register_hook": (2, 13)}
     graph_breaks = ("GB0013", "GB0467", "GB0108")
 
     INVALID = (

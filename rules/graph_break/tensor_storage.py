@@ -45,7 +45,6 @@ class TensorStorage(GraphBreak):
     ops = (*calls("torch.Tensor", "data_ptr storage storage_offset is_shared is_same_size"),)
     says = "{code} asks for the memory behind a tensor"
     repairs = ("disable",)
-    until = {"call torch.Tensor.storage_offset": (2, 15)}
     graph_breaks = ("GB3006", "GB0208")
 
     INVALID = (

@@ -6,7 +6,7 @@ from pt2lint.rule import GraphBreak, calls, is_tensor
 MATH = (
     "acos acosh asin asinh atan atan2 atanh ceil copysign cos cosh degrees erf erfc exp expm1 fabs floor "
     "fmod gamma hypot isclose isfinite isinf isnan lgamma log log10 log1p log2 modf pow sin sinh sqrt tan "
-    "tanh trunc"
+    "tanh"
 )
 
 

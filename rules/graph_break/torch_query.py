@@ -2,6 +2,13 @@ from __future__ import annotations
 
 from pt2lint.rule import GraphBreak, calls
 
+QUERIES = (
+    "can_cast get_autocast_cpu_dtype get_default_device get_deterministic_debug_mode get_device "
+    "get_float32_matmul_precision get_num_interop_threads get_num_threads is_anomaly_check_nan_enabled "
+    "is_anomaly_enabled is_conj is_deterministic_algorithms_warn_only_enabled is_distributed is_inference is_neg "
+    "is_same_size is_signed is_warn_always_enabled result_type"
+)
+
 
 class TorchQuery(GraphBreak):
     """A function of torch answers with a plain Python value that Dynamo does not know.
@@ -44,17 +51,21 @@ class TorchQuery(GraphBreak):
     code = "PTB186"
     name = "torch-query"
     ops = (
-        *calls("torch", "get_num_threads can_cast result_type get_default_device from_dlpack"),
-        *calls("torch", "is_inference_mode_enabled is_conj"),
+        *calls("torch", QUERIES),
+        *calls("torch", "from_dlpack to_dlpack resize_as_ is_inference_mode_enabled get_device_module"),
         *calls("torch.cuda", "memory_allocated max_memory_allocated memory_reserved device_count"),
-        *calls("torch.Tensor", "is_inference is_conj is_pinned resize_"),
+        *calls("torch.cuda", "is_bf16_supported is_tf32_supported is_initialized"),
+        *calls("torch.Tensor", "is_inference is_conj is_pinned is_neg is_signed is_set_to is_distributed"),
+        *calls("torch.Tensor", "dense_dim has_names resize resize_ resize_as_ share_memory_ to_mkldnn"),
+        "call torch.backends.cuda.is_built",
+        "call torch.compiler.cudagraph_mark_step_begin",
+        "call torch.compiler.set_stance",
+        "call torch._dynamo.mark_dynamic",
         "call torch.backends.mps.is_available",
         "call torch.hub.get_dir",
     )
     says = "{code} asks torch for what Dynamo does not know"
     repairs = ("disable",)
-    since = {"call torch.Tensor.is_inference": (2, 9)}
-    until = {"call torch.backends.mps.is_available": (2, 15)}
     graph_breaks = ("GB0208", "GB0007", "GB0045", "GB0046", "GB0126")
 
     INVALID = (

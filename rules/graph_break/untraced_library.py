@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from pt2lint.rule import GraphBreak, calls
 
+PATTERN = "match search findall split fullmatch"
 RE = "match search sub compile findall split fullmatch"
-HEAP = "heappush heappop heapify heapreplace heappushpop"
+HEAP = "heappush heappop heapify heapreplace heappushpop nlargest nsmallest"
 BYTES = "replace split join find startswith endswith strip hex count index"
 
 
@@ -51,29 +52,25 @@ class UntracedLibrary(GraphBreak):
         "call builtins.bytes",
         "call builtins.bytearray",
         *calls("re", RE),
+        *calls("re.Pattern", PATTERN),
         *calls("heapq", HEAP),
-        *calls("bisect", "bisect bisect_left bisect_right insort"),
-        *calls("statistics", "mean median stdev"),
-        *calls("zlib", "crc32 compress decompress"),
+        *calls("bisect", "bisect bisect_left bisect_right insort insort_left insort_right"),
+        *calls("statistics", "mean stdev variance pstdev mode"),
+        *calls("zlib", "adler32 crc32 compress decompress"),
         *calls("base64", "b64encode b64decode"),
         "call array.array",
         "call decimal.Decimal",
         "call builtins.memoryview",
         "call types.SimpleNamespace",
+        "call builtins.object",
         "call collections.Counter",
+        "call collections.Counter.most_common",
+        *calls("dataclasses", "fields replace"),
+        "call string.Template.substitute",
         "call collections.OrderedDict.move_to_end",
     )
     says = "{code} is part of the standard library that Dynamo does not trace"
     repairs = ("disable",)
-    until = {
-        **dict.fromkeys(calls("heapq", HEAP), (2, 15)),
-        "call types.SimpleNamespace": (2, 15),
-        "call builtins.bytes": (2, 15),
-        "call builtins.bytearray": (2, 15),
-        "call collections.Counter": (2, 9),
-        "call collections.OrderedDict.move_to_end": (2, 9),
-        **dict.fromkeys(calls("re", RE), (2, 9)),
-    }
     graph_breaks = ("GB0156", "GB0007", "GB0147", "GB0134", "GB0059")
 
     INVALID = (

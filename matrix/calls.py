@@ -1,0 +1,388 @@
+"""Which calls of the standard library, NumPy and torch's odder corners break the graph: each tried once.
+
+    PYTHON matrix/calls.py            write results/calls-VERSION.json
+    PYTHON matrix/calls.py --stdout [NAME...]   print (these) instead
+
+CALLS gives for each operation (named as in pt2lint/op.py) an expression, or statements that end in one, which run in a
+compiled function between two operations on tensors; `x`, `m`, `i` and `s` are as in table.py, `here` is an empty
+folder. A result is as in operators.py; what cannot run in eager mode is left out.
+"""
+
+import argparse
+import logging
+import os
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[0] = str(ROOT)
+sys.path += [str(ROOT / "pt2lint" / "dynamic"), str(ROOT / "tools")]
+
+import torch  # noqa: E402
+import torch._dynamo  # noqa: E402
+from child import taps  # noqa: E402
+
+from matrix.construct_probe import given  # noqa: E402
+from matrix.harness import contained, said, shortened  # noqa: E402
+from matrix.operators import text  # noqa: E402
+from matrix.table import RESULTS  # noqa: E402
+
+IMPORTS = """
+import atexit, base64, bisect, concurrent.futures, contextlib, ctypes, datetime, gc, hashlib, heapq, io, json
+import logging, math, os, pathlib, queue
+import pickle, platform, pprint, random, re, secrets, shutil, signal, statistics, subprocess, sys, tempfile, threading
+import time, traceback, uuid, warnings, zlib
+import torch
+from torch import nn
+try:
+    import numpy as np
+except ImportError:
+    np = None
+log = logging.getLogger("pt2lint.matrix")
+generator = torch.Generator()
+lock = threading.RLock()
+data = b"ab cd"
+packed = zlib.compress(data)
+numbers = [3, 1, 2]
+layer = nn.Linear(4, 4)
+gru = nn.GRU(4, 4)
+pool = concurrent.futures.ThreadPoolExecutor(1)
+things = queue.Queue()
+weight = torch.ones(4, requires_grad=True)
+now = time.time()
+file = os.path.join(here, "file")
+pathlib.Path(file).write_text("[1]")
+with open(os.path.join(here, "pickle"), "wb") as out:
+    pickle.dump(1, out)
+torch.save(torch.ones(2), os.path.join(here, "saved"))
+if np is not None:
+    np.save(os.path.join(here, "array.npy"), [1, 2])
+sequences = nn.utils.rnn.pack_sequence([torch.ones(2, 4), torch.ones(1, 4)])
+"""
+
+
+def each(owner, names, form):
+    """The calls of several functions of one module: `{}` in the form is the function's name."""
+    return {f"call {owner}.{name}": form.replace("{}", name) for name in names.split()}
+
+
+CALLS = {
+    **each("pprint", "pprint pp", "pprint.{}(x.shape)"),
+    **each("sys.stdout", "write", "sys.stdout.write('a')"),
+    **each("sys.stderr", "write", "sys.stderr.write('a')"),
+    **each("sys.stdout", "flush", "sys.stdout.flush()"),
+    **each("sys.stderr", "flush", "sys.stderr.flush()"),
+    **each("logging.Logger", "debug info warning warn error critical exception", "log.{}('a')"),
+    "call logging.Logger.log": "log.log(10, 'a')",
+    "call logging.Logger.setLevel": "log.setLevel(10)",
+    "call logging.Logger.hasHandlers": "log.hasHandlers()",
+    "call logging.Logger.getEffectiveLevel": "log.getEffectiveLevel()",
+    "call logging.Logger.addHandler": "log.addHandler(logging.NullHandler())",
+    **each("logging", "debug info warning warn error critical exception", "logging.{}('a')"),
+    "call logging.log": "logging.log(10, 'a')",
+    "call logging.disable": "logging.disable(0)",
+    "call logging.basicConfig": "logging.basicConfig()",
+    "call warnings.warn_explicit": "warnings.warn_explicit('a', UserWarning, 'file', 1)",
+    "call warnings.filterwarnings": "warnings.filterwarnings('ignore')",
+    **each(
+        "math",
+        "asin asinh atan cos cosh degrees erf erfc exp expm1 fabs gamma isfinite isinf isnan lgamma log10 log1p log2 "
+        "modf radians sin sinh sqrt tan tanh trunc acos atanh ceil floor log",
+        "math.{}(s)",
+    ),
+    "call math.acosh": "math.acosh(s + 1)",
+    **each("math", "atan2 copysign fmod hypot isclose pow", "math.{}(s, 2.0)"),
+    "call builtins.pow": "pow(s, 2)",
+    "call builtins.list.sort": "both = [x.sum(), x.mean()]; both.sort()",
+    "call builtins.list.index": "[x, s].index(s)",
+    "call time.time_ns": "time.time_ns()",
+    **each(
+        "time",
+        "time perf_counter perf_counter_ns monotonic monotonic_ns process_time localtime ctime",
+        "time.{}()",
+    ),
+    "call time.sleep": "time.sleep(0)",
+    "call time.strftime": "time.strftime('%Y')",
+    **each("datetime.datetime", "now utcnow today", "datetime.datetime.{}()"),
+    "call datetime.datetime.fromtimestamp": "datetime.datetime.fromtimestamp(now)",
+    "call datetime.date.today": "datetime.date.today()",
+    "call datetime.datetime": "datetime.datetime(2020, 1, 1)",
+    "call random.normalvariate": "random.normalvariate(0, 1)",
+    "call random.uniform": "random.uniform(0, 1)",
+    "call random.randrange": "random.randrange(3)",
+    **each("random", "betavariate expovariate", "random.{}(1.0, *([1.0] if '{}' == 'betavariate' else []))"),
+    "call random.getrandbits": "random.getrandbits(3)",
+    "call random.triangular": "random.triangular()",
+    **each(
+        "numpy.random", "randn random random_sample rand normal uniform standard_normal", "x + np.random.{}()"
+    ),
+    **each("numpy.random", "exponential poisson laplace", "np.random.{}(1.0, 4)"),
+    **each("numpy.random", "gamma beta", "np.random.{}(1.0, 1.0, 4)"),
+    "call numpy.random.binomial": "np.random.binomial(3, 0.5, 4)",
+    "call numpy.random.triangular": "np.random.triangular(0, 1, 2, 4)",
+    "call numpy.random.RandomState": "np.random.RandomState(0)",
+    "call numpy.random.standard_normal": "np.random.standard_normal(4)",
+    "call numpy.random.shuffle": "np.random.shuffle(np.arange(4))",
+    "call numpy.random.get_state": "np.random.get_state()",
+    "call uuid.uuid1": "uuid.uuid1()",
+    **each("secrets", "token_hex token_bytes", "secrets.{}(4)"),
+    "call secrets.choice": "secrets.choice(numbers)",
+    "call os.mkdir": "os.mkdir(os.path.join(here, str(len(os.listdir(here)))))",
+    **each("os", "remove unlink", "shutil.copy(file, file + '2'); os.{}(file + '2')"),
+    **each("os", "rename replace", "os.{}(file, file)"),
+    **each("os", "listdir scandir walk stat", "os.{}(here)"),
+    **each("os", "getcwd times uname getlogin getppid", "os.{}()"),
+    "call os.urandom": "os.urandom(2)",
+    "call os.kill": "os.kill(os.getpid(), 0)",
+    **each(
+        "os.path",
+        "isfile isdir getsize getmtime abspath realpath exists expanduser islink isabs",
+        "os.path.{}(file)",
+    ),
+    **each(
+        "pathlib.Path", "is_file is_dir exists stat read_text resolve absolute", "pathlib.Path(file).{}()"
+    ),
+    "call pathlib.Path.write_text": "pathlib.Path(file).write_text('[1]')",
+    "call pathlib.Path.open": "pathlib.Path(file).open().close()",
+    "call pathlib.Path.mkdir": "pathlib.Path(here).mkdir(exist_ok=True)",
+    "call pathlib.Path.iterdir": "list(pathlib.Path(here).iterdir())",
+    "call pathlib.Path.glob": "list(pathlib.Path(here).glob('*'))",
+    "call torch.load": "torch.load(os.path.join(here, 'saved'))",
+    "call torch.save": "torch.save(x, os.path.join(here, 'saved'))",
+    "call numpy.save": "np.save(os.path.join(here, 'array.npy'), np.arange(2))",
+    "call numpy.load": "np.load(os.path.join(here, 'array.npy'))",
+    "call json.dump": "json.dump([1], io.StringIO())",
+    "call json.load": "json.load(io.StringIO('[1]'))",
+    "call pickle.dump": "pickle.dump([1], io.BytesIO())",
+    "call pickle.load": "pickle.load(open(os.path.join(here, 'pickle'), 'rb'))",
+    "call pickle.loads": "pickle.loads(b'K\\x01.')",
+    **each("shutil", "copy copyfile", "shutil.{}(file, file + '2')"),
+    "call shutil.copytree": "shutil.copytree(here, os.path.join(tempfile.gettempdir(), 'pt2lint'), dirs_exist_ok=True)",
+    "call shutil.rmtree": "shutil.rmtree(os.path.join(here, 'none'), ignore_errors=True)",
+    "call shutil.move": "shutil.move(file, file)",
+    "call shutil.which": "shutil.which('python')",
+    **each(
+        "tempfile", "TemporaryDirectory NamedTemporaryFile TemporaryFile mkdtemp mkstemp", "tempfile.{}()"
+    ),
+    "call subprocess.Popen": "subprocess.Popen(['true']).wait()",
+    **each("subprocess", "call check_call check_output run", "subprocess.{}(['true'])"),
+    **each("gc", "disable enable collect freeze", "gc.{}()"),
+    "call ctypes.CDLL": "ctypes.CDLL(None)",
+    "call ctypes.cast": "ctypes.cast(0, ctypes.c_void_p)",
+    **each("ctypes", "byref pointer", "ctypes.{}(ctypes.c_int(1))"),
+    **each("traceback", "print_exc print_stack format_stack extract_stack", "traceback.{}()"),
+    **each("hashlib", "md5 sha1 sha256 sha512 blake2b", "hashlib.{}(data)"),
+    **each("threading.RLock", "acquire", "lock.acquire()"),
+    "call threading.RLock.release": "lock.acquire(); lock.release()",
+    "call builtins.__import__": "__import__('math')",
+    "call sys.getrefcount": "sys.getrefcount(data)",
+    "call torch.utils.data.get_worker_info": "torch.utils.data.get_worker_info()",
+    **each("platform", "system machine node python_version", "platform.{}()"),
+    "call torch.nn.utils.rnn.pad_packed_sequence": "nn.utils.rnn.pad_packed_sequence(sequences)",
+    "call torch.nn.Module.flatten_parameters": "gru.flatten_parameters()",
+    **each("torch.random", "manual_seed", "torch.random.manual_seed(0)"),
+    "call torch.random.get_rng_state": "torch.random.get_rng_state()",
+    "call torch.random.set_rng_state": "torch.random.set_rng_state(torch.random.get_rng_state())",
+    "call torch.random.seed": "torch.random.seed()",
+    "call torch.seed": "torch.seed()",
+    **each("torch.cuda", "manual_seed manual_seed_all", "torch.cuda.{}(0)"),
+    **each(
+        "torch.cuda",
+        "max_memory_allocated memory_reserved memory_allocated empty_cache synchronize",
+        "torch.cuda.{}()",
+    ),
+    **each("torch.cuda", "reset_peak_memory_stats is_current_stream_capturing", "torch.cuda.{}()"),
+    "call torch.Generator.manual_seed": "generator.manual_seed(0)",
+    "call torch.Generator.get_state": "generator.get_state()",
+    "call torch.Generator.set_state": "generator.set_state(generator.get_state())",
+    **{
+        f"call torch.{name} with a generator": f"torch.{name}({given}generator=generator)"
+        for name, given in {
+            "rand": "4, ",
+            "randn": "4, ",
+            "randint": "3, (4,), ",
+            "randperm": "4, ",
+            "bernoulli": "m.float(), ",
+            "multinomial": "x.abs() + 1, 2, ",
+            "normal": "x, ",
+        }.items()
+    },
+    **{
+        f"call torch.Tensor.{name} with a generator": f"x.clone().{name}(generator=generator)"
+        for name in ("uniform_", "normal_", "bernoulli_", "exponential_", "random_")
+    },
+    **{
+        f"call torch.{name} that requires a gradient": f"torch.{name}({given}requires_grad=True)"
+        for name, given in {
+            **dict.fromkeys("zeros ones empty rand randn".split(), "4, "),
+            "tensor": "1.0, ",
+            "full": "(4,), 1.0, ",
+            "arange": "4.0, ",
+            "linspace": "0, 1, 4, ",
+            "eye": "4, ",
+            **dict.fromkeys("zeros_like ones_like empty_like rand_like randn_like".split(), "x, "),
+            "full_like": "x, 1.0, ",
+        }.items()
+    },
+    "call torch.autograd.backward": "torch.autograd.backward((weight * 2).sum())",
+    "call torch.autograd.functional.jacobian": "torch.autograd.functional.jacobian(torch.sin, x)",
+    "call torch.autograd.functional.hessian": "torch.autograd.functional.hessian(lambda v: v.sin().sum(), x)",
+    "call torch.autograd.functional.vjp": "torch.autograd.functional.vjp(torch.sin, x, x)",
+    "call torch.autograd.functional.jvp": "torch.autograd.functional.jvp(torch.sin, x, x)",
+    **each(
+        "torch.nn.Module",
+        "register_forward_hook register_forward_pre_hook register_full_backward_hook",
+        "layer.{}(lambda *a: None)",
+    ),
+    "call torch.sparse_csr_tensor": "torch.sparse_csr_tensor(torch.tensor([0, 1]), torch.tensor([0]), torch.ones(1))",
+    "call torch.sparse_csc_tensor": "torch.sparse_csc_tensor(torch.tensor([0, 1]), torch.tensor([0]), torch.ones(1))",
+    "call torch.sparse_bsr_tensor": (
+        "torch.sparse_bsr_tensor(torch.tensor([0, 1]), torch.tensor([0]), torch.ones(1, 2, 2))"
+    ),
+    "call torch.nested.as_nested_tensor": "torch.nested.as_nested_tensor([x[0], x[1]])",
+    "call torch._check_value": "torch._check_value(x.dim() > 1, lambda: f'{x.dtype}')",
+    "call torch._check_index": "torch._check_index(x.dim() > 1, lambda: f'{x.dtype}')",
+    "call torch._check_type": "torch._check_type(x.dim() > 1, lambda: f'{x.dtype}')",
+    "call torch._check_not_implemented": "torch._check_not_implemented(x.dim() > 1, lambda: f'{x.dtype}')",
+    **each("torch", "nonzero", "torch.nonzero(m)"),
+    "call torch.masked_select": "torch.masked_select(x, m)",
+    "call torch.Tensor.argwhere": "m.argwhere()",
+    "call torch.Tensor.unique_consecutive": "i.unique_consecutive()",
+    "call torch.Tensor.bincount": "i.bincount()",
+    **each("numpy", "nonzero flatnonzero unique", "np.{}(x.numpy())"),
+    "call torch.repeat_interleave": "torch.repeat_interleave(x, i, dim=0)",
+    "call builtins.str.format": "len('{}'.format(x))",
+    "with torch.autograd.set_detect_anomaly": "with torch.autograd.set_detect_anomaly(False): x + 1",
+    "with torch.autograd.graph.save_on_cpu": "with torch.autograd.graph.save_on_cpu(): x + 1",
+    "with contextlib.redirect_stderr": "with contextlib.redirect_stderr(None): x + 1",
+    **{
+        f"call builtins.bytes.{name}": f"data.{name}({given})"
+        for name, given in {
+            "split": "",
+            "strip": "",
+            "hex": "",
+            "join": "[data]",
+            "replace": "data, b''",
+            **dict.fromkeys("find startswith endswith count index".split(), "b'a'"),
+        }.items()
+    },
+    "call builtins.bytes.decode": "data.decode()",
+    "call builtins.bytes": "bytes(3)",
+    **each("re", "match search findall split fullmatch", "re.{}('a', 'a')"),
+    "call re.compile": "re.compile('abc')",
+    "call re.sub": "re.sub('a', 'b', 'a')",
+    **each("re.Pattern", "match search findall split fullmatch", "re.compile('a').{}('a')"),
+    **each("heapq", "heapreplace heappushpop heappush", "heapq.{}(list(numbers), 1)"),
+    **each("heapq", "heapify heappop", "heapq.{}(list(numbers))"),
+    **each("heapq", "nlargest nsmallest", "heapq.{}(1, numbers)"),
+    **each("bisect", "bisect bisect_left bisect_right", "bisect.{}(numbers, 2)"),
+    **each("bisect", "insort insort_left insort_right", "bisect.{}(list(numbers), 2)"),
+    **each("statistics", "mean median stdev fmean variance pstdev mode", "statistics.{}(numbers)"),
+    **each("zlib", "crc32 compress adler32", "zlib.{}(data)"),
+    "call zlib.decompress": "zlib.decompress(packed)",
+    "call base64.b64encode": "base64.b64encode(data)",
+    "call base64.b64decode": "base64.b64decode(b'YWI=')",
+    "forward torch.nn.GaussianNLLLoss": "nn.GaussianNLLLoss()(x, x, x.abs() + 1)",
+    "call torch.Tensor.allclose": "x.allclose(x)",
+    "call torch.Tensor.is_nonzero": "s.is_nonzero()",
+    "call concurrent.futures.ThreadPoolExecutor.submit": "pool.submit(abs, 1).result()",
+    "call concurrent.futures.ThreadPoolExecutor.map": "list(pool.map(abs, [1]))",
+    "call queue.Queue.get": "things.put(1); things.get()",
+    "call queue.Queue.put": "things.put(1)",
+    "call torch.testing.assert_close": "torch.testing.assert_close(x, x)",
+    "call torch._assert": "torch._assert(s > 0, 'a')",
+    "call operator.index": "import operator; operator.index(i[1])",
+    "call atexit.register": "atexit.register(print)",
+    "call signal.getsignal": "signal.getsignal(signal.SIGINT)",
+}
+
+
+def function(body):
+    """A function of the inputs that runs the body between two operations."""
+    lines = textwrap.indent(body.replace("; ", "\n"), "    ")
+    return f"def call(x, m, i, s):\n    y = x + 1\n{lines}\n    return y * 2\n"
+
+
+class Attempt:
+    """Compiles one body after the other, in a namespace that holds the imports."""
+
+    def __init__(self, records, here):
+        self.records, self.globals = records, {"here": here}
+        self.folder = here
+        exec(IMPORTS, self.globals)
+
+    def measure(self, name, body):
+        """None if it cannot run here; else the result as operators.py gives it, [] if it does not break."""
+        path = os.path.join(self.folder, "body.py")
+        Path(path).write_text(function(body), encoding="utf-8")
+        exec(compile(function(body), path, "exec"), self.globals)
+        call = self.globals["call"]
+        with contained():
+            try:
+                call(*given("xmis"))
+            except Exception:
+                return None
+        torch._dynamo.reset()
+        self.records.events.clear()
+        error = self.compiled(call)
+        breaks = [record for kind, record in self.records.events if kind == "break"]
+        if not breaks and error is None:
+            return []
+        torch._dynamo.reset()
+        fullgraph = self.compiled(call, fullgraph=True) is None
+        first = breaks[0] if breaks else {"graph_break": None, "reason": error}
+        skipped = any(record["skipped"] for record in breaks)
+        return [first["graph_break"], shortened(first["reason"]), fullgraph, skipped]
+
+    def compiled(self, call, **options):
+        with contained():
+            try:
+                torch.compile(call, backend="eager", **options)(*given("xmis"))
+            except Exception as error:
+                return said(error)
+        return None
+
+
+def run(names=()):
+    torch.set_num_threads(1)
+    torch._dynamo.guards.profile_guard_manager = lambda *args: 0.0  # see measure.py
+    logging.getLogger("torch").setLevel(logging.ERROR)
+    fine, broken = [], {}
+    with tempfile.TemporaryDirectory() as here, taps.listening([here]) as records:
+        attempt = Attempt(records, here)
+        for name, body in CALLS.items():
+            if names and name not in names:
+                continue
+            result = attempt.measure(name, body)
+            if result == []:
+                fine.append(name)
+            elif result is not None:
+                broken[name] = result
+    return {
+        "torch": torch.__version__.split("+")[0],
+        "python": ".".join(map(str, sys.version_info[:2])),
+        "breaks": dict(sorted(broken.items())),
+        "fine": sorted(fine),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Try each call in a compiled function.")
+    parser.add_argument("--stdout", action="store_true", help="print the results, write nothing")
+    parser.add_argument("names", nargs="*", help='only these, as "call os.stat"')
+    options = parser.parse_intermixed_args()
+    if options.names and not options.stdout:
+        parser.error("a part can only be printed: add --stdout")
+    data = run(options.names)
+    if options.stdout:
+        sys.stdout.write(text(data))
+    else:
+        (RESULTS / f"calls-{data['torch']}.json").write_text(text(data), encoding="utf-8")
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
