@@ -1,13 +1,14 @@
-"""What an expression is, as far as the function's own text tells.
+"""What an expression is, as far as the interpreter and the function's own text tell.
 
 A repair takes `kind`, a function from an expression to a word: "tensor", "tensor:bool", "tensor:float",
-"tensor:int", "int", "float", "bool", "str", "none", "list of tensor", "dict of tensor" or "unknown" (the
-words of `pt2lint.op.Op.args`). Who knows more than the text tells passes its own; `guess(function)` is what
-serves otherwise.
+"tensor:int", "int", "float", "bool", "str", "none", "list of tensor", "dict of tensor" or "unknown". What a
+rule's function carries from the interpreter (FunctionCode.kinds) is believed where the interpreter is sure; where it
+does not know, the function's own text is asked.
 """
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeAlias
@@ -62,8 +63,8 @@ SHAPES = words("dim size numel ndimension stride get_device element_size nelemen
 
 
 def guess(function: FunctionCode) -> Kind:
-    """The kinds that the function's text gives away: annotations, torch calls, literals and what is made of
-    them; names take the kind on which all their assignments agree."""
+    """What the interpreter is sure of; else the kinds that the function's text gives away: annotations, torch calls,
+    literals and what is made of them; names take the kind on which all their assignments agree."""
     busy: set[str] = set()
     known: dict[str, str] = {}
     used = function.memo.get("used as tensors")
@@ -102,7 +103,12 @@ def guess(function: FunctionCode) -> Kind:
         return _agree([one for one in kinds if one != "unknown"] or kinds)
 
     def kind(node: cst.CSTNode) -> str:
+        told = from_interpreter(function, node)
+        if told not in ("unknown", "tensor"):
+            return told
         word = from_text(node)
+        if told == "tensor":
+            return word if word.startswith("tensor") else told
         if word == "unknown" and any(op.name == "test tensor" for op in function.ops_at(node)):
             return "tensor"
         return word
@@ -167,6 +173,39 @@ def guess(function: FunctionCode) -> Kind:
         return "unknown"
 
     return kind
+
+
+_WORDS = words("int float bool str none dict list tuple")
+
+
+def from_interpreter(function: FunctionCode, node: cst.CSTNode) -> str:
+    """The interpreter's word for an expression in the words of repairs; "unknown" where it is not sure."""
+    told = function.memo.get("kinds")
+    if told is None:
+        told = function.memo["kinds"] = function.kinds() if function.kinds is not None else {}
+    if not told:
+        return "unknown"
+    try:
+        word = told.get(function.range(node), "unknown")
+    except KeyError:
+        return "unknown"  # made by a repair: it stands nowhere
+    options = {_simple(one) for one in word.split(" | ")}
+    if len(options) == 1:
+        return options.pop()
+    return "tensor" if all(one.startswith("tensor") for one in options) else "unknown"
+
+
+def _simple(word: str) -> str:
+    if word.endswith("?"):
+        return "unknown"
+    if word.startswith("constant "):
+        try:
+            return type(literal_eval(word.removeprefix("constant "))).__name__
+        except (ValueError, SyntaxError):
+            return "unknown"
+    if word in ("list of tensor", "tuple of tensor", "dict of tensor"):
+        return word
+    return word if word in _WORDS or word.startswith("tensor") else "unknown"
 
 
 @lru_cache(maxsize=32)

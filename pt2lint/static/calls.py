@@ -40,6 +40,7 @@ from pt2lint.static.values import (
 
 MAX_DEPTH = 20
 MAX_CONTEXTS = 10
+MAX_KEPT = 3  # calls of one function that are kept for whoever asks for the kinds in it
 COMPILE = ("torch.compile", "torch.compiler.compile", "torch._dynamo.optimize")
 DISABLE = (
     "torch.compiler.disable",
@@ -346,6 +347,10 @@ class Calls(Externals, Core):
             if isinstance(definition, ast.Lambda):
                 result = self.eval(definition.body, env, callee)
             else:
+                if region and func.module.linted and not func.env:
+                    calls = self.calls.setdefault((func.module.path, callee.unit), [])
+                    if len(calls) < MAX_KEPT:
+                        calls.append((func, dict(env)))
                 ended = self.block(definition.body, env, callee)
                 if ended:
                     callee.returns.append(NONE)

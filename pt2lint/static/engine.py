@@ -7,12 +7,13 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.finding import Finding, Problem
+from pt2lint.op import Range
 from pt2lint.static import workers
 from pt2lint.static.facts import Facts, Notes, joined, with_calls_from_elsewhere
 from pt2lint.static.modules import Module, Project, module_name
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pt2lint.static.cache import Cache
 
 NEWEST_TORCH = (2, 15)
+KindsIn = Callable[[tuple[int, int]], Mapping[Range, str]]
 
 
 # About 30,000 lines: what is interpreted in one process, with one memory of what is known.
@@ -215,6 +217,7 @@ class _Run:
 
     def _analyse_group(self, group: Sequence[str]) -> Facts:
         from pt2lint.static.interpret import Interpreter
+        from pt2lint.static.kinds import kinds_of
 
         traced = frozenset(op for rule in self.rules for op in rule.ops)
         anywhere = frozenset(op for rule in self.rules if rule.anywhere for op in rule.ops)
@@ -237,12 +240,16 @@ class _Run:
         facts.notes = interpreter.finished_notes()
         for module in modules:
             notes = facts.notes.get(module.path, {})
-            facts.findings[module.path] = self.findings_in(module, notes, facts.problems)
+            facts.findings[module.path] = self.findings_in(
+                module, notes, facts.problems, partial(kinds_of, interpreter, module)
+            )
         facts.read, facts.looked_at = project.read(), sorted(project.looked_at)
         return facts
 
-    def findings_in(self, module: Module, notes: Notes, problems: list[Problem]) -> list[Finding]:
-        return list(findings_in(module, notes, self.rules, self.target, problems))
+    def findings_in(
+        self, module: Module, notes: Notes, problems: list[Problem], kinds: KindsIn | None = None
+    ) -> list[Finding]:
+        return list(findings_in(module, notes, self.rules, self.target, problems, kinds))
 
 
 def _load(project: Project, path: str, problems: list[Problem]) -> Module | None:
@@ -269,8 +276,11 @@ def findings_in(
     rules: Sequence[type[Rule]],
     target: tuple[int, int],
     problems: list[Problem],
+    kinds: KindsIn | None = None,
 ) -> Iterator[Finding]:
     """Run the rules over each function of the module that holds an operation they accept.
+
+    `kinds` says of the expressions of the function at some lines what they are; fixes ask for it.
 
     A rule that raises loses its own finding and nothing else; `problems` gets a line that says so.
     """
@@ -290,6 +300,7 @@ def findings_in(
             lines = module.text_lines
         text = "\n".join(lines[first - 1 : last]) + "\n"
         code = FunctionCode(module.path, text, first, tuple(ops), target, module.imports, module.import_line)
+        code.kinds = partial(kinds, (first, last)) if kinds is not None else None
         for rule, op in wanted:
             node = code.node_at(op.range)
             if node is not None:
