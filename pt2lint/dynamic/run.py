@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -49,12 +49,13 @@ def verify(
     paths: Sequence[str],
     options: VerifyOptions | None = None,
     on_progress: Callable[[str], None] | None = None,
+    overlay: Mapping[str, str] | None = None,
 ) -> VerifyResult:
     """Run the code under `paths` in child processes and judge each finding by what Dynamo did.
 
     This RUNS the user's code (imports the files, calls what they define). `paths` are files or folders as
     the user gave them; findings name files the same way, or relative to the working folder. `on_progress`
-    gets a line of text at each step, from any thread. Never raises for what the user's code does: what
+    gets a line of text at each step, from any thread. `overlay` (real path -> text) stands in place of files. Never raises for what the user's code does: what
     fails becomes a Problem, and the verdict `failed` of the findings it would have judged. Returns at the
     latest when the limits of all targets have run out, with no process left behind.
     """
@@ -62,6 +63,7 @@ def verify(
     progress = on_progress or (lambda text: None)
     shown = find_files(paths, (finding.path for finding in findings))
     sources = read_sources(shown)
+    sources |= {path: text for path, text in (overlay or {}).items() if path in shown}
     files = Files({path: shown[path] for path in sources}, sources)
     collected = Collected()
     python, trouble = find_python(options.python, paths)
@@ -74,7 +76,7 @@ def verify(
     flagged = {os.path.realpath(finding.path) for finding in findings}
     jobs = plan(sources, flagged, options)
     limits = Limits(options.timeout, _memory(options))
-    session = _Session(python, limits, options, files, roots, frozenset(flagged), progress)
+    session = _Session(python, limits, options, files, roots, frozenset(flagged), progress, overlay or {})
     with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool, interruptible(session.stop):
         for done in pool.map(session.do, jobs):
             collected.add(done)
@@ -134,6 +136,7 @@ class _Session:
     roots: Sequence[str]
     flagged: frozenset[str]
     progress: Callable[[str], None]
+    overlay: Mapping[str, str]
     stop: threading.Event = field(default_factory=threading.Event)
 
     def do(self, job: Job) -> Collected:
@@ -170,6 +173,7 @@ class _Session:
         return {
             "kind": job.kind, "what": job.what, "roots": self.roots, "skip": skip, "memory": self.limits.memory,
             "modes": options.modes, "backend": options.backend, "device": options.device, "further": options.further,
+            "overlay": dict(self.overlay),
         }  # fmt: skip
 
 

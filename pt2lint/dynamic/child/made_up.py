@@ -1,27 +1,36 @@
 """Way 5: make inputs up, from annotations (jaxtyping's too), defaults, parameter names and layer sizes.
 
 Modules are built with small sizes, and shapes searched until one runs; what was made up is said in the
-target's `how`. The search runs the real code on tiny tensors: code that reads a tensor's values would stop
-fake ones.
+target's `how`. The search first runs the code on fake tensors, which have shapes and no data: that takes no
+memory and computes nothing, however large a layer is. Only what runs there is run on real ones; where nothing
+does (code that reads a tensor's values stops fake ones), all is tried on real ones.
 """
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import inspect
 import itertools
+import json
+import os
 import re
+import select
+import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from .inputs import import_path
 from .probes import as_before
-from .targets import Target, cloned
+from .targets import Target, cloned, mapped
 
-SECONDS = 20.0  # for the search of one target
+SECONDS = 20.0  # for the search of one target on fake tensors, and again on real ones
 TRIES = 400
+FAKE = 5  # calls that run on fake tensors, to be tried on real ones
 BATCH, LENGTH, WIDTH = 2, 5, 8
 # Values of required constructor arguments by name; the first pattern that fits.
 NAMED = [
@@ -88,7 +97,7 @@ def made_for_class(name: str, cls: Any) -> Target | None:
         except Exception:
             continue
         said = {key: value for key, value in arguments.items() if isinstance(value, (int, float))}
-        target = made_for(name, instance, sizes_of(instance), said)
+        target = made_for(name, instance, sizes_of(instance), said, lambda: cls(**arguments))  # noqa: B023
         if target is not None:
             return target
     return None
@@ -131,9 +140,16 @@ def sizes_of(module: torch.nn.Module) -> list[torch.nn.Module]:
 
 
 def made_for(
-    name: str, function: Callable[..., Any], layers: Iterable[torch.nn.Module], built: dict[str, Any]
+    name: str,
+    function: Callable[..., Any],
+    layers: Iterable[torch.nn.Module],
+    built: dict[str, Any],
+    build: Callable[[], Callable[..., Any]] | None = None,
 ) -> Target | None:
-    """The first inputs with which the callable runs, None if the search ends without."""
+    """The first inputs with which the callable runs, None if the search ends without.
+
+    `build` makes it once more, with fake parameters, for the search on fake tensors.
+    """
     call = function.forward if isinstance(function, torch.nn.Module) else function
     parameters = [
         parameter
@@ -142,24 +158,83 @@ def made_for(
         and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
     choices = [list(candidates(parameter, list(layers))) for parameter in parameters]
-    deadline = time.monotonic() + SECONDS
+    calls = []
     for values in itertools.islice(in_order(choices), TRIES):
         named = list(zip(parameters, values))  # noqa: B905 -- Python 3.9
         args = tuple(value for p, value in named if p.kind is not p.KEYWORD_ONLY)
         kwargs = {p.name: value for p, value in named if p.kind is p.KEYWORD_ONLY}
-        if time.monotonic() > deadline:
-            return None
-        try:
-            with as_before(), torch.no_grad():
-                function(*cloned(args), **cloned(kwargs))
-        except Exception:
-            continue
-        said = [f"{p.name} {describe(value)}" for p, value in named]
+        calls.append((args, kwargs))
+    untouched = function
+    with contextlib.suppress(Exception):  # what a try leaves behind, a first call would not find
+        untouched = copy.deepcopy(function) if isinstance(function, torch.nn.Module) else function
+    for number in runnable(function, calls, build):
+        args, kwargs = calls[number]
+        made = dict(zip([p.name for p in parameters if p.name not in kwargs], args), **kwargs)  # noqa: B905
+        said = [f"{key} {describe(value)}" for key, value in made.items()]
         said += [f"{key}={value}" for key, value in built.items()]
-        return Target(
-            name, function, [(args, kwargs)], "made-up inputs: " + (", ".join(said) or "none needed")
-        )
+        how = "made-up inputs: " + (", ".join(said) or "none needed")
+        return Target(name, untouched, [calls[number]], how)
     return None
+
+
+def runnable(
+    function: Callable[..., Any], calls: list[Any], build: Callable[[], Callable[..., Any]] | None
+) -> Iterator[int]:
+    """Numbers of calls that run: those that run on fake tensors first, in SECONDS at most each way."""
+    first = in_a_fork(lambda: list(itertools.islice(run_fake(function, calls, build), FAKE)))
+    deadline = time.monotonic() + SECONDS
+    for number in dict.fromkeys([*first, *range(len(calls))]):
+        if time.monotonic() > deadline:
+            return
+        if runs(function, cloned(calls[number])):
+            yield number
+
+
+def run_fake(
+    function: Callable[..., Any], calls: list[Any], build: Callable[[], Callable[..., Any]] | None
+) -> Iterator[int]:
+    """Numbers of calls that run on fake tensors. Raises what `build` raises without data."""
+    fakes = FakeTensorMode(allow_non_fake_inputs=True)
+    if build is not None:
+        with as_before(), fakes:
+            function = build()
+    deadline = time.monotonic() + SECONDS
+    for number, call in enumerate(calls):
+        if time.monotonic() > deadline:
+            return
+        if runs(function, mapped(fakes.from_tensor, cloned(call)), fakes):
+            yield number
+
+
+def in_a_fork(find: Callable[[], list[int]]) -> list[int]:
+    """What `find` returns in a copy of this process, so that no cache of the code keeps a fake tensor; [] if it
+    raises or takes too long."""
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        with contextlib.suppress(BaseException):
+            os.write(write_end, json.dumps(find()).encode())
+        os._exit(0)
+    os.close(write_end)
+    answer = b""
+    if select.select([read_end], [], [], 2 * SECONDS)[0]:
+        answer = os.read(read_end, 1 << 16)
+    os.close(read_end)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    found: list[int] = json.loads(answer or b"[]")
+    return found
+
+
+def runs(function: Callable[..., Any], call: Any, mode: Any = None) -> bool:
+    """Whether a call comes back, perhaps in FakeTensorMode."""
+    args, kwargs = call
+    try:
+        with as_before(), torch.no_grad(), mode or contextlib.nullcontext():
+            function(*args, **kwargs)
+    except Exception:
+        return False
+    return True
 
 
 def in_order(choices: list[list[Any]]) -> Iterator[tuple[Any, ...]]:
