@@ -53,11 +53,12 @@ def verify(
 ) -> VerifyResult:
     """Run the code under `paths` in child processes and judge each finding by what Dynamo did.
 
-    This RUNS the user's code (imports the files, calls what they define). `paths` are files or folders as
-    the user gave them; findings name files the same way, or relative to the working folder. `on_progress`
-    gets a line of text at each step, from any thread. `overlay` (real path -> text) stands in place of files. Never raises for what the user's code does: what
-    fails becomes a Problem, and the verdict `failed` of the findings it would have judged. Returns at the
-    latest when the limits of all targets have run out, with no process left behind.
+    This RUNS the user's code (imports the files, calls what they define). `paths` are files or folders as the
+    user gave them; findings name files the same way, or relative to the working folder. `on_progress` gets a
+    line of text at each step, from any thread. `overlay` (real path -> text) stands in place of files. Never
+    raises for what the user's code does: what fails becomes a Problem, and the verdict `failed` of the
+    findings it would have judged. Returns at the latest when the limits of all targets have run out, with no
+    process left behind.
     """
     options = options or VerifyOptions()
     progress = on_progress or (lambda text: None)
