@@ -158,19 +158,22 @@ def _lines(found: Mapping[str, Iterable[int]] | None) -> dict[str, frozenset[int
 
 
 def _break(fields: Mapping[str, Any], later: list[tuple[str, Mapping[str, Any]]]) -> Break:
-    """The break with its cost: Dynamo logs it, compiles the graph up to it, then what follows it."""
+    """The break with its cost: Dynamo logs it, compiles the graph up to it, then what follows it.
+
+    What follows it up to another break is compiled after that one is logged, as the graph up to that.
+    """
     before = after = None
-    if not fields["skipped"]:
-        for kind, other in later:
-            if kind == "break" and (other["path"], other["line"]) != (fields["path"], fields["line"]):
+    own, ends_at = fields.get("compile_id"), None
+    for kind, other in later if not fields["skipped"] else ():
+        if kind == "break" and (other["path"], other["line"]) != (fields["path"], fields["line"]):
+            if ends_at is not None:
                 break
-            if kind != "graph":
-                continue
-            if other["compile_id"] == fields.get("compile_id") and before is None:
-                before = other["operators"]
-            elif after is None:
-                after = other["operators"]
-                break
+            ends_at = other.get("compile_id")
+        elif kind == "graph" and other["compile_id"] == own and before is None and ends_at is None:
+            before = other["operators"]
+        elif kind == "graph" and ends_at in (None, other["compile_id"]):
+            after = other["operators"]
+            break
     return Break(
         path=fields["path"],
         line=fields["line"],

@@ -219,6 +219,11 @@ def test_the_cost_of_a_break_is_read_from_the_order_of_events() -> None:
     assert [(each.before, each.after) for each in read.breaks] == [(3, 1), (None, 7)]
     assert read.graphs == (3, 1, 7)
 
+    # Between 5 and 8 nothing is computed, between 8 and 10 is a graph of 18 operators, which Dynamo compiles last.
+    events = [record(5, "0/0"), graph(3, "0/0"), record(8, "1/0"), record(10, "2/0"), graph(18, "2/0")]
+    read = run_from({"target": "f", "probe": "default", "mode": "call", "events": events})
+    assert [(each.before, each.after) for each in read.breaks] == [(3, None), (None, 18), (18, None)]
+
 
 def test_ranks_are_listed() -> None:
     runs = tuple(run("trace", target=f"rank {rank}", rank=rank, breaks=(broke(10),)) for rank in (1, 0))
