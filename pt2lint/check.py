@@ -18,6 +18,7 @@ from pt2lint.pages import UNUSED, VERIFY_PAGES
 
 if TYPE_CHECKING:
     from pt2lint.dynamic import VerifyResult
+    from pt2lint.dynamic.events import Run
     from pt2lint.report.place import Place
 
 # What gives verdicts: findings and the paths that exist in, the dynamic pass's result out.
@@ -29,7 +30,7 @@ class Checked:
     """What came out: sorted findings, those that a comment silenced, and what could not be done.
 
     `texts` holds what was read in place of a file (a notebook's code, standard input), `sources` the text of
-    each file that a finding names.
+    each file that a finding names; `runs` are what the probes of `judge` saw.
     """
 
     files: list[str] = field(default_factory=list)
@@ -42,6 +43,7 @@ class Checked:
     notebooks: dict[str, Notebook] = field(default_factory=dict)
     pages: dict[str, RulePage] = field(default_factory=dict)
     watched: list[str] = field(default_factory=list)
+    runs: Sequence[Run] = ()
 
     @property
     def cells(self) -> dict[str, Sequence[Place]]:
@@ -171,6 +173,7 @@ def _judged(found: list[Finding], paths: Iterable[str], judge: Judge, checked: C
     result = judge([finding for finding in found if finding not in outside], there)
     checked.problems += result.problems
     checked.notes += result.notes
+    checked.runs = result.events.runs
     return sorted([*result.findings, *outside], key=lambda finding: finding.sort_key)
 
 

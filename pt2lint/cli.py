@@ -173,6 +173,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument_group("report").add_argument
     add("--format", choices=FORMATS, help="default: by the suffix of --output, else text")
     add("--output", metavar="FILE", help="write the report there")
+    add("--report", metavar="FILE", help="write a page (HTML) there: the source, each line with its FX graph")
     add("--also-text", action="store_true", help="with --output: print the text report as well")
     add("--statistics", action="store_true", help="print only how many findings each code has")
     add("--show-suppressed", action="store_true", help="list what comments silence too")
@@ -224,6 +225,8 @@ def _run(options: argparse.Namespace, arguments: list[str]) -> int:
     if progress:
         progress("")  # takes the line away again
     _narrow(options, checked)
+    if options.report:
+        _write_page(options, configs, checked, paths)
     if options.write_baseline:
         return _write_baseline(options, checked)
     if options.add_noqa:
@@ -261,6 +264,7 @@ def _writes(options: argparse.Namespace) -> bool:
     """Whether the answer is more than what is printed, or depends on more than the files read."""
     return bool(
         options.output
+        or options.report
         or options.fix
         or options.diff
         or options.add_noqa
@@ -592,6 +596,50 @@ def _report(options: argparse.Namespace, checked: Checked) -> Report:
         version=__version__,
         colour=not options.output and _colour(),
     )
+
+
+def _write_page(
+    options: argparse.Namespace, configs: Configs, checked: Checked, paths: Sequence[str]
+) -> None:
+    """--report: with what a run of the code with its proven fixes did, where there are any."""
+    from dataclasses import replace
+
+    from pt2lint.finding import Problem
+    from pt2lint.fixes.edit import EditError, apply_edits, choose, read_source
+    from pt2lint.report import html
+    from pt2lint.traced import traced
+
+    files = {*checked.files, *(finding.path for finding in checked.findings)} - checked.texts.keys()
+    shown = {os.path.realpath(path): path for path in files}
+    report = replace(_report(options, checked), traced=traced(checked.runs, shown))
+    sources = dict(report.sources)
+    for path in {path for one in report.traced for path in one.lines} - sources.keys():
+        try:
+            sources[path] = read_source(path)[0].removeprefix("\ufeff")
+        except (OSError, EditError):
+            continue  # the page then leaves the file out
+    report = replace(report, sources=sources)
+    fixed = {}
+    for path, edits in choose(checked.findings, "unsafe", proven_only=True).edits.items():
+        try:
+            fixed[path] = apply_edits(sources[path], edits)
+        except (EditError, KeyError):
+            continue
+    if fixed and options.verify:
+        from pt2lint.dynamic import verify
+
+        progress = _progress()
+        wanted = replace(_verify_options(options, configs, paths), further=False)
+        overlay = {os.path.realpath(path): text for path, text in fixed.items()}
+        there = [path for path in paths if os.path.exists(path)]
+        runs = verify(checked.findings, there, wanted, progress, overlay).events.runs
+        report = replace(report, fixed=fixed, traced_after=traced(runs, shown))
+        if progress:
+            progress("")
+    try:
+        _write(options.report, html.render(report))
+    except OSError as error:
+        checked.problems.append(Problem(options.report, f"cannot be written: {error.strerror or error}"))
 
 
 def _colour() -> bool:

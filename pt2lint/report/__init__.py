@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
@@ -14,12 +14,29 @@ FORMATS = {"text": "text", "json": "json_", "sarif": "sarif", "github": "github"
 
 
 @dataclass(frozen=True)
+class Traced:
+    """Where one compiled call of a target put the lines of the files: `graphs` holds the operators of each graph,
+    `lines` the numbers of the graphs (from 1) that a line is part of, `eager` the lines that ran outside of all.
+
+    `breaks` counts the places that broke a graph. Paths are as findings have them.
+    """
+
+    name: str
+    graphs: Sequence[int]
+    breaks: int
+    lines: Mapping[str, Mapping[int, Sequence[int]]]
+    eager: Mapping[str, Set[int]]
+
+
+@dataclass(frozen=True)
 class Report:
     """All that a report can show.
 
     `findings` are sorted; `suppressed` are those that a comment in the code silenced (shown on request only).
     `sources` maps a finding's path to the text of that file, `uris` to its path relative to the repository
-    root (see `pt2lint.report.place.uris`), `cells` to the places of a notebook's joined lines.
+    root (see `pt2lint.report.place.uris`), `cells` to the places of a notebook's joined lines. `traced` says where
+    a verified run put the lines of the code as it is, `traced_after` those of `fixed`, the files with the proven
+    fixes in them.
     """
 
     findings: Sequence[Finding]
@@ -33,6 +50,9 @@ class Report:
     files: int = 0
     version: str = ""
     colour: bool = False
+    traced: Sequence[Traced] = ()
+    traced_after: Sequence[Traced] = ()
+    fixed: Mapping[str, str] = field(default_factory=dict)
 
     def uri(self, path: str) -> str:
         """The file's path in the repository, `/` separated."""

@@ -124,7 +124,7 @@ def _told(report: Report, finding: Finding, style: Style) -> Iterator[str]:
     if finding.verdict:
         verdict = style(finding.verdict, f"bold {VERDICTS[finding.verdict]}")
         yield f"{equals}{verdict}: {_reason(finding)}"
-        cost = ", ".join(_costs(finding.evidence or {})) if finding.verdict == "confirmed" else ""
+        cost = ", ".join(costs(finding.evidence or {})) if finding.verdict == "confirmed" else ""
         if cost:
             yield f"{equals}cost: {cost}"
     if finding.confidence == "low":
@@ -143,7 +143,7 @@ def _reason(finding: Finding) -> str:
     return (f"{break_id} " if break_id else "") + reason
 
 
-def _costs(evidence: dict[str, Any]) -> Iterator[str]:
+def costs(evidence: dict[str, Any]) -> Iterator[str]:
     """What a confirmed break or recompilation costs, in words."""
     if evidence.get("skipped_frame"):
         yield "the whole function runs uncompiled"

@@ -1,0 +1,338 @@
+"""The report as one HTML file that needs nothing else: the source, each line coloured by the graph it landed in,
+findings with their reasons, costs and fixes at their lines, and the same with the proven fixes.
+
+Colour is never alone: each line also names its graphs. Without JavaScript; light or dark as the reader has it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+
+from pt2lint.finding import Finding, Fix
+from pt2lint.report import Report, Traced
+from pt2lint.report.page import registry_link
+from pt2lint.report.text import MEANING, VERDICTS, costliest_first, costs, place_of
+
+HUES = (210, 135, 35, 280, 180, 330, 85, 250)  # of graph 1, 2, ...; far apart where graphs are neighbours
+AROUND = 3  # lines shown around what is told of
+SHORTEST_FOLD = 8  # lines: fewer are not worth folding away
+
+STYLE = """
+:root { color-scheme: light dark; --text: #1c2024; --dim: #5b6470; --page: #fff; --card: #f6f7f9; --line: #d8dce2;
+  --light: 92%; --much: 60%; --bar: 45%; --red: #b3261e; --green: #1b6e3c; --amber: #8a5a00; --purple: #7b2d8b;
+  --link: #0b5cad; }
+@media (prefers-color-scheme: dark) { :root { --text: #e4e7eb; --dim: #a0a8b3; --page: #14171a; --card: #1d2126;
+  --line: #343a42; --light: 18%; --much: 45%; --bar: 60%; --red: #ff8a80; --green: #7ddc9c; --amber: #f0c060;
+  --purple: #dd9bea;
+  --link: #7db8ff; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 72rem; padding: 1rem; background: var(--page); color: var(--text);
+  font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.4rem; margin: 0; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; } a { color: var(--link); }
+code, pre, .source { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: .86rem; }
+pre { margin: .3rem 0; white-space: pre-wrap; } p { margin: .3rem 0; }
+.dim { color: var(--dim); } .table { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .92rem; } th, td { text-align: left; padding: .15rem 1rem .15rem 0;
+  overflow-wrap: normal; }
+.source { border: 1px solid var(--line); border-radius: 6px; margin-top: .5rem; padding: .3rem 0; }
+.row { display: grid; grid-template-columns: 2.6rem 2.8rem 1fr; line-height: 1.55; }
+.row > span { color: var(--dim); text-align: right; padding-right: .5rem; user-select: none; }
+.row > code { white-space: pre-wrap; padding-right: .5rem; }
+.g { background: hsl(var(--hue) var(--much) var(--light));
+  box-shadow: inset 4px 0 hsl(var(--hue) 60% var(--bar)); }
+.g > span { color: inherit; }
+.e { background: repeating-linear-gradient(135deg, transparent 0 5px, color-mix(in srgb, var(--dim) 16%, transparent)
+  5px 7px); }
+mark { background: none; color: inherit; text-decoration: underline wavy var(--red); text-underline-offset: 3px; }
+.key { display: inline-block; padding: 0 .6rem; margin: .1rem .3rem .1rem 0; border-radius: 4px; font-size: .86rem; }
+.finding { margin: .3rem .5rem .5rem 3.2rem; padding: .5rem .8rem; background: var(--card); border-radius: 6px;
+  border-left: 4px solid var(--amber); font: .92rem/1.5 system-ui, sans-serif; }
+.confirmed { border-color: var(--red); } .refuted { border-color: var(--green); }
+.failed { border-color: var(--purple); }
+.badge { font-weight: 600; color: var(--amber); } .confirmed .badge { color: var(--red); }
+.refuted .badge { color: var(--green); } .failed .badge { color: var(--purple); }
+.fix .badge { color: var(--amber); } .fix .proven { color: var(--green); }
+.fix { margin-top: .4rem; border-top: 1px solid var(--line); padding-top: .4rem; }
+ins { color: var(--green); text-decoration: none; } del { color: var(--red); text-decoration: none; }
+summary { cursor: pointer; } details.fold > summary { color: var(--dim); padding-left: 3.2rem; }
+.tabs > input { position: absolute; opacity: 0; }
+.tabs > label { display: inline-block; padding: .2rem .8rem; border: 1px solid var(--line); border-radius: 6px;
+  margin: 0 .3rem .3rem 0; cursor: pointer; }
+.tabs > input:checked + label { background: var(--text); color: var(--page); }
+.tabs > input:focus-visible + label { outline: 2px solid var(--link); outline-offset: 2px; }
+.tabs > .view { display: none; }
+@media (max-width: 40rem) { body { padding: .6rem; } .row { grid-template-columns: 1.7rem 2.1rem 1fr; }
+  .row > span { padding-right: .3rem; } .finding { margin-left: .4rem; } details.fold > summary { padding-left: .5rem; }
+  code, pre, .source { font-size: .78rem; } }
+@media print { .tabs > .view { display: block; } .tabs > input, .tabs > label { display: none; } }
+"""
+
+
+def render(report: Report) -> str:
+    """The whole page."""
+    paths = _paths(report)
+    body = [
+        *_head(report),
+        *(part for number, path in enumerate(paths) for part in _file(report, path, number)),
+    ]
+    if report.notes:
+        body += ["<h2>Notes</h2>", "<ul>", *(f"<li>{_prose(note)}</li>" for note in report.notes), "</ul>"]
+    if report.problems:
+        body += ["<h2>What could not be done</h2>", "<ul>"]
+        body += [*(f"<li>{_prose(str(problem))}</li>" for problem in report.problems), "</ul>"]
+    title = f"pt2lint: {', '.join(paths[:3])}" if paths else "pt2lint: nothing found"
+    head = (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{STYLE}{_tab_rules(report, paths)}</style>\n</head>\n<body>\n"
+    )
+    return head + "\n".join(body) + "\n</body>\n</html>\n"
+
+
+def _paths(report: Report) -> list[str]:
+    """The files to show: those with findings, the costliest first, then those that were traced."""
+    named = [finding.path for finding in costliest_first(report.findings)]
+    named += [path for one in report.traced for path in one.lines]
+    return [path for path in dict.fromkeys(named) if path in report.sources]
+
+
+def _head(report: Report) -> Iterator[str]:
+    counts = Counter(finding.verdict for finding in report.findings if finding.verdict)
+    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    files = f"{report.files} file{'' if report.files == 1 else 's'}"
+    count = len(report.findings)
+    yield "<h1>pt2lint</h1>"
+    yield f"<p>{count} finding{'' if count == 1 else 's'} in {files}{f' ({told})' if told else ''}.</p>"
+    if not report.traced:
+        yield '<p class="dim">The code was read, not run: with <code>--verify</code> each line shows its graph.</p>'
+        return
+    after = {one.name: one for one in report.traced_after}
+    yield '<div class="table"><table><thead><tr><th>Compiled</th><th>Graphs</th><th>Breaks</th>'
+    yield f"<th>Operators in each graph</th>{'<th>With the proven fixes</th>' if after else ''}</tr></thead><tbody>"
+    for one in report.traced:
+        row = f"<td>{escape(one.name)}</td><td>{len(one.graphs)}</td><td>{one.breaks}</td>"
+        row += f"<td>{', '.join(map(str, one.graphs[:12]))}{', ...' if len(one.graphs) > 12 else ''}</td>"
+        if after:
+            then = after.get(one.name) or next(
+                (other for other in report.traced_after if _targets(one) & _targets(other)), None
+            )
+            row += f"<td>{_counted(then)}</td>" if then else "<td></td>"
+        yield f"<tr>{row}</tr>"
+    yield "</tbody></table></div>"
+
+
+def _targets(one: Traced) -> set[str]:
+    return {part.partition(" (")[0] for part in one.name.split("; ")}
+
+
+def _counted(one: Traced) -> str:
+    graphs, breaks = len(one.graphs), one.breaks
+    return f"{graphs} graph{'' if graphs == 1 else 's'}, {breaks} break{'' if breaks == 1 else 's'}"
+
+
+def _views(report: Report, path: str) -> list[tuple[str, Traced | None, bool]]:
+    """(title, where the lines landed, whether it is the fixed text) of each way to show a file."""
+    views: list[tuple[str, Traced | None, bool]] = [
+        (one.name, one, False) for one in report.traced if path in one.lines or path in one.eager
+    ]
+    if path in report.fixed:
+        after = [one for one in report.traced_after if path in one.lines or path in one.eager]
+        views += [(f"With the proven fixes: {one.name}", one, True) for one in after]
+    return views or [("", None, False)]
+
+
+def _tab_rules(report: Report, paths: Sequence[str]) -> str:
+    """Which radio button shows which view."""
+    most = max((len(_views(report, path)) for path in paths), default=0)
+    rules = [f".tabs > .t{i}:checked ~ .v{i} {{ display: block; }}" for i in range(most)]
+    return "\n".join(rules) + "\n" if most > 1 else ""
+
+
+def _file(report: Report, path: str, number: int) -> Iterator[str]:
+    yield f"<section><h2>{escape(path)}</h2>"
+    views = _views(report, path)
+    if len(views) > 1:
+        yield '<div class="tabs">'
+        for i, (title, _, _) in enumerate(views):
+            id = f"f{number}v{i}"
+            checked = " checked" if i == 0 else ""
+            yield f'<input type="radio" name="f{number}" id="{id}" class="t{i}"{checked}>'
+            yield f'<label for="{id}">{escape(title)}</label>'
+    for i, (title, one, fixed) in enumerate(views):
+        yield f'<div class="view v{i}">' if len(views) > 1 else "<div>"
+        if one is not None:
+            if len(views) == 1:
+                yield f'<p class="dim">{escape(title)}</p>'
+            yield f"<p>{_legend(one, path)}</p>"
+        yield from _source(report, path, one, fixed)
+        yield "</div>"
+    yield "</div></section>" if len(views) > 1 else "</section>"
+
+
+def _legend(one: Traced, path: str) -> str:
+    numbers = sorted({number for graphs in one.lines.get(path, {}).values() for number in graphs})
+    keys = [
+        f'<span class="key g" style="--hue:{_hue(number)}">graph {number}'
+        f"{f' ({one.graphs[number - 1]} operators)' if number <= len(one.graphs) else ''}</span>"
+        for number in numbers
+    ]
+    if one.eager.get(path):
+        keys.append('<span class="key e">ran outside of any graph</span>')
+    return "".join(keys)
+
+
+def _hue(number: int) -> int:
+    return HUES[(number - 1) % len(HUES)]
+
+
+def _source(report: Report, path: str, one: Traced | None, fixed: bool) -> Iterator[str]:
+    text = report.fixed[path] if fixed else report.sources[path]
+    lines = re.split(r"\r\n|\r|\n", text)
+    if lines and not lines[-1]:
+        lines.pop()
+    cards: dict[int, list[Finding]] = {}
+    for finding in () if fixed else report.findings:
+        if finding.path == path:
+            cards.setdefault(min(finding.end_line, len(lines)), []).append(finding)
+    landed = one.lines.get(path, {}) if one else {}
+    eager = one.eager.get(path, frozenset()) if one else frozenset[int]()
+    changed = _changed(report.sources[path], text) if fixed else frozenset[int]()
+    told = {*landed, *eager, *cards, *changed}
+    shown = {line + near for line in told for near in range(-AROUND, AROUND + 1)}
+    yield '<div class="source">'
+    first = 1
+    while first <= len(lines):
+        last = first
+        while last < len(lines) and (last + 1 in shown) == (first in shown):
+            last += 1
+        fold = first not in shown and last - first + 1 >= SHORTEST_FOLD
+        if fold:
+            yield f'<details class="fold"><summary>lines {first} to {last}</summary>'
+        for line in range(first, last + 1):
+            code = lines[line - 1]
+            marked = _marked(code, line, cards) if not fixed else escape(code)
+            if line in changed:
+                marked = f"<ins>{marked}</ins>"
+            yield _row(report, path, line, marked, landed.get(line, ()), line in eager, fixed)
+            for finding in cards.get(line, ()):
+                yield from _card(report, finding)
+        if fold:
+            yield "</details>"
+        first = last + 1
+    yield "</div>"
+
+
+def _row(
+    report: Report, path: str, line: int, code: str, graphs: Sequence[int], eager: bool, fixed: bool
+) -> str:
+    number = line if fixed else report.place(path, line).line
+    kind, label = ' class="row"', ""
+    if graphs:
+        label = ",".join(map(str, graphs[:2])) + ("+" if len(graphs) > 2 else "")
+        kind = f' class="row g" style="--hue:{_hue(graphs[0])}" title="graph {", ".join(map(str, graphs))}"'
+    elif eager:
+        kind = ' class="row e" title="ran outside of any graph"'
+    return f"<div{kind}><span>{label}</span><span>{number}</span><code>{code or ' '}</code></div>"
+
+
+def _marked(code: str, line: int, cards: Mapping[int, Sequence[Finding]]) -> str:
+    """The line with what findings flag in it underlined."""
+    ranges = [
+        (f.column - 1, f.end_column - 1 if f.end_line == f.line else len(code))
+        for found in cards.values()
+        for f in found
+        if f.line == line
+    ]
+    out, done = [], 0
+    for start, end in sorted(ranges):
+        if start >= done:
+            out += [escape(code[done:start]), f"<mark>{escape(code[start:end])}</mark>"]
+            done = end
+    return "".join(out) + escape(code[done:])
+
+
+def _changed(old: str, new: str) -> frozenset[int]:
+    """The lines of the new text that the old one lacks."""
+    matcher = difflib.SequenceMatcher(None, old.splitlines(), new.splitlines(), autojunk=False)
+    return frozenset(
+        line + 1
+        for tag, _, _, start, end in matcher.get_opcodes()
+        if tag in ("replace", "insert")
+        for line in range(start, end)
+    )
+
+
+def _card(report: Report, finding: Finding) -> Iterator[str]:
+    evidence = finding.evidence or {}
+    yield f'<aside class="finding {finding.verdict or "none"}" id="{finding.code}-{finding.line}-{finding.column}">'
+    yield f"<p><strong>{escape(finding.code)}</strong> {_prose(finding.message)}</p>"
+    if finding.verdict:
+        reason = " ".join(str(evidence.get("reason") or MEANING[finding.verdict]).split())
+        id = evidence.get("graph_break")
+        link = f'<a href="{escape(registry_link(str(id)))}">{escape(str(id))}</a> ' if id else ""
+        yield f'<p><span class="badge">{finding.verdict}</span>: {link}{_prose(reason)}</p>'
+        cost = ", ".join(costs(evidence)) if finding.verdict == "confirmed" else ""
+        if cost:
+            yield f"<p>Cost: {escape(cost)}.</p>"
+    said = [str(evidence[key]) for key in ("explanation",) if evidence.get(key)]
+    hints = [str(hint) for hint in evidence.get("hints") or ()]
+    if said or hints or finding.flow:
+        yield "<details><summary>More</summary>"
+        yield from (f"<p>{_prose(text)}</p>" for text in said)
+        if hints:
+            yield (
+                "<p>PyTorch suggests:</p><ul>"
+                + "".join(f"<li>{_prose(hint)}</li>" for hint in hints)
+                + "</ul>"
+            )
+        if finding.flow:
+            steps = (
+                f"{_prose(step.message)} ({escape(place_of(report, step.path, step.line))})"
+                for step in finding.flow
+            )
+            yield f"<p>Reached: {' &rarr; '.join(steps)}</p>"
+        yield "</details>"
+    for fix in finding.fixes:
+        yield from _fix(report, finding, fix)
+    yield "</aside>"
+
+
+def _fix(report: Report, finding: Finding, fix: Fix) -> Iterator[str]:
+    standing = {True: "proven fix", None: f"fix ({fix.applicability})", False: "tried: it does not hold here"}
+    proven = " proven" if fix.proven else ""
+    opened = " open" if fix.proven else ""
+    yield f'<details class="fix"{opened}><summary><span class="badge{proven}">{standing[fix.proven]}</span>: '
+    yield f"{_prose(fix.description)}</summary>"
+    yield from _patch(report, fix)
+    yield "</details>"
+
+
+def _patch(report: Report, fix: Fix) -> Iterator[str]:
+    from pt2lint.fixes.edit import EditError, apply_edits
+
+    for path in dict.fromkeys(edit.path for edit in fix.edits):
+        old = report.sources.get(path)
+        if old is None:
+            continue
+        try:
+            new = apply_edits(old, [edit for edit in fix.edits if edit.path == path])
+        except EditError:
+            continue
+        marks = {"+": "ins", "-": "del"}
+        rows = []
+        for row in list(difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=1))[2:]:
+            if row.startswith("@@"):
+                rows += ["..."] if rows else []
+                continue
+            tag = marks.get(row[:1])
+            rows.append(f"<{tag}>{escape(row)}</{tag}>" if tag else escape(row))
+        yield f"<pre>{chr(10).join(rows)}</pre>"
+
+
+def _prose(text: str) -> str:
+    """Text in which backticks mark code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
