@@ -15,6 +15,7 @@ from pt2lint.static.values import (
     LEAF,
     NONE,
     OBJECT,
+    OFTEN_OFF,
     STR,
     UNKNOWN,
     Class,
@@ -440,11 +441,9 @@ class Calls(Externals, Core):
             if isinstance(default, ast.Constant) and default.value is None:
                 return join(NONE, value)
             if isinstance(default, ast.Constant) and default.value is not ...:
-                # A rate that is 0.0 by default is off until someone asks for it.
-                plain = Py(
-                    type(default.value).__name__,
-                    off=default.value == 0.0 and isinstance(default.value, float),
-                )
+                # A flag or a rate that is off by default may well be switched on.
+                is_off = default.value is False or (isinstance(default.value, float) and not default.value)
+                plain = Py(type(default.value).__name__, off=OFTEN_OFF if is_off else 0)
                 if value is UNKNOWN or (plain.off and isinstance(value, Py)):
                     return plain
                 if any(isinstance(o, Tensor) for o in options(value)):

@@ -10,12 +10,14 @@ from pt2lint.static.frame import Env, Frame, unit_of
 from pt2lint.static.modules import ClassInfo, FunctionNode, Module, walk
 from pt2lint.static.torch_types import DTYPES, TYPED_TENSORS
 from pt2lint.static.values import (
+    ALWAYS_OFF,
     BOOL,
     HALF,
     INT,
     LEAF,
     NONE,
     OBJECT,
+    OFTEN_OFF,
     STR,
     UNKNOWN,
     Class,
@@ -69,7 +71,7 @@ class Classes(Calls):
             # code stands. Strings and tables stay.
             if len(values) == 1 and isinstance(values[0], Py) and values[0].const is False:
                 if f"global {name}" not in module.source:
-                    return Py("bool", off=True)
+                    return Py("bool", off=ALWAYS_OFF)
             return (
                 join_all(
                     Py(v.type) if isinstance(v, Py) and v.type in ("bool", "int", "float") else v
@@ -215,7 +217,7 @@ class Classes(Calls):
                     c.attributes[name], c.env or {}, Frame(c.module, unit_of(c.node), c.name)
                 )
                 if isinstance(value, Py) and value.type in ("bool", "int", "float"):
-                    return Py(value.type, off=_is_off(value) and not self.set_elsewhere(cls, name))
+                    return Py(value.type, off=0 if self.set_elsewhere(cls, name) else _off(value))
                 return value
         for external_base in self.bases(cls)[1]:
             if external_base.startswith("torch.autograd.") and name == "apply":
@@ -413,7 +415,7 @@ class Classes(Calls):
         old = instance.attrs.get(name)
         if isinstance(value, Py) and value.type in ("bool", "int", "float"):
             # Another call may leave another number.
-            value = Py(value.type, read=value.read, off=_is_off(value))
+            value = Py(value.type, read=value.read, off=_off(value))
         if isinstance(value, Tensor) and not frame.region:
             value = value.but(leaf=LEAF)
         instance.attrs[name] = value if old is None or old is value else join(old, value)
@@ -633,9 +635,11 @@ class Classes(Calls):
         return None
 
 
-def _is_off(value: Py) -> bool:
-    """Whether a flag is False or a rate is 0.0: what it switches on stays off until someone asks for it."""
-    return value.off or value.const is False or (value.type == "float" and value.const == 0)
+def _off(value: Py) -> int:
+    """What is False or 0.0 where the project sets it is off until someone asks for it."""
+    if value.const is False or (value.type == "float" and value.const == 0):
+        return ALWAYS_OFF if value.const is False else OFTEN_OFF
+    return value.off
 
 
 def declare(values: list[Value]) -> Value:

@@ -18,6 +18,7 @@ from pt2lint.static.values import (
     NO_CONST,
     NONE,
     OBJECT,
+    OFTEN_OFF,
     STR,
     UNKNOWN,
     Class,
@@ -509,11 +510,11 @@ class Expressions(Classes):
             return value, None
         return value, truth(value)
 
-    def unlikely(self, test: ast.expr, env: Env, frame: Frame) -> bool:
+    def unlikely(self, test: ast.expr, env: Env, frame: Frame, least: int = OFTEN_OFF) -> bool:
         """Whether a condition holds only in special use: for float16 alone, or with a flag that the project
-        leaves off. What runs under it is reported with low confidence."""
+        leaves off (`least` of that kind). What runs under it is reported with low confidence."""
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-            return any(self.unlikely(part, env, frame) for part in test.values)
+            return any(self.unlikely(part, env, frame, least) for part in test.values)
         if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq) and len(test.ops) == 1:
             right = test.comparators[0]
             return isinstance(right, ast.Attribute) and self.quietly(right, env, frame) is HALF
@@ -521,7 +522,7 @@ class Expressions(Classes):
             test = test.left
         if isinstance(test, (ast.Name, ast.Attribute)):
             value = self.quietly(test, env, frame)
-            return isinstance(value, Py) and value.off
+            return isinstance(value, Py) and value.off >= least
         if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
             # Whether something of no known kind is a text: models are not given texts.
             kind = self.quietly(test.args[-1], env, frame)
@@ -540,7 +541,7 @@ class Expressions(Classes):
                 return all(side is UNKNOWN or tensor_of(side) is not None for side in sides)
             if isinstance(test.ops[0], (ast.Eq, ast.LtE)) and _is_zero(test):
                 value = self.quietly(test.left, env, frame)
-                return isinstance(value, Py) and value.off
+                return isinstance(value, Py) and bool(value.off)
         return False
 
     def optional(self, test: ast.expr, env: Env, frame: Frame) -> bool:

@@ -9,6 +9,7 @@ from pt2lint.static.expressions import Expressions, dotted
 from pt2lint.static.frame import Env, Frame
 from pt2lint.static.modules import ClassInfo
 from pt2lint.static.values import (
+    ALWAYS_OFF,
     NONE,
     OBJECT,
     UNKNOWN,
@@ -262,7 +263,7 @@ class Statements(Expressions):
         if known is not False:
             then = dict(env)
             self.narrow(node.test, then, True, frame)
-            doubt = self.unlikely(node.test, env, frame)
+            doubt = self.unlikely(node.test, env, frame, ALWAYS_OFF)
             self.doubt += doubt
             alive = self.block(node.body, then, frame)
             self.doubt -= doubt

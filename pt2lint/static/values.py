@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 NO_CONST: Any = object()
 LEAF, CONSTANT = 1, 2
+OFTEN_OFF, ALWAYS_OFF = 1, 2
 MAX_ALTERNATIVES = 6
 
 
@@ -66,16 +67,15 @@ class Tensor(Value):
 class Py(Value):
     """A plain Python value of type `type` ("int", "float", "bool", "str", "none", "dtype", "object", ...).
 
-    `const` is its value where known. `read` says that it was read out of a tensor. `off` marks a flag that is
-    False wherever the project sets it: code under it may run, but only if someone switches it on from outside.
+    `const` is its value where known. `read` says that it was read out of a tensor. `off` is ALWAYS_OFF for a flag
+    that is False wherever the project sets it: code under it may run, but only if someone switches it on from
+    outside; OFTEN_OFF for one that is False (or a rate that is 0.0) by default.
     """
 
     __slots__ = ("const", "off", "read", "type")
     kind = "py"
 
-    def __init__(
-        self, type: str = "object", const: Any = NO_CONST, read: bool = False, off: bool = False
-    ) -> None:
+    def __init__(self, type: str = "object", const: Any = NO_CONST, read: bool = False, off: int = 0) -> None:
         self.type, self.const, self.read, self.off = type, const, read, off
 
 
@@ -393,7 +393,7 @@ def signature(value: Value, depth: int = 0) -> Any:
         const = value.const
         if const is None or const is True or const is False or type(const) is str:
             return ("p", value.type, const)
-        return ("p", value.type)
+        return ("p", value.type, value.off)
     if isinstance(value, Seq):
         if depth > 1:
             return "s"
