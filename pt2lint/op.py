@@ -10,9 +10,11 @@ Names of operations:
 - `size tensor`     a tensor stands where Python needs a number: a size, a slice bound, a list index, `range`
 - `index mask`      a tensor is read through a boolean mask
 - `set NAME`        an attribute of an external object is assigned: `set torch.Tensor.requires_grad`
+- `get NAME`        an attribute of an external object is read: `get logging.Logger.level`
 - `with NAME`       an external context manager is entered
 - `format tensor`   a tensor is turned into text
 - `make torch.nn.Module`  a module is constructed; the argument "made" names it, or the torch modules that it holds
+- `make torch.nn.Parameter`  a parameter is made of a tensor that the graph computes
 - `forward NAME`    a torch.nn module is called: `forward torch.nn.LSTM`
 - `call disabled`   a function that torch.compiler.disable decorates is called
 - `define class`    a class statement runs
@@ -46,7 +48,7 @@ class Op(NamedTuple):
     `args` says of each argument (by position or keyword) what it is: "tensor:bool", "tensor", "int", "none",
     "list of tensor", "function over a tensor" (a lambda that reads one), "number" (what NumPy makes of
     Python numbers), "unknown" and so on; "self" is a method's
-    receiver. `why` says in a reader's words what
+    receiver, and "input" is there where that is an input of the graph. `why` says in a reader's words what
     the value is and where it came from; `flow` is the chain of calls from the compile root. `inside` is the
     innermost construct around it in which a break can make Dynamo give up the whole frame. `sure` is False
     where the interpreter had to assume something. `region` is False where Dynamo does not trace the code.

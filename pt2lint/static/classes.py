@@ -25,6 +25,7 @@ from pt2lint.static.values import (
     Ext,
     Func,
     Instance,
+    Partial,
     Py,
     Seq,
     Super,
@@ -223,7 +224,10 @@ class Classes(Calls):
             if external_base.startswith("torch.autograd.") and name == "apply":
                 found = self.find_method(cls, "forward")
                 if found is not None:
-                    return Wrapped("opaque", Func(found[1], found[0].module, found[0].env))
+                    # Dynamo traces `forward`; its first parameter is the context, unless another method sets that.
+                    forward = Func(found[1], found[0].module, found[0].env)
+                    apart = self.find_method(cls, "setup_context") is not None
+                    return forward if apart else Partial(forward, [OBJECT], {})
             if external_base.startswith("enum."):
                 return OBJECT
         return UNKNOWN

@@ -133,6 +133,8 @@ class Expressions(Classes):
         if isinstance(owner, Tensor):
             return self.tensor_attribute(owner, name, node, frame)
         if isinstance(owner, Instance):
+            if owner.external and self.listens(f"get {owner.external}.{name}", frame):
+                self.note(node, f"get {owner.external}.{name}", frame)
             return self.instance_attribute(owner, name, frame)
         if isinstance(owner, Ext):
             if owner.receiver is not None:
@@ -278,6 +280,10 @@ class Expressions(Classes):
                 # `[0] * t` and the like are no tensors; what a foreign class does with one is not known.
                 other = right if b is None else left
                 if isinstance(other, Seq) and not first.array:
+                    sides = (node.left, node.right) if isinstance(node, ast.BinOp) else ()
+                    if isinstance(op, ast.Mult) and any(isinstance(side, ast.List) for side in sides):
+                        if self.listens("size tensor", frame):
+                            self.note(node, "size tensor", frame, about=first)
                     return UNKNOWN
                 # A tensor that only may be one, with a number that may not: the result keeps the doubt.
                 value = left if b is None else right

@@ -101,6 +101,7 @@ RESULTS: dict[str, Value] = {
     "torch.jit.is_scripting": Py("bool", False),
     "torch.jit.is_tracing": Py("bool", False),
     "torch._C._get_tracing_state": NONE,
+    "torch.Tensor.untyped_storage": Instance(None, "torch.UntypedStorage"),
     "torch.onnx.is_in_onnx_export": Py("bool", False),
     "torch.are_deterministic_algorithms_enabled": BOOL,
     "builtins.len": INT,
@@ -184,6 +185,8 @@ class Externals(Compiled):
         found.update({k: self.sort(v) for k, v in kwargs.items()})
         if receiver is not None:
             found["self"] = self.sort(receiver)
+            if isinstance(receiver, Tensor) and receiver.leaf == LEAF:
+                found["input"] = "self"
         return found
 
     def first_is_tensor(self, name: str) -> bool:
@@ -206,6 +209,9 @@ class Externals(Compiled):
     ) -> Value:
         name, receiver = func.name, func.receiver
         self.last_external, self.last_call = name, node
+        if name == "torch.nn.Parameter" and args and isinstance(args[0], Tensor) and args[0].leaf != LEAF:
+            if self.listens("make torch.nn.Parameter", frame):
+                self.note(node, "make torch.nn.Parameter", frame, about=args[0])
         # `frame.inside` and the rest of the place are the caller's.
         if self.listens(f"call {name}", frame):
             about = tensor_of(receiver) if receiver is not None else None

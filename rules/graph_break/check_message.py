@@ -60,7 +60,9 @@ class CheckMessage(GraphBreak):
         if over:
             self.breaks(node, op, self.says)
         else:
-            self.breaks(node, op, "{code} is given a function as its message", "call torch._check without a tensor")
+            self.breaks(
+                node, op, "{code} is given a function as its message", "call torch._check without a tensor"
+            )
 
     @classmethod
     def accepts(cls, op: Op) -> bool:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pt2lint.rule import GraphBreak
+from pt2lint.rule import GraphBreak, calls
 
 
 class ContextManager(GraphBreak):
@@ -64,6 +64,7 @@ class ContextManager(GraphBreak):
         "with torch._dynamo.config.patch",
         "with contextlib.suppress",
         "with contextlib.ExitStack",
+        *calls("contextlib.ExitStack", "enter_context"),
     )
     severity = "error"
     says = "Dynamo cannot enter {code}, and leaves the whole function to Python"

@@ -70,6 +70,7 @@ class HostCall(GraphBreak):
         "set os.environ[]",
         "call torch.set_num_threads",
         "call torch.utils.data.get_worker_info",
+        "call torch.utils.checkpoint.checkpoint_sequential",
     )
     says = "{code} is a call that Dynamo does not trace"
     repairs = ("disable",)

@@ -57,6 +57,7 @@ class LoggingCall(GraphBreak):
     ops = (
         *(f"call logging.Logger.{m}" for m in (*METHODS, *STATE, *ONCE)),
         *(f"call logging.{m}" for m in (*METHODS, "getLogger", "disable", "basicConfig")),
+        "get logging.Logger.level",
         "call warnings.warn",
         "call warnings.warn_explicit",
         "call warnings.simplefilter",
@@ -67,6 +68,7 @@ class LoggingCall(GraphBreak):
     graph_breaks = ("GB0291", "GB0007", "GB4841")
 
     INVALID = (
+        "import logging\nlog = logging.getLogger('a')\ndef f(x, m, i):\n    return x + 1 if log.level > 10 else x",
         "import warnings\nwarnings.warn('old')\nreturn x + 1",
         "import warnings\nwarnings.simplefilter('ignore')\nreturn x + 1",
         "from logging import getLogger\nlog = getLogger('a')\ndef f(x, m, i):\n"

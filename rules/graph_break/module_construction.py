@@ -16,7 +16,8 @@ class ModuleConstruction(GraphBreak):
     """A module with parameters is made in compiled code.
 
     ## What happens
-    New parameters cannot come into being in the middle of a graph: Dynamo ends it (GB0264). Such a layer
+    New parameters cannot come into being in the middle of a graph: Dynamo ends it (GB0264); the same goes for
+    `nn.Parameter` of a tensor that the graph computes. Such a layer
     is also new, and untrained, in every call. Modules without parameters (`nn.ReLU()`,
     `nn.Softmax(dim=-1)`) are fine.
 
@@ -49,22 +50,26 @@ class ModuleConstruction(GraphBreak):
     ```
 
     ## Versions
-    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`.
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`;
+    `nn.Parameter` of a computed tensor from 2.9 on.
     """
 
     code = "PTB181"
     name = "module-construction"
-    ops = ("make torch.nn.Module",)
+    ops = ("make torch.nn.Module", "make torch.nn.Parameter")
     says = "{code} makes parameters inside compiled code"
     graph_breaks = ("GB0264",)
 
     INVALID = (
+        "return torch.nn.Parameter(torch.ones(4)) + x",
+        "return torch.nn.Parameter(x.clone()) + x",
         "return torch.nn.Embedding(4, 4)(i) * 0",
         "from torch import nn\nclass Block(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.layer = nn.Linear(4, 4)\n    def forward(self, x):\n        return self.layer(x)\n"
         "def f(x, m, i):\n    return Block()(x) * 0",
     )
     VALID = (
+        "return torch.nn.Parameter(x) + 1",
         "return torch.nn.ReLU()(x) + torch.nn.Softmax(dim=-1)(x)",
         "return torch.nn.MSELoss()(x, x)",
         "return torch.nn.LayerNorm(4, elementwise_affine=False)(x)",
@@ -72,5 +77,7 @@ class ModuleConstruction(GraphBreak):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
+        if op.name == "make torch.nn.Parameter":
+            return True
         plain = "constant False" in (op.arg("elementwise_affine"), op.arg("affine"))
         return not plain and bool(WITH_PARAMETERS & set(op.arg("made").split()))

@@ -50,6 +50,7 @@ class TensorAsSize(GraphBreak):
     graph_breaks = ("GB0124", "GB0033", "GB0059", "GB0213")
 
     INVALID = (
+        "return x + len([0] * i[2])",
         "return torch.zeros(i[2]).sum() + x",
         "return torch.arange(i.max()).sum() + x",
         "return x.view(i[1] * 4, -1)",

@@ -42,12 +42,16 @@ class TensorStorage(GraphBreak):
 
     code = "PTB108"
     name = "tensor-storage"
-    ops = (*calls("torch.Tensor", "data_ptr storage storage_offset is_shared is_same_size"),)
+    ops = (
+        *calls("torch.Tensor", "data_ptr storage storage_offset is_shared is_same_size"),
+        *calls("torch.UntypedStorage", "data_ptr nbytes"),
+    )
     says = "{code} asks for the memory behind a tensor"
     repairs = ("disable",)
     graph_breaks = ("GB3006", "GB0208")
 
     INVALID = (
+        "return x + x.untyped_storage().nbytes() * 0",
         "return x + x.data_ptr() * 0",
         "x.storage()\nreturn x + 1",
         "return x + x.is_shared()",

@@ -126,6 +126,7 @@ QUIET = [
     "if isinstance(self.config.path, str) and x.sum() > 0: pass",  # of what is not known, rarely a text
 ]
 LOUD = [
+    ("y = [0] * i[0]", "size tensor @ [0] * i[0]"),
     ("match x.max():\n    case 1: pass", "test tensor @ x.max()"),
     ("y = 2 in x", "test tensor @ 2 in x"),
     ("y = filter(lambda v: v > 1, i)", "test tensor @ filter(lambda v: v > 1, i)"),
@@ -519,3 +520,30 @@ def f(x):
     interpreter = Interpreter(project, LISTENED)
     interpreter.run(project.load(str(tmp_path / "m.py")))
     assert str(package / "two.py") not in {m.path for m in project._by_path.values()}  # never parsed
+
+
+def test_the_forward_of_an_autograd_function_is_followed(tmp_path: Path) -> None:
+    source = """
+import torch
+
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        print(x)
+        return x * 2
+
+class Thrice(torch.autograd.Function):
+    @staticmethod
+    def forward(x, n):
+        if x.sum() > 0:
+            return x * n
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        print(inputs)
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        return Thrice.apply(Twice.apply(x), 3)
+"""
+    assert noted(source, tmp_path) == ["call builtins.print @ print(x)", "test tensor @ x.sum() > 0"]
