@@ -12,6 +12,7 @@ from __future__ import annotations
 import difflib
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -42,6 +43,15 @@ class Proof:
     findings: list[Finding]
     notes: list[str] = field(default_factory=list)
     gone: dict[Place, bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """Why fixes that were tried together are not proven; `at` are those whose fault it plainly is, by their place
+    among them."""
+
+    why: str
+    at: frozenset[int] = frozenset()
 
 
 @dataclass
@@ -198,8 +208,16 @@ class _Prover:
         save: bool,
         only: Iterable[str],
         says_runtime_error: bool = False,
+        enough: Callable[[_Seen, Mapping[str, Any]], bool] = lambda seen, message: False,
     ) -> _Seen:
-        options, seen = self.options, _Seen()
+        """What the child says; it is ended early once `enough` is known."""
+        options, seen, stop = self.options, _Seen(), threading.Event()
+
+        def hear(message: dict[str, Any]) -> None:
+            seen.hear(message)
+            if enough(seen, message):
+                stop.set()
+
         machine = machine_memory()
         memory = options.memory * 2**20 if options.memory else int(machine * 0.8) if machine else None
         spec = {
@@ -210,8 +228,8 @@ class _Prover:
                 "file": str(file), "save": save, "only": sorted(only), "runtime_error": says_runtime_error
             },
         }  # fmt: skip
-        ended = run_child(self.python, spec, Limits(options.timeout, memory), seen.hear)
-        if ended is not None and seen.trouble is None:
+        ended = run_child(self.python, spec, Limits(options.timeout, memory), hear, stop)
+        if ended is not None and seen.trouble is None and not stop.is_set():
             seen.trouble = str(ended)
         return seen
 
@@ -248,8 +266,11 @@ class _Prover:
     def prove_group(
         self, group: Sequence[tuple[int, Finding]], reach: Mapping[int, set[str]]
     ) -> dict[int, bool]:
-        """Whether each of these findings' only fix is proven; those that no observed call reaches are
-        left."""
+        """Whether each of these findings' only fix is proven; those that no observed call reaches are left.
+
+        Where the fixes fail together and it is plain whose fault it is, the others are tried without these, else in
+        halves.
+        """
         targets = set().union(*(reach[number] for number, _ in group))
         jobs = [one for one in self.before if targets & {target for target, _ in one[2].runs}]
         if not jobs:
@@ -261,27 +282,30 @@ class _Prover:
         ]
         if vain:
             self.notes += [
-                f"{finding.path}:{finding.line}: {finding.code}: not proven: {SHORTCUT}: it was never taken"
-                for number, finding in group
-                if number in vain
+                _not_proven(finding, "it was never taken") for number, finding in group if number in vain
             ]
             left = [one for one in group if one[0] not in vain]
             return dict.fromkeys(vain, False) | (self.prove_group(left, reach) if left else {})
         self.progress(f"trying {len(group)} fix{'es' if len(group) > 1 else ''}")
-        why, summary = self.attempt([finding for _, finding in group], jobs, targets)
-        if why is not None and len(group) > 1:
+        failed, summary = self.attempt([finding for _, finding in group], jobs, targets)
+        if failed is not None and len(group) > 1:
             half = len(group) // 2
-            return self.prove_group(group[:half], reach) | self.prove_group(group[half:], reach)
+            first = [one for at, one in enumerate(group) if (at not in failed.at if failed.at else at < half)]
+            if not failed.at:
+                return self.prove_group(first, reach) | self.prove_group(group[half:], reach)
+            for at in sorted(failed.at):
+                self.notes.append(_not_proven(group[at][1], failed.why))
+            guilty = {group[at][0]: False for at in failed.at}
+            return guilty | (self.prove_group(first, reach) if first else {})
         for number, finding in group:
-            title = finding.fixes[0].description.partition(". ")[0].rstrip(".")
-            where = f"{finding.path}:{finding.line}: {finding.code}"
-            if why is None:
-                self.notes.append(f"{where}: proven: {title}{self.seen_sides(number)}")
+            if failed is None:
+                where = f"{finding.path}:{finding.line}: {finding.code}"
+                self.notes.append(f"{where}: proven: {_title(finding)}{self.seen_sides(number)}")
             else:
-                self.notes.append(f"{where}: not proven: {title}: {why}")
-        if why is None:
+                self.notes.append(_not_proven(finding, failed.why))
+        if failed is None:
             self.notes.append(f"with {'these fixes' if len(group) > 1 else 'this fix'}: {summary}")
-        return {number: why is None for number, _ in group}
+        return {number: failed is None for number, _ in group}
 
     def seen_sides(self, number: int) -> str:
         sides = self.sides.get(number)
@@ -293,11 +317,12 @@ class _Prover:
 
     def attempt(
         self, findings: Sequence[Finding], jobs: Sequence[tuple[Job, Path, _Seen]], targets: set[str]
-    ) -> tuple[str | None, str]:
+    ) -> tuple[_Failed | None, str]:
         """Why the fixes (one each) are not proven (None: they are), and what was measured."""
         fixes = [finding.fixes[0] for finding in findings]
-        if any("NaN" in fix.description for fix in fixes):
-            return "its gradient may be NaN for values that no sample shows", ""
+        doubtful = frozenset(at for at, fix in enumerate(fixes) if "NaN" in fix.description)
+        if doubtful:
+            return _Failed("its gradient may be NaN for values that no sample shows", doubtful), ""
         edits: dict[str, list[Edit]] = {}
         for fix in fixes:
             for edit in fix.edits:
@@ -308,33 +333,47 @@ class _Prover:
                 overlay[path] = apply_edits(self.sources[path], given)
                 check_source(path, overlay[path])
         except (EditError, KeyError) as error:
-            return f"it cannot be applied: {error}", ""
+            return _Failed(f"it cannot be applied: {error}"), ""
         old_lines = {path: line_map(self.sources[path], text) for path, text in overlay.items()}
         calls, numbers, gone = 0, [0, 0, 0, 0], set[Place]()
         way_round = any(fix.description.startswith(WAY_ROUND) for fix in fixes)
         says_so = any("RuntimeError" in fix.description for fix in fixes)
         for job, file, before in jobs:
-            after = self.run(job, overlay, file, False, targets, says_so)
+
+            def failure(
+                seen: _Seen, message: Mapping[str, Any], runs: Mapping[tuple[str, str], Run] = before.runs
+            ) -> _Failed | None:
+                if message.get("event") == "compared" and message["difference"]:
+                    return _Failed(f"{message['label']}: {message['difference']}")
+                key = (message.get("target", ""), message.get("mode", ""))
+                if message.get("event") == "run" and message["probe"] == "default" and key[0] in targets:
+                    if key in runs:
+                        return self.still_breaks(findings, runs[key], seen.runs[key], old_lines, way_round)
+                return None
+
+            failures: list[_Failed] = []
+
+            def enough(seen: _Seen, message: Mapping[str, Any]) -> bool:
+                failures.extend(filter(None, [failure(seen, message)]))  # noqa: B023 -- called in this turn
+                return bool(failures)  # noqa: B023
+
+            after = self.run(job, overlay, file, False, targets, says_so, enough)
+            if failures:
+                return failures[0], ""
             if after.trouble:
-                return f"with it the code ends early: {after.trouble}", ""
+                return _Failed(f"with it the code ends early: {after.trouble}"), ""
             for key, old in before.runs.items():
                 if key[0] not in targets:
                     continue
                 new = after.runs.get(key)
                 if new is None:
-                    return f"with it {key[0]} no longer runs", ""
-                why = self.still_breaks(findings, old, new, old_lines, way_round)
-                if why:
-                    return why, ""
+                    return _Failed(f"with it {key[0]} no longer runs"), ""
                 gone |= self.mended(old, new, old_lines)
                 for at, count in enumerate((old.graphs, new.graphs, old.breaks, new.breaks)):
                     numbers[at] += len(count)
-            for comparison in after.compared:
-                if comparison["difference"]:
-                    return f"{comparison['label']}: {comparison['difference']}", ""
             calls += len(after.compared)
             if not after.compared:
-                return "no call could be compared", ""
+                return _Failed("no call could be compared"), ""
         for place in gone:
             self.gone[place] = self.gone.get(place, False) or not way_round
         graphs = f"graphs {numbers[0]} to {numbers[1]}, breaks {numbers[2]} to {numbers[3]}"
@@ -359,23 +398,53 @@ class _Prover:
         new: Run,
         old_lines: Mapping[str, dict[int, int]],
         way_round: bool,
-    ) -> str | None:
+    ) -> _Failed | None:
         if new.error is not None and (old.error is None or old.error.type != new.error.type):
-            return f"compiling then fails: {new.error}"
+            return _Failed(f"compiling then fails: {new.error}")
         known = set(places(old.breaks, self.roots))
+        guilty: dict[int, str] = {}
+        other: str | None = None
         for one in new.breaks:
             for path, line in places([one], self.roots):
                 before = old_lines[path].get(line) if path in old_lines else line
                 if before is None:
-                    return f"the graph then breaks in the fix itself (line {line}): {one.reason}"
-                for finding in findings:
+                    other = other or f"the graph then breaks in the fix itself (line {line}): {one.reason}"
+                    wrote = _written(findings, path, line, old_lines[path])
+                    if len(wrote) == 1:
+                        guilty.setdefault(wrote.pop(), other)
+                    continue
+                for at, finding in enumerate(findings):
                     here = os.path.realpath(finding.path) == path
                     if here and finding.line <= before <= finding.end_line:
-                        return f"the graph still breaks there: {one.reason}"
+                        guilty.setdefault(at, f"the graph still breaks there: {one.reason}")
                 traced = before in old.traced.get(path, ())
                 if (path, before) not in known and traced and not way_round:
-                    return f"the graph then breaks in line {before}: {one.reason}"
-        return None
+                    other = other or f"the graph then breaks in line {before}: {one.reason}"
+        if guilty:
+            return _Failed(next(iter(guilty.values())), frozenset(guilty))
+        return _Failed(other) if other else None
+
+
+def _written(findings: Sequence[Finding], path: str, line: int, old_lines: Mapping[int, int]) -> set[int]:
+    """Whose fix wrote a line of the new text: those with an edit between the nearest lines that stayed."""
+    first = next((old_lines[n] for n in range(line, 0, -1) if n in old_lines), 0)
+    last = min((old for new, old in old_lines.items() if new > line), default=10**9)
+    found = set()
+    for at, finding in enumerate(findings):
+        for edit in finding.fixes[0].edits:
+            end = edit.end_line if edit.end_column > 1 else edit.end_line - 1
+            within = edit.line < last and end > first if end >= edit.line else first < edit.line <= last
+            if os.path.realpath(edit.path) == path and within:
+                found.add(at)
+    return found
+
+
+def _title(finding: Finding) -> str:
+    return finding.fixes[0].description.partition(". ")[0].rstrip(".")
+
+
+def _not_proven(finding: Finding, why: str) -> str:
+    return f"{finding.path}:{finding.line}: {finding.code}: not proven: {_title(finding)}: {why}"
 
 
 def line_map(old: str, new: str) -> dict[int, int]:
