@@ -323,7 +323,7 @@ def _patch(report: Report, fix: Fix) -> Iterator[str]:
         except EditError:
             continue
         marks = {"+": "ins", "-": "del"}
-        rows = []
+        rows: list[str] = []
         for row in list(difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=1))[2:]:
             if row.startswith("@@"):
                 rows += ["..."] if rows else []
