@@ -29,7 +29,7 @@ from hypothesis import given as with_programs
 from hypothesis import strategies as st
 
 from pt2lint.finding import Fix
-from pt2lint.fixes import branch, copying, guard, mask, printing, scalar
+from pt2lint.fixes import branch, copying, guard, index, mask, printing, scalar, shortcut
 from pt2lint.fixes.edit import WAY_ROUND, apply_edits, check_source
 from pt2lint.rule import FunctionCode
 
@@ -94,6 +94,34 @@ others = st.sampled_from(
 ).map(lambda text: [text])
 
 
+indices = st.sampled_from(
+    "z = x[x.argmax()]|z = y[(x > 0).sum()]|z = x[torch.tensor(-1)] * y|z = x[x.argmin() - 1] + y[y.argmax()]".split(
+        "|"
+    )
+).map(lambda text: [text])
+
+
+@st.composite
+def assignments(draw: st.DrawFn) -> list[str]:
+    """Masks that are asked for before they are assigned through."""
+    name = draw(names)
+    mask_ = draw(
+        st.sampled_from(["m", f"{name} > 1", "torch.isnan(x)", f"{name}.ne(0)", "~m", "(x > 0) & m"])
+    )
+    asked = draw(st.sampled_from([f"({mask_}).any()", f"torch.any({mask_})", "m.any()"]))
+    test = draw(tests) if draw(st.booleans()) else asked
+    return [f"if {test}:", f"    {name}[{mask_}] = {draw(st.sampled_from(['0.0', '-1', '1e4']))}"]
+
+
+@st.composite
+def shortcuts(draw: st.DrawFn) -> list[str]:
+    """Masks that are not used where all of them is set."""
+    asked = draw(st.sampled_from(["m.all()", "torch.all(m)", "(m == True).all()", "(y == 1).all()"]))
+    before = draw(st.sampled_from(["", "x.dim() > 0 and ", "x.dim() > 3 or "]))
+    used = draw(st.sampled_from(["z * m", "torch.where(m, z, 0)", "z.masked_fill(~m, 0)", "z + m"]))
+    return ["k = m", f"if {before}{asked}:", "    k = None", f"z = z if k is None else {used}"]
+
+
 @st.composite
 def clamps(draw: st.DrawFn) -> list[str]:
     """Branches that change one tensor of the function's own in ways that are surely alike: fit for safe
@@ -138,7 +166,11 @@ def programs(draw: st.DrawFn) -> str:
     if draw(st.booleans()):
         lines.append(f"{draw(names)} = {draw(values)}")
     construct = draw(
-        st.sampled_from(["branch"] * 6 + ["clamp"] * 3 + ["assert", "number", "mask", "mask", "other"])
+        st.sampled_from(
+            ["branch"] * 6
+            + ["clamp"] * 3
+            + ["assert", "number", "mask", "mask", "other", "index", "assignment", "assignment", "shortcut"]
+        )
     )
     made = {
         "branch": branches(),
@@ -147,6 +179,9 @@ def programs(draw: st.DrawFn) -> str:
         "other": others,
         "clamp": clamps(),
         "assert": asserts(),
+        "index": indices,
+        "assignment": assignments(),
+        "shortcut": shortcuts(),
     }[construct]
     lines += draw(made)
     tail = draw(st.sampled_from(["", "", "z = z + 1", "z.add_(1)", "y = y.view(-1)"]))
@@ -175,17 +210,20 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
     for node in nodes:
         offered: list[tuple[str, tuple[Fix, ...]]] = []
         if isinstance(node, cst.If | cst.IfExp):
-            offered += [("branch", branch.fixes(code, node)), ("guard", guard.fixes(code, node))]
+            shorter = shortcut.fixes(code, node)
+            longer = tuple(fix for fix in branch.fixes(code, node) if fix not in shorter)
+            offered += [("shortcut", shorter), ("branch", longer), ("guard", guard.fixes(code, node))]
         elif isinstance(node, cst.Assert):
             offered.append(("guard", guard.fixes(code, node)))
         elif isinstance(node, cst.Subscript):
-            offered.append(("mask", mask.fixes(code, node)))
+            offered += [("mask", mask.fixes(code, node)), ("index", index.fixes(code, node))]
         elif isinstance(node, cst.Call):
             offered += [
                 ("scalar", scalar.fixes(code, node)),
                 ("mask", mask.fixes(code, node)),
                 ("printing", printing.fixes(code, node)),
                 ("copying", copying.fixes(code, node)),
+                ("shortcut", shortcut.fixes(code, node)),
             ]
         for name, found in offered:
             for fix in found:

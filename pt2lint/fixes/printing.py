@@ -105,6 +105,8 @@ def _value(function: FunctionCode, node: cst.BaseExpression, kind: Kind, how: st
         return [_Field("tensor", f"{{{how}}}", text)]
     if isinstance(node, cst.Attribute) and node.attr.value in ("shape", "dtype", "device", "ndim"):
         return [_Field("static", text + how.removeprefix("!s"))]
+    if kind(node) in ("int", "float", "bool") and "\n" not in text:  # a str may hold braces
+        return [_Field("static", text + how.removeprefix("!s"))]
     return Refusal(f"`{text}` is not known to be a tensor or a constant")
 
 

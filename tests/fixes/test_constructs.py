@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from pt2lint.finding import Fix
-from pt2lint.fixes import branch, grad, guard, in_math, index, mask, shortcut
+from pt2lint.fixes import branch, grad, guard, in_math, index, mask, printing, shortcut
 from pt2lint.fixes.edit import SHORTCUT, WAY_ROUND
 from pt2lint.fixes.rewrite import Refusal
 from tests.fixes.lab import applied, calls, function_code, nodes, prove
@@ -208,3 +208,11 @@ def test_requires_grad_is_left_to_eager():
     assert "if x.dim() == 2 and not torch.compiler.is_compiling():" in applied(source, fix)
     argument = lines("x.requires_grad = True", "return x")
     assert isinstance(first_fix(argument, cst.Attribute, grad.fixes, at=1), Refusal)
+
+
+def test_plain_numbers_are_printed_in_the_graph():
+    source = lines("n = x.shape[0]", "print('rows', n, x.dim())", "return x + n")
+    code = function_code(source)
+    code.kinds = lambda: {code.range(node): "int" for node in nodes(code, cst.Name) if node.value == "n"}
+    fix = printing.print_in_graph(code, calls(code, "print"))
+    assert 'print(f"rows {n} {x.dim()}")' in prove(source, fix, [[X]])
