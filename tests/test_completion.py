@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -23,11 +22,15 @@ CASES = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, installed: str) -> Path:
     (tmp_path / "model.py").touch()
     for shell in ("bash", "zsh", "fish"):
         done = subprocess.run(
-            [sys.executable, "-m", "pt2lint", "completion", shell], capture_output=True, text=True, check=True
+            [installed, "-m", "pt2lint", "completion", shell],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         (tmp_path / shell).mkdir()
         (tmp_path / shell / "_pt2lint").write_text(done.stdout)

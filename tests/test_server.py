@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import queue
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,8 +30,8 @@ COLUMN = len(BEFORE) + 1  # in UTF-16 units, of which the face takes two
 class Editor:
     """A client: it sends what an editor sends and keeps what it is told."""
 
-    def __init__(self, folder: Path, encodings: list[str] | None = None) -> None:
-        command = [sys.executable, "-m", "pt2lint", "server"]
+    def __init__(self, folder: Path, python: str, encodings: list[str] | None = None) -> None:
+        command = [python, "-m", "pt2lint", "server"]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
             command, cwd=folder, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
@@ -147,8 +146,8 @@ class Editor:
 
 
 @pytest.fixture
-def editor(tmp_path: Path) -> Iterator[Editor]:
-    here = Editor(tmp_path)
+def editor(tmp_path: Path, installed: str) -> Iterator[Editor]:
+    here = Editor(tmp_path, installed)
     yield here
     here.process.kill()
     here.process.wait()
@@ -245,8 +244,8 @@ def test_settings_excludes_and_other_buffers(editor: Editor) -> None:
     assert editor.close() == 0
 
 
-def test_positions_in_the_units_that_were_agreed_on(tmp_path: Path) -> None:
-    editor = Editor(tmp_path, ["utf-8"])
+def test_positions_in_the_units_that_were_agreed_on(tmp_path: Path, installed: str) -> None:
+    editor = Editor(tmp_path, installed, ["utf-8"])
     try:
         agreed = editor.server["capabilities"]["positionEncoding"]
         editor.open("m.py", CODE)
@@ -258,10 +257,10 @@ def test_positions_in_the_units_that_were_agreed_on(tmp_path: Path) -> None:
         editor.process.wait()
 
 
-def test_without_pygls_it_says_what_to_install(tmp_path: Path) -> None:
+def test_without_pygls_it_says_what_to_install(tmp_path: Path, installed: str) -> None:
     (tmp_path / "pygls.py").write_text("raise ImportError")
     done = subprocess.run(
-        [sys.executable, "-m", "pt2lint", "server"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [installed, "-m", "pt2lint", "server"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
     assert done.stderr == "pt2lint: the server needs pygls: pip install 'pt2lint[server]'\n"

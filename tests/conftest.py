@@ -1,0 +1,49 @@
+"""What several test files share: pt2lint as users have it, installed from its wheel."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ("pt2lint", "rules", "pyproject.toml", "README.md", "LICENSE")
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from a copy of the sources: building leaves files beside them."""
+    folder = tmp_path_factory.mktemp("wheel")
+    for name in SOURCES:
+        if (ROOT / name).is_dir():
+            shutil.copytree(
+                ROOT / name, folder / "source" / name, ignore=shutil.ignore_patterns("__pycache__")
+            )
+        else:
+            (folder / "source").mkdir(exist_ok=True)
+            shutil.copy(ROOT / name, folder / "source")
+    build = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
+    subprocess.run([sys.executable, "-m", "pip", *build, str(folder / "source")], check=True)
+    [built] = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A Python that has pt2lint from the wheel, and what else this one has. The tests' own pt2lint is not in it:
+    a .pth file adds a folder, not what .pth files in that folder add."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder, symlinks=True)
+    python = str(folder / ("Scripts" if sys.platform == "win32" else "bin") / "python")
+    install = ["install", "--quiet", "--no-deps", "--no-index", "--no-compile", str(wheel)]
+    subprocess.run([sys.executable, "-m", "pip", "--python", python, *install], check=True)
+    code = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    paths = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    (Path(site) / "beside.pth").write_text("".join(f"{path}\n" for path in paths))
+    return python
