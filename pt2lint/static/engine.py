@@ -129,7 +129,7 @@ class _Run:
                 size = len(self.texts[path]) if path in self.texts else os.stat(path).st_size
             except (OSError, ValueError):
                 size = 0
-            if size > room and (not groups or groups[-1]):
+            if not groups or (size > room and groups[-1]):
                 groups.append([])
                 room = GROUP
             groups[-1].append(path)

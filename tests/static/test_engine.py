@@ -145,3 +145,11 @@ def test_linting_imports_neither_torch_nor_what_it_reads(files: list[str]) -> No
     found, modules = done.stdout.splitlines()
     assert int(found) > 0
     assert modules == "[]"
+
+
+def test_an_empty_file_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("__init__.py").touch()
+    Path("m.py").write_text(ALONE)
+    assert [f.path for f in lint(["__init__.py", "m.py"]).findings] == ["m.py"]
+    assert lint(["__init__.py"]).problems == []
