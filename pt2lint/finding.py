@@ -84,12 +84,13 @@ class Finding:
 
     @property
     def cost(self) -> tuple[int, int, int]:
-        """What a confirmed finding costs, to order by: whether a whole function runs uncompiled for it, how often
-        it is hit, how many operators lie in the graphs beside it."""
+        """What a confirmed finding costs, to order by: whether a function, or the rest of it, runs uncompiled, how
+        often it is hit, how many operators lie in the graphs beside it."""
         said = self.evidence if self.verdict == "confirmed" and self.evidence else {}
-        uncompiled = said.get("skipped_frame") or said.get("limit") or ("made" in said and not said["graphs"])
+        uncompiled = any(said.get(key) for key in ("skipped_frame", "skipped_rest", "limit"))
+        uncompiled = uncompiled or ("made" in said and not said["graphs"])
         beside = (said.get("operators_before") or 0) + (said.get("operators_after") or 0)
-        return int(bool(uncompiled)), said.get("hits") or 0, beside
+        return int(uncompiled), said.get("hits") or 0, beside
 
     @property
     def sort_key(self) -> tuple[str, int, int, str]:

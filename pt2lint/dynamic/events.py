@@ -15,8 +15,8 @@ class Break:
 
     `path` and `line` are where Dynamo broke, perhaps inside the standard library; `stack` the frames that led
     there, outermost first: (path, line, function, column, end column). `skipped` says that Dynamo gave up
-    the whole frame. `before` and `after` count the operators of the graphs next to it, None where there is
-    no such graph.
+    the whole frame, `rest_skipped` what follows the break in it. `before` and `after` count the operators of
+    the graphs next to it, None where there is no such graph.
     """
 
     path: str
@@ -28,6 +28,7 @@ class Break:
     stack: tuple[Frame, ...] = ()
     skipped: bool = False
     why_skipped: str = ""
+    rest_skipped: bool = False
     before: int | None = None
     after: int | None = None
 
@@ -184,6 +185,7 @@ def _break(fields: Mapping[str, Any], later: list[tuple[str, Mapping[str, Any]]]
         stack=tuple((f[0], f[1], f[2], f[3], f[4]) for f in fields["stack"]),
         skipped=fields["skipped"],
         why_skipped=fields["why_skipped"],
+        rest_skipped=fields.get("rest_skipped", False),
         before=before,
         after=after,
     )

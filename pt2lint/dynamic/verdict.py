@@ -86,7 +86,7 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
                 else:
                     verdict, evidence = "refuted", _refutation(own, path, events.runs)
             elif own & gave_up.get(path, frozenset()):
-                evidence = {"reason": "Dynamo gave up the whole function here, for another break in it"}
+                evidence = {"reason": "Dynamo gave up this part of the function, for another break in it"}
             elif own & set(ran.get(path, {})):
                 evidence = {"reason": "the line ran, but not in code that Dynamo compiled"}
         elif finding.code.startswith("PTS") or finding.code in COMPILED_PER_CALL:
@@ -207,6 +207,7 @@ def _evidence(
         "operators_before": costs[0].before if costs else None,
         "operators_after": costs[0].after if costs else None,
         "skipped_frame": bool(skips),
+        "skipped_rest": not skips and any(break_.rest_skipped for _, break_ in site.breaks),
         "why_skipped": next((break_.why_skipped for break_ in skips if break_.why_skipped), None),
         "targets": sorted({f"{target} ({mode})" if mode != "call" else target for target, mode in broken}),
         "stack": [

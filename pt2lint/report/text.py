@@ -147,6 +147,8 @@ def costs(evidence: dict[str, Any]) -> Iterator[str]:
     """What a confirmed break or recompilation costs, in words."""
     if evidence.get("skipped_frame"):
         yield "the whole function runs uncompiled"
+    elif evidence.get("skipped_rest"):
+        yield "the rest of the function runs uncompiled"
     hits, graphs = evidence.get("hits") or 0, evidence.get("graphs")
     if evidence.get("guards"):
         yield f"compiled again {_times(hits)}"

@@ -98,7 +98,7 @@ def test_a_frame_given_up_refutes_nothing() -> None:
     judged = judge([found(10)], Events((run(gave_up=traced(10), breaks=(broke(11, skipped=True),)),)), FILES)
     assert (judged[0].verdict, judged[0].code) == ("unreached", "PTB100")
     assert judged[0].evidence is not None
-    assert "gave up the whole function" in judged[0].evidence["reason"]
+    assert "gave up this part of the function" in judged[0].evidence["reason"]
 
 
 def test_what_ran_uncompiled_is_unreached() -> None:

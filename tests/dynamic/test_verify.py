@@ -122,6 +122,34 @@ def test_models_and_inputs_made_at_random_are_the_same_in_every_run(project: Pro
 
 
 @needs_torch
+def test_what_dynamo_traced_and_then_left_out_is_not_refuted(project: Project) -> None:
+    path = project.write(
+        "tries.py",
+        """
+        import torch
+
+        def scaled(x):
+            assert x.isfinite().all()  # HERE
+            try:
+                y = x.sin()  # HERE
+                scale = y.norm().item()  # HERE
+            except RuntimeError:
+                scale = 1.0
+            return x / scale
+
+        def example_inputs():
+            return scaled, (torch.ones(3),)
+        """,
+    )
+    result = project.verify(path, further=False)
+    assert [each.verdict for each in result.findings] == ["refuted", "unreached", "confirmed"]
+    _, left_out, broken = [each.evidence or {} for each in result.findings]
+    assert "gave up" in left_out["reason"]
+    assert broken["reason"].startswith("Unsupported Tensor.item()")
+    assert (broken["skipped_rest"], broken["skipped_frame"]) == (True, False)
+
+
+@needs_torch
 def test_inputs_judge_a_library_that_is_only_imported(project: Project) -> None:
     project.write("pkg/__init__.py", "")
     project.write("pkg/tools.py", "def report(x):\n    print('in', x.shape)  # HERE\n    return x\n")

@@ -25,6 +25,10 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
         from . import compare
 
         look = compare.Observer(prober, spec, wire).observe
+    elif spec.get("time"):
+        from . import timing
+
+        look = timing.Timer(prober, spec, wire).time
     wire.send("load")
     seed(0)  # models and inputs are the same from child to child
     try:

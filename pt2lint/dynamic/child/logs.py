@@ -35,7 +35,10 @@ PREAMBLES = (
     "Failed to handle graph break gracefully",
     "Graph break in user code at",
     "Graph break under GenericContextWrappingVariable",
+    "Encountered graph break that we cannot resume from",
 )
+# The rest of the function, from the last place where Dynamo could resume, is left to Python.
+NO_RESUMING = ("we cannot resume from", "step triggered compile")
 
 
 def function_name(name: str) -> str:
@@ -102,7 +105,7 @@ def read_break(message: str, exception: str = "") -> dict[str, Any] | None:
     `exception` is the text of the exception that was logged with it: messages about a skipped frame leave the
     reason to it. Keys: path, line (where Dynamo broke, perhaps inside the standard library), reason,
     explanation, hints, context, graph_break (registry id or None), stack, skipped (the frame was given up
-    whole), why_skipped.
+    whole), why_skipped, rest_skipped (what follows in the frame was given up).
     """
     place = PLACE.search(message)
     skipped = any(words in message for words in SKIPS)
@@ -126,7 +129,8 @@ def read_break(message: str, exception: str = "") -> dict[str, Any] | None:
         path, line = stack[-1][0], stack[-1][1]
     else:
         return None
-    return _record(path, line, first, stack, registry_id(first) or registry_id(head), skipped, why_skipped)
+    record = _record(path, line, first, stack, registry_id(first) or registry_id(head), skipped, why_skipped)
+    return {**record, "rest_skipped": any(words in message for words in NO_RESUMING)}
 
 
 def read_traced(message: str) -> tuple[str, int, str] | None:
@@ -168,6 +172,14 @@ def read_recompile(message: str) -> dict[str, Any] | None:
 def read_skip(message: str) -> bool:
     """Whether a message says, apart from any break, that a frame is given up (torch 2.6 to 2.8)."""
     return message.startswith("Skipping frame because")
+
+
+def read_unresumable(message: str) -> bool:
+    """Whether a message says that Dynamo starts over, to end before a break that it cannot resume from.
+
+    Up to 2.9 that is all that it says, and the exception at hand has the break; later there is a record too.
+    """
+    return message.startswith("step triggered compile")
 
 
 def read_limit(message: str) -> dict[str, Any] | None:
@@ -218,4 +230,5 @@ def _record(
         "stack": stack,
         "skipped": skipped,
         "why_skipped": why_skipped,
+        "rest_skipped": False,
     }

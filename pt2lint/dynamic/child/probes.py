@@ -225,7 +225,7 @@ class Prober:
                 self.accuracy(target, mode, tensors_of(answer))
             if self.spec["further"]:
                 self.further(target, mode, compiled)
-        return [fields for kind, fields in records.events if kind == "break"]
+        return [fields for kind, fields in records.all_events() if kind == "break"]
 
     def further(self, target: Target, mode: str, compiled: Callable[..., Any]) -> None:
         """Call the compiled target again: with the same inputs, then with the further ones."""
@@ -343,7 +343,7 @@ class Prober:
 
 
 def report_records(report: dict[str, Any], records: Records) -> None:
-    report["events"] = records.events
+    report["events"] = records.all_events()
     report["graph_lines"] = records.graph_lines()
     report["traced"] = records.lines(skipped=False)
     report["gave_up"] = records.lines(skipped=True)

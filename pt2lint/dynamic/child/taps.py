@@ -13,12 +13,19 @@ from . import logs
 
 
 class Records:
-    """What was heard: breaks, recompilations, limits and graphs in order; lines traced by compile id."""
+    """What was heard: breaks, recompilations, limits and graphs in order; lines traced by compile id.
+
+    Dynamo traces a frame anew when it finds that it has to end earlier: what only an attempt before the last one
+    traced is `abandoned`, not in any graph.
+    """
 
     def __init__(self, roots: list[str]) -> None:
         self.roots = roots
         self.events: list[tuple[str, dict[str, Any]]] = []
         self.traced: dict[str | None, dict[str, set[int]]] = {}
+        self.abandoned: dict[str, set[int]] = {}
+        self.attempts: dict[str | None, int] = {}
+        self.unresumable: list[dict[str, Any]] = []
         self.skipped: set[str | None] = set()
         self.last_compile: str | None = None
         self._known: dict[str, str | None] = {}
@@ -33,6 +40,11 @@ class Records:
     def on_traced(self, text: str, error: str) -> None:
         record = logs.read_traced(text)
         compile_id = self.last_compile = current_compile_id()
+        attempt = current_attempt()
+        if attempt > self.attempts.setdefault(compile_id, attempt):
+            self.attempts[compile_id] = attempt
+            for file, lines in self.traced.pop(compile_id, {}).items():
+                self.abandoned.setdefault(file, set()).update(lines)
         path = self.here(record[0]) if record else None
         if record and path:
             self.traced.setdefault(compile_id, {}).setdefault(path, set()).add(record[1])
@@ -64,6 +76,23 @@ class Records:
         if self.events and self.events[-1][0] == "break":
             self.events[-1][1].update(skipped=True, why_skipped=text.splitlines()[0])
 
+    def on_unresumable(self, text: str, error: str) -> None:
+        """A break that Dynamo cannot resume from: up to 2.9 there is no record of it, only the exception."""
+        if not logs.read_unresumable(text):
+            return
+        raised = sys.exc_info()[1]
+        frames = getattr(raised, "real_stack", None) or ()
+        record = logs.read_error(str(raised), [[each.filename, each.lineno, each.name] for each in frames])
+        if record:
+            record.update(rest_skipped=True, compile_id=current_compile_id() or self.last_compile)
+            self.unresumable.append(real_places(record))
+
+    def all_events(self) -> list[tuple[str, dict[str, Any]]]:
+        """The events, and the breaks of which only an exception told."""
+        known = {(fields["path"], fields["line"]) for kind, fields in self.events if kind == "break"}
+        untold = [each for each in self.unresumable if (each["path"], each["line"]) not in known]
+        return [*self.events, *(("break", each) for each in untold)]
+
     def on_graph(self, operators: int) -> None:
         """A graph was handed to the backend."""
         graph = {"operators": operators, "compile_id": current_compile_id() or self.last_compile}
@@ -76,7 +105,7 @@ class Records:
 
     def lines(self, skipped: bool) -> dict[str, list[int]]:
         """{path: lines} traced in frames that Dynamo gave up (skipped=True), or kept (False)."""
-        found: dict[str, set[int]] = {}
+        found = {path: set(lines) for path, lines in self.abandoned.items()} if skipped else {}
         for compile_id, files in self.traced.items():
             if (compile_id in self.skipped) == skipped:
                 for path, lines in files.items():
@@ -110,6 +139,14 @@ def current_compile_id() -> str | None:
     return None if compile_id is None else str(compile_id)
 
 
+def current_attempt() -> int:
+    """How often Dynamo has started to trace the frame anew, 0 where it does not say."""
+    import torch._guards
+
+    context = torch._guards.CompileContext.try_get()
+    return getattr(context, "attempt", 0) or 0
+
+
 @contextlib.contextmanager
 def listening(roots: list[str]) -> Iterator[Records]:
     """Record Dynamo's graph_breaks, trace_source and recompiles logs and its limit warnings.
@@ -137,6 +174,7 @@ def listening(roots: list[str]) -> Iterator[Records]:
     tapped.append(logger)
     logger = logging.getLogger("torch._dynamo.symbolic_convert")
     tap(logger, "info", records.on_skip, records)
+    tap(logger, "debug", records.on_unresumable, records)
     tapped.append(logger)
     try:
         yield records
@@ -175,7 +213,7 @@ def tap(logger: logging.Logger, method: str, hear: Callable[[str, str], None], r
             records.events.append(("unread", {"message": f"{type(error).__name__}: {error}"}))
 
     logger.__dict__[method] = heard
-    if method == "debug":
+    if logger.name.rsplit(".", 1)[-1].startswith("__"):  # an artifact of its own: on
         logger.__dict__["isEnabledFor"] = lambda level: True
 
 
