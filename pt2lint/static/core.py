@@ -119,13 +119,15 @@ class Core:
         key = (name, line, start, end_line, end)
         unit = self.notes.setdefault(module.path, {}).setdefault(frame.unit, {})
         sure = (about is None or about.sure) and not self.doubt
-        if (
-            frame.inside == "loop"
-            and name in ("test tensor", "size tensor", "index mask")
-            and sure
-            and frame.region
-        ):
-            frame.skipped = True
+        if sure and frame.region and name in ("test tensor", "size tensor", "index mask"):
+            if frame.inside == "loop":
+                frame.skipped = True
+                if name == "size tensor" and about is not None and about.origin is not None:
+                    # Dynamo has given up the function by the second, and what mends the first mends it.
+                    if frame.sized.setdefault(about.origin, key) != key:
+                        return
+            elif frame.inside is None:
+                frame.broke = True
         old = unit.get(key)
         if old is not None and (old.sure or not sure) and (old.region or not frame.region) and not args:
             return

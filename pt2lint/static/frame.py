@@ -25,6 +25,7 @@ class Frame:
 
     __slots__ = (
         "breaks",
+        "broke",
         "closure",
         "cls",
         "continues",
@@ -38,6 +39,7 @@ class Frame:
         "parent",
         "region",
         "returns",
+        "sized",
         "skipped",
         "tested",
         "title",
@@ -67,6 +69,8 @@ class Frame:
         self.globals: set[str] = set()
         self.depth: int = parent.depth + 1 if parent is not None else 0
         self.tested: list[Value] = []
+        self.sized: dict[object, object] = {}  # where the numbers of one origin were first a size, in a loop
+        self.broke = False  # the statement that runs ends a graph
         self.skipped = False  # a break in a loop: Dynamo runs the function as plain Python
         self.entry = False  # stands for the compiler, which calls the root
 

@@ -32,7 +32,7 @@ def kinds_of(core: Core, module: Module, unit: Unit) -> Mapping[Range, str]:
             core.block(list(func.node.body), dict(env), frame)  # type: ignore[arg-type]
     finally:
         core.traced, core.anywhere = traced, anywhere
-        del core.eval
+        vars(core).pop("eval", None)  # never set where no call of the function was noted
     return {
         (line, module.column(line, start), end_line, module.column(end_line, end)): core.sort(value)
         for (line, start, end_line, end), value in found.items()

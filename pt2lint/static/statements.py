@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from pt2lint.static.expressions import Expressions, dotted
+from pt2lint.static.expressions import Expressions, dotted, resumed
 from pt2lint.static.frame import Env, Frame
 from pt2lint.static.modules import ClassInfo
 from pt2lint.static.values import (
@@ -63,6 +63,9 @@ def merge_env(target: Env, others: list[Env]) -> None:
         target.update(result)
 
 
+SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
+
+
 class Statements(Expressions):
     def block(self, body: list[ast.stmt], env: Env, frame: Frame) -> bool:
         """Run statements in order; False if control never reaches the end."""
@@ -71,8 +74,11 @@ class Statements(Expressions):
             handler = handlers.get(statement.__class__)
             if handler is not None:
                 frame.line = statement.lineno
+                frame.broke = False
                 if handler(self, statement, env, frame) is False:
                     return False
+                if frame.broke and isinstance(statement, SIMPLE):
+                    resumed(env)
         return True
 
     # Simple statements

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -153,3 +154,34 @@ def test_an_empty_file_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     Path("m.py").write_text(ALONE)
     assert [f.path for f in lint(["__init__.py", "m.py"]).findings] == ["m.py"]
     assert lint(["__init__.py"]).problems == []
+
+
+def test_a_fix_in_what_only_a_decorator_defines(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(
+        textwrap.dedent(
+            """
+            import torch
+            from functools import wraps
+
+            def dynamic(f):
+                def grown(x):
+                    if x.max() > 3:
+                        x = x + 1
+                    return x
+
+                @wraps(f)
+                def wrapper(self, x):
+                    return f(self, grown(x))
+                return wrapper
+
+            class M(torch.nn.Module):
+                @dynamic
+                def forward(self, x):
+                    return x
+            """
+        )
+    )
+    result = lint([str(path)])
+    assert result.problems == []
+    assert [(f.code, f.line) for f in result.findings] == [("PTB110", 7)]

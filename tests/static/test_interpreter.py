@@ -547,3 +547,25 @@ class M(torch.nn.Module):
         return Thrice.apply(Twice.apply(x), 3)
 """
     assert noted(source, tmp_path) == ["call builtins.print @ print(x)", "test tensor @ x.sum() > 0"]
+
+
+def test_what_a_number_read_once_is_a_size_of_is_told_once(tmp_path: Path) -> None:
+    source = """
+import torch
+from torch import Tensor
+
+class M(torch.nn.Module):
+    def forward(self, x: Tensor, grid: Tensor):
+        n = grid.sum()
+        x = x.new_zeros(n, 4)
+        x = x.repeat(n, 1)
+        rows = []
+        for t, h in grid:
+            rows.append(torch.arange(h).repeat(t))
+            rows.append(torch.arange(t).expand(h, -1))
+        return x, rows
+"""
+    assert noted(source, tmp_path) == [
+        "size tensor @ x.new_zeros(n, 4)",
+        "size tensor @ torch.arange(h)",
+    ]
