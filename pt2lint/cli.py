@@ -154,6 +154,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--jobs", type=int, metavar="N", help="child processes at a time (default: 1)")
     add("--backend", metavar="NAME", help="of torch.compile (default: eager, which stops after Dynamo)")
     add("--device", metavar="NAME", help="move modules and inputs there, as in cuda")
+    add("--time", action="store_true", help="time calls: eager, compiled before the proven fixes and with them")
 
     add("--trace", metavar="DIR", help="instead: judge by the TORCH_TRACE logs of a job; nothing is run")
     add(
@@ -240,7 +241,7 @@ def _run(options: argparse.Namespace, arguments: list[str]) -> int:
 
 
 def _check_usage(options: argparse.Namespace) -> None:
-    for name in ("inputs", "run", "python", "timeout", "memory", "jobs", "backend", "device"):
+    for name in ("inputs", "run", "python", "timeout", "memory", "jobs", "backend", "device", "time"):
         if getattr(options, name) and not options.verify:
             raise _UsageError(f"--{name} is of use only with --verify, which runs the code")
     if options.source_root and not options.trace:
@@ -364,7 +365,7 @@ def _judge(
 
         def judge(findings: Sequence[Finding], there: Sequence[str]) -> VerifyResult:
             result = verify(findings, there, wanted, progress)
-            proof = prove(result.findings, result.events, there, wanted, progress)
+            proof = prove(result.findings, result.events, there, wanted, progress, timing=options.time)
             return replace(result, findings=proof.findings, notes=[*result.notes, *proof.notes])
 
         return judge

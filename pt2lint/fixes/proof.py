@@ -60,6 +60,7 @@ class _Seen:
 
     runs: dict[tuple[str, str], Run] = field(default_factory=dict)
     compared: list[Mapping[str, Any]] = field(default_factory=list)
+    timed: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     sides: dict[int, set[bool]] = field(default_factory=dict)
     trouble: str | None = None
 
@@ -69,6 +70,8 @@ class _Seen:
             self.runs[message["target"], message["mode"]] = run_from(message)
         elif kind == "compared":
             self.compared.append(message)
+        elif kind == "timed":
+            self.timed[message["target"]] = message
         elif kind == "observed":
             for number, values in message["sides"].items():
                 self.sides.setdefault(int(number), set()).update(values)
@@ -85,8 +88,11 @@ def prove(
     options: VerifyOptions | None = None,
     on_progress: Callable[[str], None] | None = None,
     texts: Mapping[str, str] | None = None,
+    timing: bool = False,
 ) -> Proof:
     """Try the fixes of every confirmed graph break, the first first, until one is proven.
+
+    `timing` also measures how long calls take, eager and compiled, before and with all proven fixes.
 
     `events` are those of the `VerifyResult` that confirmed the findings: they say which targets break where.
     `texts` holds what stands in place of a file, by path as findings name it. This RUNS the user's code, and
@@ -114,7 +120,10 @@ def prove(
     with tempfile.TemporaryDirectory(prefix="pt2lint-proof-") as folder:
         prover = _Prover(python, options, sources, roots, Path(folder), progress)
         prover.observe(findings, reach)
-        return Proof(prover.prove(findings, reach), prover.notes, prover.gone)
+        proved = prover.prove(findings, reach)
+        if timing:
+            prover.time(proved)
+        return Proof(proved, prover.notes, prover.gone)
 
 
 def _targets_that_break(finding: Finding, events: Events, roots: Sequence[str]) -> set[str]:
@@ -211,6 +220,18 @@ class _Prover:
         enough: Callable[[_Seen, Mapping[str, Any]], bool] = lambda seen, message: False,
     ) -> _Seen:
         """What the child says; it is ended early once `enough` is known."""
+        observe = {
+            "file": str(file), "save": save, "only": sorted(only), "runtime_error": says_runtime_error
+        }  # fmt: skip
+        return self.child(job, overlay, {"observe": observe}, enough)
+
+    def child(
+        self,
+        job: Job,
+        overlay: Mapping[str, str],
+        more: Mapping[str, Any],
+        enough: Callable[[_Seen, Mapping[str, Any]], bool] = lambda seen, message: False,
+    ) -> _Seen:
         options, seen, stop = self.options, _Seen(), threading.Event()
 
         def hear(message: dict[str, Any]) -> None:
@@ -223,10 +244,7 @@ class _Prover:
         spec = {
             "kind": job.kind, "what": job.what, "roots": self.roots, "skip": [], "further": False,
             "modes": list(options.modes), "backend": options.backend, "device": options.device,
-            "memory": memory, "overlay": dict(overlay),
-            "observe": {
-                "file": str(file), "save": save, "only": sorted(only), "runtime_error": says_runtime_error
-            },
+            "memory": memory, "overlay": dict(overlay), **more,
         }  # fmt: skip
         ended = run_child(self.python, spec, Limits(options.timeout, memory), hear, stop)
         if ended is not None and seen.trouble is None and not stop.is_set():
@@ -307,6 +325,39 @@ class _Prover:
             self.notes.append(f"with {'these fixes' if len(group) > 1 else 'this fix'}: {summary}")
         return {number: failed is None for number, _ in group}
 
+    def time(self, findings: Sequence[Finding]) -> None:
+        """A note for each target: eager, compiled before and with all proven fixes that do not touch each other."""
+        # The backend that only stops after Dynamo says nothing about speed.
+        backend = "inductor" if self.options.backend == "eager" else self.options.backend
+        chosen = choose(findings, "unsafe", proven_only=True)
+        overlay = {
+            path: apply_edits(self.sources[path], edits)
+            for path, edits in _by_real_path(chosen.edits).items()
+            if path in self.sources
+        }
+        if not overlay:
+            return
+        targets = sorted({target for _, _, seen in self.before for target, _ in seen.runs})
+        wanted = {"time": {"backend": backend, "only": targets}}
+        for job, _, _ in self.before:
+            self.progress(f"{job.label}: timing it")
+            before, after = self.child(job, {}, wanted), self.child(job, overlay, wanted)
+            for target in targets:
+                one, other = before.timed.get(target), after.timed.get(target)
+                trouble = before.trouble or after.trouble
+                for said in (one, other):
+                    if said is not None and said["error"]:
+                        trouble = f"{said['error']['type']}: {said['error']['message']}"
+                if trouble or one is None or other is None:
+                    if trouble:
+                        self.notes.append(f"{target}: not timed: {trouble}")
+                    continue
+                mode = "" if one["mode"] == "call" else f" in {one['mode']} mode"
+                self.notes.append(
+                    f"{target}: a call takes {_time(one['eager'])} eager, {_time(one['compiled'])} compiled before the "
+                    f"proven fixes, {_time(other['compiled'])} compiled with them (median{mode}, backend {backend})"
+                )
+
     def seen_sides(self, number: int) -> str:
         sides = self.sides.get(number)
         if not sides:
@@ -335,7 +386,8 @@ class _Prover:
         except (EditError, KeyError) as error:
             return _Failed(f"it cannot be applied: {error}"), ""
         old_lines = {path: line_map(self.sources[path], text) for path, text in overlay.items()}
-        calls, numbers, gone = 0, [0, 0, 0, 0], set[Place]()
+        calls, numbers = 0, [0, 0, 0, 0]
+        pairs: list[tuple[Run, Run]] = []
         way_round = any(fix.description.startswith(WAY_ROUND) for fix in fixes)
         says_so = any("RuntimeError" in fix.description for fix in fixes)
         for job, file, before in jobs:
@@ -368,28 +420,16 @@ class _Prover:
                 new = after.runs.get(key)
                 if new is None:
                     return _Failed(f"with it {key[0]} no longer runs"), ""
-                gone |= self.mended(old, new, old_lines)
+                pairs.append((old, new))
                 for at, count in enumerate((old.graphs, new.graphs, old.breaks, new.breaks)):
                     numbers[at] += len(count)
             calls += len(after.compared)
             if not after.compared:
                 return _Failed("no call could be compared"), ""
-        for place in gone:
+        for place in mended(pairs, old_lines, self.roots):
             self.gone[place] = self.gone.get(place, False) or not way_round
         graphs = f"graphs {numbers[0]} to {numbers[1]}, breaks {numbers[2]} to {numbers[3]}"
         return None, f"{graphs}; the same on {calls} calls"
-
-    def mended(self, old: Run, new: Run, old_lines: Mapping[str, dict[int, int]]) -> set[Place]:
-        """Lines that broke in the old run, and in the new one are traced and do not."""
-        broken = set(places(old.breaks, self.roots))
-        for path, line in places(new.breaks, self.roots):
-            broken.discard((path, old_lines[path].get(line, 0) if path in old_lines else line))
-        traced = {
-            (path, old_lines[path].get(line, 0) if path in old_lines else line)
-            for path, lines in new.traced.items()
-            for line in lines
-        }
-        return broken & traced
 
     def still_breaks(
         self,
@@ -439,12 +479,39 @@ def _written(findings: Sequence[Finding], path: str, line: int, old_lines: Mappi
     return found
 
 
+def _by_real_path(edits: Mapping[str, list[Edit]]) -> dict[str, list[Edit]]:
+    found: dict[str, list[Edit]] = {}
+    for path, given in edits.items():
+        found.setdefault(os.path.realpath(path), []).extend(given)
+    return found
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+
+
 def _title(finding: Finding) -> str:
     return finding.fixes[0].description.partition(". ")[0].rstrip(".")
 
 
 def _not_proven(finding: Finding, why: str) -> str:
     return f"{finding.path}:{finding.line}: {finding.code}: not proven: {_title(finding)}: {why}"
+
+
+def mended(
+    runs: Iterable[tuple[Run, Run]], old_lines: Mapping[str, Mapping[int, int]], roots: Sequence[str]
+) -> set[Place]:
+    """Lines of the old text that broke in a run before the fix, and that the runs with it trace and break nowhere."""
+
+    def old(path: str, line: int) -> Place:
+        return (path, old_lines[path].get(line, 0) if path in old_lines else line)
+
+    broken, left, traced = set[Place](), set[Place](), set[Place]()
+    for before, after in runs:
+        broken |= set(places(before.breaks, roots))
+        left |= {old(path, line) for path, line in places(after.breaks, roots)}
+        traced |= {old(path, line) for path, lines in after.traced.items() for line in lines}
+    return (broken & traced) - left
 
 
 def line_map(old: str, new: str) -> dict[int, int]:

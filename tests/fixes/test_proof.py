@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from pt2lint.dynamic import VerifyOptions, verify
+from pt2lint.dynamic.events import Break, Run
 from pt2lint.finding import Edit, Finding, Fix
 from pt2lint.fixes.edit import apply_edits
-from pt2lint.fixes.proof import line_map, prove
+from pt2lint.fixes.proof import line_map, mended, prove
 
 MODEL = """import torch
 
@@ -33,7 +34,7 @@ def example_inputs():
     return Model(), (torch.randn(2, 4),)
 """
 BRANCH = (11, 1, 13, 1)
-OPTIONS = VerifyOptions(modes=("train",), further=False)
+OPTIONS = VerifyOptions(modes=("train",), further=False, backend="aot_eager")
 
 
 def line_fix(path, text, description="a fix"):
@@ -66,7 +67,7 @@ def proved(tmp_path_factory):
     )  # fmt: skip
     judged = verify([branch, guard], [path], OPTIONS)
     assert [finding.verdict for finding in judged.findings] == ["confirmed"] * 2
-    proof = prove(judged.findings, judged.events, [path], OPTIONS)
+    proof = prove(judged.findings, judged.events, [path], OPTIONS, timing=True)
     with open(path) as file:
         assert file.read() == MODEL
     return proof
@@ -86,7 +87,22 @@ def test_the_notes_say_why(proved):
     assert "breaks itself: the graph then breaks in the fix itself" in text
     assert "it raised ValueError before, nothing after" in text
     assert "both sides were taken" in text
+    assert "Model: a call takes " in text
+    assert "(median in train mode, backend aot_eager)" in text
     assert "breaks" in text
+
+
+def test_lines_that_no_longer_break():
+    """Of lines 3, 5, 7 and 9, which broke: 3 is traced without a break, 5 breaks in the other mode, 7 is no longer
+    traced, and 9 was rewritten."""
+
+    def run(breaks, traced):
+        found = tuple(Break("/m.py", line, "why") for line in breaks)
+        return Run("M", "default", "train", breaks=found, traced={"/m.py": frozenset(traced)})
+
+    same = {line: line for line in range(1, 9)}
+    pairs = [(run([3, 5, 7, 9], [3]), run([], [3, 5, 9])), (run([], [3, 5]), run([5], [3, 5]))]
+    assert mended(pairs, {"/m.py": same}, ["/m.py"]) == {("/m.py", 3)}
 
 
 def test_what_is_not_confirmed_is_not_tried(tmp_path):
