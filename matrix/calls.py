@@ -1,7 +1,7 @@
 """Which calls of the standard library, NumPy and torch's odder corners break the graph: each tried once.
 
-    PYTHON matrix/calls.py            write results/calls-VERSION.json
-    PYTHON matrix/calls.py --stdout [NAME...]   print (these) instead
+    PYTHON matrix/calls.py [NAME...]            write results/calls-VERSION.json (these of it, the others stay)
+    PYTHON matrix/calls.py --stdout [NAME...]   print instead
 
 CALLS gives for each operation (named as in pt2lint/op.py) an expression, or statements that end in one, which run in a
 compiled function between two operations on tensors; `x`, `m`, `i` and `s` are as in table.py, `here` is an empty
@@ -9,6 +9,7 @@ folder. A result is as in operators.py; what cannot run in eager mode is left ou
 """
 
 import argparse
+import json
 import logging
 import os
 import sys
@@ -31,7 +32,8 @@ from matrix.table import RESULTS  # noqa: E402
 
 IMPORTS = """
 import atexit, base64, bisect, concurrent.futures, contextlib, ctypes, datetime, gc, hashlib, heapq, io, json
-import logging, math, os, pathlib, queue
+import collections, fractions, importlib.metadata, inspect, itertools, logging, math, multiprocessing, os, pathlib
+import queue, struct, textwrap, types
 import pickle, platform, pprint, random, re, secrets, shutil, signal, statistics, subprocess, sys, tempfile, threading
 import time, traceback, uuid, warnings, zlib
 import torch
@@ -40,6 +42,8 @@ try:
     import numpy as np
 except ImportError:
     np = None
+def np_free():
+    return 0
 log = logging.getLogger("pt2lint.matrix")
 generator = torch.Generator()
 lock = threading.RLock()
@@ -289,7 +293,33 @@ CALLS = {
     "call torch.Tensor.t_": "x.t_()",
     "make torch.nn.Parameter": "nn.Parameter(x.clone())",
     **each("torch.UntypedStorage", "data_ptr nbytes size", "x.untyped_storage().{}()"),
-    **each("contextlib.ExitStack", "callback push", "contextlib.ExitStack().{}(abs)"),
+    "call contextlib.ExitStack.enter_context": (
+        "with contextlib.ExitStack() as stack: stack.enter_context(torch.no_grad())"
+    ),
+    **{
+        f"call random.{name} in a branch": f"if random.{name}({given}) > 2: y = y + 1"
+        for name, given in {"uniform": "0, 1", "randrange": "2", "random": ""}.items()
+    },
+    **each("itertools", "starmap takewhile dropwhile filterfalse", "list(itertools.{}(abs, []))"),
+    **each("itertools", "permutations combinations", "list(itertools.{}(numbers, 2))"),
+    **each("itertools", "groupby product", "list(itertools.{}(numbers))"),
+    **each("builtins", "hex bin chr", "{}(3)"),
+    "call builtins.ord": "ord('a')",
+    "call builtins.hash": "hash('a')",
+    "call builtins.eval": "eval('3')",
+    "call fractions.Fraction": "fractions.Fraction(1, 2)",
+    "call struct.pack": "struct.pack('i', 3)",
+    "call textwrap.dedent": "textwrap.dedent('  a')",
+    "call collections.ChainMap": "collections.ChainMap({})",
+    "call types.MappingProxyType": "types.MappingProxyType({})",
+    "call importlib.metadata.version": "importlib.metadata.version('torch')",
+    "call multiprocessing.current_process": "multiprocessing.current_process()",
+    **each("inspect", "isfunction isclass signature", "inspect.{}(np_free)"),
+    "call sys.exc_info": "sys.exc_info()",
+    "call torch.nn.Module.state_dict": "layer.state_dict()",
+    "call torch.nn.Module.to": "layer.to(x.dtype)",
+    "call torch.accelerator.is_available": "torch.accelerator.is_available()",
+    "call torch.quantize_per_tensor": "torch.quantize_per_tensor(x, 0.1, 0, torch.quint8)",
     "forward torch.nn.GaussianNLLLoss": "nn.GaussianNLLLoss()(x, x, x.abs() + 1)",
     "call torch.Tensor.allclose": "x.allclose(x)",
     "call torch.Tensor.is_nonzero": "s.is_nonzero()",
@@ -374,18 +404,26 @@ def run(names=()):
     }
 
 
+def merged(known, data, names):
+    """The known results with those of `names` taken from new ones."""
+    broken = {n: r for n, r in known["breaks"].items() if n in CALLS and n not in names} | data["breaks"]
+    fine = {n for n in known["fine"] if n in CALLS and n not in names} | set(data["fine"])
+    return {**data, "breaks": dict(sorted(broken.items())), "fine": sorted(fine)}
+
+
 def main():
     parser = argparse.ArgumentParser(description="Try each call in a compiled function.")
     parser.add_argument("--stdout", action="store_true", help="print the results, write nothing")
     parser.add_argument("names", nargs="*", help='only these, as "call os.stat"')
     options = parser.parse_intermixed_args()
-    if options.names and not options.stdout:
-        parser.error("a part can only be printed: add --stdout")
     data = run(options.names)
     if options.stdout:
         sys.stdout.write(text(data))
     else:
-        (RESULTS / f"calls-{data['torch']}.json").write_text(text(data), encoding="utf-8")
+        path = RESULTS / f"calls-{data['torch']}.json"
+        if options.names and path.exists():
+            data = merged(json.loads(path.read_text(encoding="utf-8")), data, options.names)
+        path.write_text(text(data), encoding="utf-8")
     sys.stdout.flush()
     os._exit(0)
 

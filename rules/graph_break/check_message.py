@@ -37,8 +37,8 @@ class CheckMessage(GraphBreak):
     ```
 
     ## Versions
-    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. On 2.6 and 2.9 any
-    function as a message breaks.
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. A
+    function without a tensor as the message breaks on 2.6 and 2.9 only.
     """
 
     code = "PTB113"

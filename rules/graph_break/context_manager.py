@@ -41,7 +41,7 @@ class ContextManager(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`;
-    `contextlib.suppress` and `ExitStack` on 2.6 and 2.9 only.
+    `contextlib.suppress` and an empty `ExitStack` on 2.6 and 2.9 only; `contextlib.closing` is fine on 2.15.
     """
 
     code = "PTB180"

@@ -41,8 +41,8 @@ class DeepcopyCall(GraphBreak):
     ```
 
     ## Versions
-    Measured: a tensor, a module or a container of them breaks on torch 2.6 to 2.15. A container of plain
-    Python values breaks on 2.6 and 2.9 (GB0179) and is fine on 2.13 and 2.15.
+    Measured: a tensor, a module or a container of them breaks on torch 2.6 to 2.15. A container
+    of plain values of Python breaks on 2.6 and 2.9 only (GB0179).
     """
 
     code = "PTB130"

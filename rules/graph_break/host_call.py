@@ -38,7 +38,9 @@ class HostCall(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. Fine from 2.13 on:
-    `importlib.util.find_spec`, `traceback.format_exc`, `locals()`. Fine on 2.15: `ContextVar.get`.
+    `importlib.util.find_spec`, `importlib.metadata.version`, `traceback.format_exc`, `locals()` and `to` of a
+    module. Fine from 2.9 on: `inspect.isclass` and `isfunction`, `multiprocessing.current_process`,
+    `sys.exc_info`. Fine on 2.15: `ContextVar.get`. A module's `state_dict()` is fine on 2.13.
     """
 
     code = "PTB143"
@@ -70,6 +72,11 @@ class HostCall(GraphBreak):
         "set os.environ[]",
         "call torch.set_num_threads",
         "call torch.utils.data.get_worker_info",
+        "call importlib.metadata.version",
+        "call multiprocessing.current_process",
+        *calls("inspect", "isfunction isclass"),
+        "call sys.exc_info",
+        *calls("torch.nn.Module", "state_dict to"),
         "call torch.utils.checkpoint.checkpoint_sequential",
     )
     says = "{code} is a call that Dynamo does not trace"

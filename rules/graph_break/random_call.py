@@ -58,7 +58,8 @@ class RandomCall(GraphBreak):
 
     ## Versions
     Measured: `random.random`, `sample`, `shuffle` and `seed` break on torch 2.6 to 2.13 and are fine on
-    2.15. The others, a single number of `numpy.random`, `uuid` and `secrets` break on 2.6 to 2.15. Arrays of
+    2.15 (`random.random` breaks in a branch there as well). The others, a single number of `numpy.random`,
+    `uuid` and `secrets` break on 2.6 to 2.15. Arrays of
     `numpy.random.rand`, `randn`, `randint`, `uniform` and `normal`, and `numpy.random.seed`, compile, and
     draw from torch instead; other distributions and `choice` break whatever their size.
     """

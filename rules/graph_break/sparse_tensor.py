@@ -32,8 +32,8 @@ class SparseTensor(GraphBreak):
     ```
 
     ## Versions
-    Measured: `to_sparse()` breaks on torch 2.9 to 2.15, `to_sparse_csr()` on 2.13 and 2.15, and
-    `torch.sparse_coo_tensor` on 2.6 to 2.15, in default mode and with `fullgraph=True`.
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`; `to_sparse()` and
+    `to_sparse_csr()` from 2.9 on, `to_sparse_coo()` from 2.13 on.
     """
 
     code = "PTB170"

@@ -36,7 +36,8 @@ class TensorEquality(GraphBreak):
     ```
 
     ## Versions
-    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`.
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`; `torch._assert` is
+    fine on 2.15.
     """
 
     code = "PTB111"

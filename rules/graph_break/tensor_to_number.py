@@ -43,7 +43,7 @@ class TensorToNumber(GraphBreak):
 
     ## Versions
     Measured: breaks in default mode on torch 2.6 to 2.15. With `fullgraph=True`, 2.13 and 2.15 compile
-    `float` and `int` of a tensor; functions of `math` fail everywhere.
+    `float` and `int` of a tensor; functions of `math` fail everywhere. The builtin `pow` is fine on 2.15.
     """
 
     code = "PTB104"

@@ -45,7 +45,9 @@ class TorchQuery(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`;
-    `torch.backends.mps.is_available` is fine on 2.15, `is_inference()` on 2.6.
+    `torch.backends.mps.is_available` and `to_mkldnn()` are fine on 2.15; `is_inference()` of a tensor is fine
+    on 2.6; `torch.cuda.is_initialized`, `torch.accelerator.is_available` and `torch.get_device_module` are fine
+    from 2.9 on.
     """
 
     code = "PTB186"
@@ -63,6 +65,7 @@ class TorchQuery(GraphBreak):
         "call torch._dynamo.mark_dynamic",
         "call torch.backends.mps.is_available",
         "call torch.hub.get_dir",
+        "call torch.accelerator.is_available",
     )
     says = "{code} asks torch for what Dynamo does not know"
     repairs = ("disable",)

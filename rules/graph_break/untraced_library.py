@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from pt2lint.rule import GraphBreak, calls
 
-PATTERN = "match search findall split fullmatch"
 RE = "match search sub compile findall split fullmatch"
 HEAP = "heappush heappop heapify heapreplace heappushpop nlargest nsmallest"
 BYTES = "replace split join find startswith endswith strip hex count index"
@@ -15,8 +14,7 @@ class UntracedLibrary(GraphBreak):
     Most of Python's own types are traced; methods of `bytes` are not (GB0156), nor
     `heapq`, `bisect`, `zlib` and `base64` (GB0007), `array`, `decimal` and `SimpleNamespace` (GB0147),
     `statistics` (GB0134) and `memoryview` (GB0059). Older versions of
-    torch did not trace `re`, `collections.Counter`, `OrderedDict.move_to_end` and complex numbers. The
-    graph ends.
+    torch did not trace `re`, `collections.Counter` and `OrderedDict.move_to_end` either. The graph ends.
 
     ## Example
     ```python
@@ -40,9 +38,14 @@ class UntracedLibrary(GraphBreak):
     ```
 
     ## Versions
-    Measured: methods of `bytes` break on torch 2.6 to 2.15; making `bytes` or a `bytearray`, `heapq` and
-    `SimpleNamespace` on 2.6 to 2.13; the others on 2.6 to 2.15;
-    `re`, `Counter` and `move_to_end` on 2.6 only.
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. Fine on 2.15: making
+    `bytes`, a `bytearray` or an `object()`; `heappush`, `heappop`, `heapify`, `heapreplace`, `heappushpop`,
+    `nlargest` and `nsmallest` of `heapq` on 2.6 to 2.13; `Counter.most_common`, `statistics.mode` and
+    `SimpleNamespace` on 2.6 to 2.13. Fine from 2.13 on: `bin`, `chr`, `eval`, `hash`, `hex`, `Fraction`, and
+    `dropwhile`, `starmap` and `takewhile` of `itertools`. Fine from 2.9 on: `compile`, `findall`, `fullmatch`,
+    `match`, `search`, `split` and `sub` of `re`, `combinations`, `filterfalse` and `permutations` of
+    `itertools`, `ChainMap`, `Counter`, `move_to_end`, `dataclasses.replace`, `struct.pack`, `textwrap.dedent`
+    and `MappingProxyType`.
     """
 
     code = "PTB185"
@@ -52,7 +55,6 @@ class UntracedLibrary(GraphBreak):
         "call builtins.bytes",
         "call builtins.bytearray",
         *calls("re", RE),
-        *calls("re.Pattern", PATTERN),
         *calls("heapq", HEAP),
         *calls("bisect", "bisect bisect_left bisect_right insort insort_left insort_right"),
         *calls("statistics", "mean stdev variance pstdev mode"),
@@ -67,6 +69,13 @@ class UntracedLibrary(GraphBreak):
         "call collections.Counter.most_common",
         *calls("dataclasses", "fields replace"),
         "call string.Template.substitute",
+        *calls("itertools", "starmap takewhile dropwhile filterfalse permutations combinations"),
+        *calls("builtins", "hex bin chr hash eval"),
+        "call fractions.Fraction",
+        "call struct.pack",
+        "call textwrap.dedent",
+        "call collections.ChainMap",
+        "call types.MappingProxyType",
         "call collections.OrderedDict.move_to_end",
     )
     says = "{code} is part of the standard library that Dynamo does not trace"

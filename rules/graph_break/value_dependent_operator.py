@@ -34,8 +34,8 @@ class ValueDependentOperator(GraphBreak):
     ```
 
     ## Versions
-    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. `quantile` and
-    `nanquantile` are fine from 2.13 on; `nn.init.trunc_normal_` is fine on 2.6 and 2.9.
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. `quantile`,
+    `nanquantile` and `quantize_per_tensor` are fine from 2.13 on; `nn.init.trunc_normal_` is fine on 2.6 and 2.9.
     """
 
     code = "PTB114"
@@ -45,6 +45,7 @@ class ValueDependentOperator(GraphBreak):
         *calls("torch.Tensor", "cov corrcoef quantile nanquantile"),
         *calls("torch.nn.functional", "gaussian_nll_loss threshold_"),
         "call torch.nn.init.trunc_normal_",
+        "call torch.quantize_per_tensor",
         "forward torch.nn.GaussianNLLLoss",
     )
     says = "{code} looks at values in a tensor while it runs"

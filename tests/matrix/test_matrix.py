@@ -13,7 +13,18 @@ from typing import Any
 
 import pytest
 
-from matrix.table import INPUTS, cases, operator_sign, operators, python, results, setup, verdict, versions
+from matrix.table import (
+    INPUTS,
+    calls,
+    cases,
+    operator_sign,
+    operators,
+    python,
+    results,
+    setup,
+    verdict,
+    versions,
+)
 
 ROOT = Path(__file__).parents[2]
 TORCH = version("torch").split("+")[0]
@@ -86,6 +97,14 @@ def test_dynamo_breaks_on_the_operators_that_the_results_name():
     known = operators(TORCH)
     names = [n for k, (n, sign) in enumerate(known.items()) if sign != "." or k % 10 == 0]
     found = json.loads(run("operators.py", *names))
+    assert {n: operator_sign(found["breaks"].get(n)) for n in names} == {n: known[n] for n in names}
+
+
+def test_dynamo_breaks_on_the_calls_that_the_results_name():
+    need_results("calls")
+    known = calls(TORCH)
+    names = list(known)[::6]
+    found = json.loads(run("calls.py", *names))
     assert {n: operator_sign(found["breaks"].get(n)) for n in names} == {n: known[n] for n in names}
 
 
