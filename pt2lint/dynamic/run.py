@@ -98,7 +98,7 @@ class Collected:
     def add(self, other: Collected) -> None:
         self.runs += other.runs
         self.failures += other.failures
-        self.problems += other.problems
+        self.problems += [problem for problem in other.problems if problem not in self.problems]
         self.notes += [note for note in other.notes if note not in self.notes]
 
 
@@ -161,6 +161,10 @@ class _Session:
             out.add(state.out)
             if ended is None or ended is STOPPED:
                 return out
+            if not state.greeted and self.options.memory:
+                ended = Failure(
+                    "memory", f"--memory of {self.options.memory} MiB is too little to load torch"
+                )
             out.problems.append(Problem(where, f"{state.current or job.label}: {ended}"))
             out.failures.append((state.covers, state.at_target(ended)))
             if state.current is None:
@@ -186,6 +190,7 @@ class _State:
         self.out = Collected()
         self.targets: list[str] = []
         self.finished: list[str] = []
+        self.greeted = False  # whether torch was loaded
         self.current: str | None = None
         self.path: str | None = None
         self.line: int | None = None
@@ -203,7 +208,9 @@ class _State:
 
     def hear(self, message: dict[str, Any]) -> None:
         kind = message.get("event")
-        if kind == "no_torch":
+        if kind == "hello":
+            self.greeted = True
+        elif kind == "no_torch":
             self._fail(Failure("no torch", f"torch cannot be imported: {message['message']}"), self.job.label)
         elif kind == "bad_inputs":
             self._fail(Failure("inputs", message["message"]), None)

@@ -396,6 +396,20 @@ def test_bad_inputs_are_one_line_each(project: Project) -> None:
     assert [each.verdict for each in result.findings] == ["failed"]
 
 
+@needs_torch
+def test_settings_that_cannot_be_are_one_line_each(project: Project) -> None:
+    path = project.write("model.py", "import torch\n\ndef f(x: torch.Tensor):\n    return x.item()  # HERE\n")
+    for options, words in [
+        ({"backend": "nosuch"}, "--backend nosuch: torch has none of this name, but "),
+        ({"device": "nosuch"}, "--device nosuch: torch cannot use it here ("),
+        ({"memory": 60}, "--memory of 60 MiB is too little to load torch"),
+    ]:
+        result = project.verify(path, **options)
+        assert len(result.problems) == 1
+        assert words in str(result.problems[0])
+        assert [each.verdict for each in result.findings] == ["failed"]
+
+
 def test_an_interpreter_without_torch(project: Project, tmp_path: Path) -> None:
     empty = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(empty)], check=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 import torch._dynamo.guards
 
 from . import inputs
@@ -30,6 +31,13 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
 
         look = timing.Timer(prober, spec, wire).time
     wire.send("load")
+    try:
+        torch.empty(0, device=spec["device"])
+    except Exception as error:
+        wire.send(
+            "bad_inputs", message=f"--device {spec['device']}: torch cannot use it here ({short(error)})"
+        )
+        return
     seed(0)  # models and inputs are the same from child to child
     try:
         targets = find(spec, wire, prober)
@@ -38,6 +46,11 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
         return
     except BaseException as error:
         wire.send("load_failed", error=failure(error, spec["roots"]))
+        return
+    known = torch._dynamo.list_backends(None)
+    if targets and spec["backend"] not in known:  # the code may have added one
+        message = f"--backend {spec['backend']}: torch has none of this name, but {', '.join(sorted(known))}"
+        wire.send("bad_inputs", message=message)
         return
     wire.send("loaded", targets=[target.name for target in targets])
     for target in targets:
@@ -52,6 +65,10 @@ def leave_guards_untimed() -> None:
     """
     if hasattr(torch._dynamo.guards, "profile_guard_manager"):
         torch._dynamo.guards.profile_guard_manager = lambda *arguments: 0.0
+
+
+def short(error: Exception) -> str:
+    return str(error).split("\n", 1)[0][:120]
 
 
 def find(spec: dict[str, Any], wire: Wire, prober: Prober) -> list[Target]:

@@ -304,6 +304,7 @@ def likely_shapes(layers: list[torch.nn.Module]) -> Iterator[tuple[int, ...]]:
         (BATCH, 3, 32, 32),
         (WIDTH,),
         (BATCH, 2, LENGTH, WIDTH),
+        (1,),
     ]
     return iter(dict.fromkeys(shapes))
 
