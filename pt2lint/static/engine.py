@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from pt2lint.finding import Finding, Problem
+from pt2lint.finding import Finding, Fix, Problem
 from pt2lint.op import Range
 from pt2lint.static import workers
 from pt2lint.static.facts import Facts, Notes, joined, with_calls_from_elsewhere
@@ -310,7 +310,14 @@ def findings_in(
                 except Exception as e:
                     problems.append(_failed(rule, op, module, e))
                 else:
-                    yield from instance.findings
+                    yield from (f for f in instance.findings if not any(_has(lines, fix) for fix in f.fixes))
+
+
+def _has(lines: Sequence[str], fix: Fix) -> bool:
+    """Whether all that the fix would do is to insert lines that the file has: a setting that is made already."""
+    wanted = [line for edit in fix.edits for line in edit.text.split("\n") if line]
+    inserts = all((edit.line, edit.column) == (edit.end_line, edit.end_column) for edit in fix.edits)
+    return inserts and bool(wanted) and all(line in lines for line in wanted)
 
 
 def _accepts(rule: type[Rule], op: Op, module: Module, problems: list[Problem]) -> bool:

@@ -185,3 +185,14 @@ def test_a_fix_in_what_only_a_decorator_defines(tmp_path: Path) -> None:
     result = lint([str(path)])
     assert result.problems == []
     assert [(f.code, f.line) for f in result.findings] == [("PTB110", 7)]
+
+
+def test_a_setting_that_is_made_needs_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    return x[:, : x.max().item()]\n"
+    setting = "torch._dynamo.config.capture_scalar_outputs = True\n"
+    Path("m.py").write_text(code)
+    [finding] = lint(["m.py"]).findings
+    assert any(edit.text.strip() == setting.strip() for fix in finding.fixes for edit in fix.edits)
+    Path("m.py").write_text(code.replace("\n\n\n", f"\n\n{setting}\n\n", 1))
+    assert lint(["m.py"]).findings == []
