@@ -160,7 +160,8 @@ def costs(evidence: dict[str, Any]) -> Iterator[str]:
         yield f"{graphs} graph{'' if graphs == 1 else 's'} in all"
     before, after = evidence.get("operators_before"), evidence.get("operators_after")
     if before is not None or after is not None:
-        yield f"{before or 'no'} operators in the graph before it, {after or 'none'} after it"
+        plural = "" if before == 1 else "s"
+        yield f"{before or 'no'} operator{plural} in the graph before it, {after or 'none'} after it"
 
 
 def _times(number: int) -> str:
