@@ -29,6 +29,10 @@ def traced(runs: Iterable[Any], shown: Mapping[str, str]) -> list[Traced]:
                 for line in numbers:
                     if path in shown:
                         lines.setdefault(shown[path], {}).setdefault(line, []).append(number)
+        if not run.graph_lines:  # logs of a job tell that a line is in a graph, not in which
+            for path, numbers in run.traced.items():
+                if path in shown:
+                    lines[shown[path]] = {line: [0] for line in numbers}
         eager: dict[str, set[int]] = {}
         for path, name in shown.items():
             given_up = run.gave_up.get(path, frozenset()) | set(

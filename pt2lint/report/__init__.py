@@ -16,7 +16,8 @@ FORMATS = {"text": "text", "json": "json_", "sarif": "sarif", "github": "github"
 @dataclass(frozen=True)
 class Traced:
     """Where one compiled call of a target put the lines of the files: `graphs` holds the operators of each graph,
-    `lines` the numbers of the graphs (from 1) that a line is part of, `eager` the lines that ran outside of all.
+    `lines` the numbers of the graphs (from 1; 0: which one is not known) that a line is part of, `eager` the lines
+    that ran outside of all.
 
     `breaks` counts the places that broke a graph. Paths are as findings have them.
     """

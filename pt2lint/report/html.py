@@ -176,13 +176,17 @@ def _file(report: Report, path: str, number: int) -> Iterator[str]:
 def _legend(one: Traced, path: str) -> str:
     numbers = sorted({number for graphs in one.lines.get(path, {}).values() for number in graphs})
     keys = [
-        f'<span class="key g" style="--hue:{_hue(number)}">graph {number}'
-        f"{f' ({one.graphs[number - 1]} operators)' if number <= len(one.graphs) else ''}</span>"
+        f'<span class="key g" style="--hue:{_hue(number)}">{_graph(number)}'
+        f"{f' ({one.graphs[number - 1]} operators)' if 0 < number <= len(one.graphs) else ''}</span>"
         for number in numbers
     ]
     if one.eager.get(path):
         keys.append('<span class="key e">ran outside of any graph</span>')
     return "".join(keys)
+
+
+def _graph(number: int) -> str:
+    return f"graph {number}" if number else "in a graph"
 
 
 def _hue(number: int) -> int:
@@ -232,8 +236,9 @@ def _row(
     number = line if fixed else report.place(path, line).line
     kind, label = ' class="row"', ""
     if graphs:
-        label = ",".join(map(str, graphs[:2])) + ("+" if len(graphs) > 2 else "")
-        kind = f' class="row g" style="--hue:{_hue(graphs[0])}" title="graph {", ".join(map(str, graphs))}"'
+        label = ",".join(str(number or "") for number in graphs[:2]) + ("+" if len(graphs) > 2 else "")
+        title = ", ".join(_graph(number) for number in graphs)
+        kind = f' class="row g" style="--hue:{_hue(graphs[0])}" title="{title}"'
     elif eager:
         kind = ' class="row e" title="ran outside of any graph"'
     return f"<div{kind}><span>{label}</span><span>{number}</span><code>{code or ' '}</code></div>"

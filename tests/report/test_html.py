@@ -125,6 +125,13 @@ def test_what_is_said_of_a_finding() -> None:
         assert " ".join(words.split()) in page.text, words
 
 
+def test_graphs_that_the_logs_of_a_job_do_not_tell_apart() -> None:
+    lines = {"m.py": {5: [0], 6: [0]}}
+    page = Page(render(report(traced=[Traced("rank 0", (2, 2), 1, lines, {})], traced_after=(), fixed={})))
+    assert [(kind, graphs) for kind, graphs, number, _ in page.rows if number in "56"] == [("row g", "")] * 2
+    assert "in a graph" in page.text
+
+
 def test_without_a_run_and_without_findings() -> None:
     read = Page(
         render(report(traced=(), traced_after=(), fixed={}, findings=[finding(verdict=None, evidence=None)]))
