@@ -146,3 +146,4 @@ def test_from_python(tmp_path: Path) -> None:
     )
     assert done.stdout.startswith("train.py:6:12: PTB103 `x.max().item()` moves")
     assert "    unsafe " in done.stdout
+    assert pt2lint.lint(tmp_path) == pt2lint.lint(str(tmp_path)) == pt2lint.lint([tmp_path]) != []
