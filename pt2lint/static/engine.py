@@ -317,7 +317,9 @@ def _has(lines: Sequence[str], fix: Fix) -> bool:
     """Whether all that the fix would do is to insert lines that the file has: a setting that is made already."""
     wanted = [line for edit in fix.edits for line in edit.text.split("\n") if line]
     inserts = all((edit.line, edit.column) == (edit.end_line, edit.end_column) for edit in fix.edits)
-    return inserts and bool(wanted) and all(line in lines for line in wanted)
+    # A setting holds for the whole file, a decorator for the function that it stands on.
+    plain = not any(line.lstrip().startswith("@") for line in wanted)
+    return inserts and plain and bool(wanted) and all(line in lines for line in wanted)
 
 
 def _accepts(rule: type[Rule], op: Op, module: Module, problems: list[Problem]) -> bool:

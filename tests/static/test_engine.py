@@ -196,3 +196,11 @@ def test_a_setting_that_is_made_needs_no_finding(tmp_path: Path, monkeypatch: py
     assert any(edit.text.strip() == setting.strip() for fix in finding.fixes for edit in fix.edits)
     Path("m.py").write_text(code.replace("\n\n\n", f"\n\n{setting}\n\n", 1))
     assert lint(["m.py"]).findings == []
+
+
+def test_a_decorator_elsewhere_is_no_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    off = "@torch.compiler.disable\ndef g(x):\n    return x\n\n\n"
+    code = f"import gc\nimport torch\n\n\n{off}@torch.compile\ndef f(x):\n    gc.collect()\n    return x\n"
+    Path("m.py").write_text(code)
+    assert [finding.code for finding in lint(["m.py"]).findings] == ["PTB143"]
