@@ -39,7 +39,7 @@ pre { margin: .3rem 0; white-space: pre-wrap; } p { margin: .3rem 0; }
 table { border-collapse: collapse; font-size: .92rem; } th, td { text-align: left; padding: .15rem 1rem .15rem 0;
   overflow-wrap: normal; }
 .source { border: 1px solid var(--line); border-radius: 6px; margin-top: .5rem; padding: .3rem 0; }
-.row { display: grid; grid-template-columns: 2.6rem 2.8rem 1fr; line-height: 1.55; }
+.row { display: grid; grid-template-columns: 3.2rem 2.8rem 1fr; line-height: 1.55; }
 .row > span { color: var(--dim); text-align: right; padding-right: .5rem; user-select: none; }
 .row > code { white-space: pre-wrap; padding-right: .5rem; }
 .g { background: hsl(var(--hue) var(--much) var(--light));
@@ -65,7 +65,7 @@ summary { cursor: pointer; } details.fold > summary { color: var(--dim); padding
 .tabs > input:checked + label { background: var(--text); color: var(--page); }
 .tabs > input:focus-visible + label { outline: 2px solid var(--link); outline-offset: 2px; }
 .tabs > .view { display: none; }
-@media (max-width: 40rem) { body { padding: .6rem; } .row { grid-template-columns: 1.7rem 2.1rem 1fr; }
+@media (max-width: 40rem) { body { padding: .6rem; } .row { grid-template-columns: 2.1rem 2.1rem 1fr; }
   .row > span { padding-right: .3rem; } .finding { margin-left: .4rem; } details.fold > summary { padding-left: .5rem; }
   code, pre, .source { font-size: .78rem; } }
 @media print { .tabs > .view { display: block; } .tabs > input, .tabs > label { display: none; } }
@@ -77,6 +77,7 @@ def render(report: Report) -> str:
     paths = _paths(report)
     body = [
         *_head(report),
+        *_index(report, paths),
         *(part for number, path in enumerate(paths) for part in _file(report, path, number)),
     ]
     if report.notes:
@@ -125,6 +126,24 @@ def _head(report: Report) -> Iterator[str]:
     yield "</tbody></table></div>"
 
 
+def _index(report: Report, paths: Sequence[str]) -> Iterator[str]:
+    """The findings in one list, where there are more than fit a screen."""
+    if len(report.findings) < 4:
+        return
+    yield f"<details open><summary>The {len(report.findings)} findings</summary><ol>"
+    for finding in costliest_first(report.findings):
+        place = escape(place_of(report, finding.path, finding.line))
+        if finding.path in paths:
+            place = f'<a href="#{_id(finding, paths.index(finding.path))}">{place}</a>'
+        verdict = f" {finding.verdict}" if finding.verdict else ""
+        yield f"<li>{place} {finding.code} {escape(finding.name)}{verdict}</li>"
+    yield "</ol></details>"
+
+
+def _id(finding: Finding, number: int) -> str:
+    return f"f{number}-{finding.code}-{finding.line}-{finding.column}"
+
+
 def _targets(one: Traced) -> set[str]:
     return {part.partition(" (")[0] for part in one.name.split("; ")}
 
@@ -168,7 +187,7 @@ def _file(report: Report, path: str, number: int) -> Iterator[str]:
             if len(views) == 1:
                 yield f'<p class="dim">{escape(title)}</p>'
             yield f"<p>{_legend(one, path)}</p>"
-        yield from _source(report, path, one, fixed)
+        yield from _source(report, path, one, fixed, number if i == 0 else None)
         yield "</div>"
     yield "</div></section>" if len(views) > 1 else "</section>"
 
@@ -193,7 +212,8 @@ def _hue(number: int) -> int:
     return HUES[(number - 1) % len(HUES)]
 
 
-def _source(report: Report, path: str, one: Traced | None, fixed: bool) -> Iterator[str]:
+def _source(report: Report, path: str, one: Traced | None, fixed: bool, number: int | None) -> Iterator[str]:
+    """One view of a file; the one with its `number` is where links to findings lead."""
     text = report.fixed[path] if fixed else report.sources[path]
     lines = re.split(r"\r\n|\r|\n", text)
     if lines and not lines[-1]:
@@ -223,7 +243,8 @@ def _source(report: Report, path: str, one: Traced | None, fixed: bool) -> Itera
                 marked = f"<ins>{marked}</ins>"
             yield _row(report, path, line, marked, landed.get(line, ()), line in eager, fixed)
             for finding in cards.get(line, ()):
-                yield from _card(report, finding)
+                id = "" if number is None else f' id="{_id(finding, number)}"'
+                yield from _card(report, finding, id)
         if fold:
             yield "</details>"
         first = last + 1
@@ -271,14 +292,14 @@ def _changed(old: str, new: str) -> frozenset[int]:
     )
 
 
-def _card(report: Report, finding: Finding) -> Iterator[str]:
+def _card(report: Report, finding: Finding, id: str) -> Iterator[str]:
     evidence = finding.evidence or {}
-    yield f'<aside class="finding {finding.verdict or "none"}" id="{finding.code}-{finding.line}-{finding.column}">'
+    yield f'<aside class="finding {finding.verdict or "none"}"{id}>'
     yield f"<p><strong>{escape(finding.code)}</strong> {_prose(finding.message)}</p>"
     if finding.verdict:
         reason = " ".join(str(evidence.get("reason") or MEANING[finding.verdict]).split())
-        id = evidence.get("graph_break")
-        link = f'<a href="{escape(registry_link(str(id)))}">{escape(str(id))}</a> ' if id else ""
+        registry = str(evidence.get("graph_break") or "")
+        link = f'<a href="{escape(registry_link(registry))}">{escape(registry)}</a> ' if registry else ""
         yield f'<p><span class="badge">{finding.verdict}</span>: {link}{_prose(reason)}</p>'
         cost = ", ".join(costs(evidence)) if finding.verdict == "confirmed" else ""
         if cost:

@@ -38,6 +38,7 @@ class Page(HTMLParser):
         self.open: list[str] = []
         self.rows: list[tuple[str, str, str, str]] = []  # class, graphs, number, code
         self.links: list[str] = []
+        self.ids: list[str] = []
         self.text = ""
         self._cells: list[str] | None = None
         self._kind = ""
@@ -52,6 +53,9 @@ class Page(HTMLParser):
         assert "src" not in given
         if tag == "a":
             self.links.append(given["href"] or "")
+        if given.get("id"):
+            assert given["id"] not in self.ids
+            self.ids.append(given["id"] or "")
         if tag not in VOID:
             self.open.append(tag)
         if (given.get("class") or "").split(" ")[0] == "row":
@@ -130,6 +134,13 @@ def test_graphs_that_the_logs_of_a_job_do_not_tell_apart() -> None:
     page = Page(render(report(traced=[Traced("rank 0", (2, 2), 1, lines, {})], traced_after=(), fixed={})))
     assert [(kind, graphs) for kind, graphs, number, _ in page.rows if number in "56"] == [("row g", "")] * 2
     assert "in a graph" in page.text
+
+
+def test_many_findings_have_an_index() -> None:
+    found = [finding(line=line, end_line=line, fixes=(), evidence={"hits": line}) for line in (5, 6, 7, 8)]
+    page = Page(render(report(findings=found)))
+    assert page.links == [f"#f0-PTB110-{line}-8" for line in (8, 7, 6, 5)]  # the costliest first
+    assert {link[1:] for link in page.links} < {*page.ids}
 
 
 def test_without_a_run_and_without_findings() -> None:
