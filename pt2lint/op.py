@@ -52,6 +52,7 @@ class Op(NamedTuple):
     the value is and where it came from; `flow` is the chain of calls from the compile root. `inside` is the
     innermost construct around it in which a break can make Dynamo give up the whole frame. `sure` is False
     where the interpreter had to assume something. `region` is False where Dynamo does not trace the code.
+    `caller` says where, on the way here, a function calls from inside of such a construct: "a loop of `M.forward`".
     `uses` lists what is done with the object that the call made: "step in region", "given to NAME".
     """
 
@@ -67,6 +68,7 @@ class Op(NamedTuple):
     region: bool = True
     flow: tuple[Step, ...] = ()
     uses: frozenset[str] = frozenset()
+    caller: str = ""
 
     @property
     def range(self) -> Range:

@@ -43,7 +43,7 @@ from pt2lint.static.values import (
     truth,
 )
 
-# Which arguments are sizes: Python numbers, or sequences of them. Positions without the receiver.
+# Which arguments are Python numbers, or sequences of them: sizes, and values that no tensor can give. Positions without the receiver.
 ALL = tuple(range(8))
 SIZES: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
     **{f"torch.{n}": (ALL, ("size",)) for n in ("zeros", "ones", "empty", "rand", "randn")},
@@ -52,6 +52,8 @@ SIZES: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
         for n in ("arange", "linspace", "eye")
     },
     "torch.full": ((0,), ("size",)),
+    "torch.full_like": ((1,), ("fill_value",)),
+    **{f"torch.{n}": ((), ("alpha",)) for n in ("add", "sub", "Tensor.add", "Tensor.sub")},
     "torch.randint": ((0, 1, 2), ("low", "high", "size")),
     "torch.randperm": ((0,), ("n",)),
     **{
@@ -68,7 +70,7 @@ SIZES: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
             "tile",
         )
     },
-    "torch.Tensor.new_full": ((0,), ("size",)),
+    "torch.Tensor.new_full": ((0, 1), ("size", "fill_value")),
     "torch.reshape": ((1,), ("shape",)),
     "torch.broadcast_to": ((1,), ("size",)),
     "torch.tile": ((1,), ("dims",)),
@@ -86,7 +88,9 @@ SIZES: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
     "torch.Tensor.unfold": ((1, 2), ("size", "step")),
     "torch.Tensor.topk": ((0,), ("k",)),
     "torch.topk": ((1,), ("k",)),
-    "torch.nn.functional.pad": ((1,), ("pad",)),
+    "torch.nn.functional.pad": ((1, 3), ("pad", "value")),
+    "torch.nn.functional.dropout": ((1,), ("p",)),
+    "torch.nn.functional.leaky_relu": ((1,), ("negative_slope",)),
     "torch.nn.functional.one_hot": ((1,), ("num_classes",)),
     "torch.nn.functional.interpolate": ((1,), ("size",)),
     "builtins.range": (ALL, ()),
@@ -771,6 +775,14 @@ class Externals(Compiled):
     ) -> Value:
         return Wrapped("opaque", args[0]) if args and isinstance(args[0], Func) else Ext("torch.library.")
 
+    def h_script(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
+        """Dynamo traces the function that was scripted (so on torch 2.6 to 2.15), but no scripted module."""
+        if args and isinstance(args[0], Func):
+            return args[0]
+        return Ext("torch.library.")
+
     def h_checkpoint(
         self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
     ) -> Value:
@@ -866,7 +878,7 @@ class Externals(Compiled):
         "torch.compiler.compile": h_compile,
         "torch.compiler.disable": h_disable,
         "torch._dynamo.disable": h_disable,
-        "torch.jit.script": h_opaque,
+        "torch.jit.script": h_script,
         "torch.library.custom_op": h_opaque,
         "torch.compiler.allow_in_graph": h_opaque,
         "torch.utils.checkpoint.checkpoint": h_checkpoint,

@@ -74,6 +74,16 @@ class Frame:
         self.skipped = False  # a break in a loop: Dynamo runs the function as plain Python
         self.entry = False  # stands for the compiler, which calls the root
 
+    def around(self) -> str:
+        """The nearest function on the way here that calls from inside of a construct, and the construct, in words:
+        "a loop of `M.forward`"; "" if none does, or the code itself stands in one."""
+        here = None if self.inside else self.parent
+        while here is not None and here.region and not here.entry:
+            if here.inside:
+                return f"a {'loop' if here.inside == 'loop' else f'`{here.inside}`'} of {here.title}"
+            here = here.parent
+        return ""
+
     def flow(self) -> tuple[Step, ...]:
         """The way from the compile root to here, one step a call."""
         frames: list[Frame] = []

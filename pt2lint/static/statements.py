@@ -33,7 +33,7 @@ from pt2lint.static.values import (
     without,
 )
 
-# Context managers of PyTorch in which a break is as costly as elsewhere: Dynamo can resume inside them.
+# Context managers in which a break is as costly as elsewhere: Dynamo can resume inside them.
 RESUMABLE = (
     "torch.no_grad",
     "torch.enable_grad",
@@ -44,6 +44,8 @@ RESUMABLE = (
     "torch.cuda.amp.",
     "torch.autograd.",
     "torch.profiler.",
+    "torch.nn.attention.sdpa_kernel",
+    "contextlib.nullcontext",
 )
 
 
@@ -338,6 +340,8 @@ class Statements(Expressions):
             value = self.eval(item.context_expr, env, frame)
             device = isinstance(value, Py) and value.type == "device"
             name = "torch.device" if device else self.external_name(value)
+            if name is None and isinstance(item.context_expr, ast.Call):
+                name = self.external_name(self.quietly(item.context_expr.func, env, frame))
             if name and self.listens(f"with {name}", frame):
                 self.note(item.context_expr, f"with {name}", frame)
             if not (name and name.startswith(RESUMABLE)):
@@ -350,9 +354,7 @@ class Statements(Expressions):
         return alive
 
     def s_try(self, node: ast.Try, env: Env, frame: Frame) -> bool:
-        outer = frame.inside
-        if node.handlers:
-            frame.inside = "try"
+        outer, frame.inside = frame.inside, "try"
         start = dict(env)
         returned = len(frame.returns)
         alive = self.block(node.body, env, frame)
@@ -372,7 +374,9 @@ class Statements(Expressions):
             if handler.name:
                 caught[handler.name] = OBJECT
             self.doubt += 1  # Dynamo traces a handler only where it sees the exception raised
+            frame.inside = "try"
             alive = self.block(handler.body, caught, frame)
+            frame.inside = outer
             self.doubt -= 1
             if alive:
                 paths.append(caught)

@@ -9,7 +9,7 @@ from pt2lint.rule import GraphBreak
 
 
 class TensorAsSize(GraphBreak):
-    """A tensor stands where Python needs a number: a size, a bound of a slice, `range`, an index of a list.
+    """A tensor stands where torch needs a Python number: a size, a bound of a slice, `range`, a value to fill with.
 
     ## What happens
     Shapes have to be known while tracing, so Dynamo has to read the number out of the tensor: it ends the
@@ -46,7 +46,7 @@ class TensorAsSize(GraphBreak):
     code = "PTB106"
     name = "tensor-as-size"
     ops = ("size tensor",)
-    says = "{code} makes a size or an index of Python depend on values in a tensor"
+    says = "{code} makes a size, an index or another number of Python depend on values in a tensor"
     graph_breaks = ("GB0124", "GB0033", "GB0059", "GB0213")
 
     INVALID = (
@@ -58,6 +58,10 @@ class TensorAsSize(GraphBreak):
         "table = [1.0, 2.0, 3.0, 4.0]\nreturn x + table[i[1]]",
         "return x[: i[2]].sum() + x",
         "return x.topk(i[2])[0]",
+        "return x.new_full((2, 4), x.min() - 1) + x.sum()",
+        "return torch.full_like(x, x.max())",
+        "return torch.nn.functional.pad(x, (1, 1), value=x.min())",
+        "return torch.add(x, x, alpha=i[1])",
     )
     VALID = (
         "return x[i]",
@@ -65,6 +69,9 @@ class TensorAsSize(GraphBreak):
         "n = x.shape[0]\nreturn x.view(n // 2, -1, n)",
         "return x ** i[1]",
         "return x[: x.size(0) // 2]",
+        "return torch.full((2, 4), x.max()) + x.sum()",
+        "return x.masked_fill(x > 0, x.max())",
+        "return x.clamp(min=x.mean())",
     )
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from matrix.agreement import ALARM, as_known, disagreements, known
+from matrix.agreement import ALARM, as_known, disagreements, findings, known, line_in
 from matrix.evidence import rules, unmeasured
-from matrix.table import cases, versions
+from matrix.table import cases, results, versions
 from pt2lint.rule import GraphBreak, breaks_on, measured
+from pt2lint.static.engine import lint
+from tests.rules.cases import blocks
 
 ROOT = Path(__file__).parents[2]
 
@@ -94,3 +98,68 @@ def test_the_page_says_the_versions_that_were_measured(rule):
 def reported_as(rule: type[GraphBreak], name: str) -> bool:
     """Whether an operation, or a variant of one, is the rule's."""
     return any(name == op or name.startswith(f"{op} ") for op in rule.ops)
+
+
+# Dynamo resumes after a branch that leaves the function.
+RETURNS = {"branches.return_in_loop"}
+
+
+@pytest.mark.parametrize("version", versions())
+def test_a_function_that_is_said_to_be_given_up_is_given_up(version):
+    found = findings(cases(), version)
+    claimed = 0
+    for case in cases():
+        result = results(version)[case.key]
+        lines = {line and line + case.line - 1 for _, _, line in result.get("breaks", ())}
+        for finding in found[case.key]:
+            if "Dynamo then gives up" in finding.message and line_in(case, finding) in lines:
+                assert finding.severity == "error"
+                assert result["skipped"] or case.key in RETURNS, case.key
+                claimed += 1
+    assert claimed > 20
+
+
+BLOCKS = {
+    "a loop": "for _ in (1,):",
+    "a `try`": "try:",
+    "a `with`": "with block():",
+    "": "with torch.no_grad():",
+}
+
+
+@pytest.mark.parametrize("words", BLOCKS)
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.name)
+def test_every_rule_says_where_a_break_costs_the_function(rule, words):
+    [example] = blocks(rule, "Example")
+    code = within(example, BLOCKS[words]) + "\n\ncompiled = torch.compile(f)\n"
+    settings = SimpleNamespace(target_torch=(2, 13), roots="modules", pedantic=False)
+    found = [f for f in lint(["m.py"], settings, {"m.py": code}).findings if f.code == rule.code]
+    assert found, code
+    for finding in found:
+        if words:
+            assert f"; inside {words} Dynamo then gives up the whole function" in finding.message
+            assert finding.severity == "error"
+        elif rule.code not in NEVER_RESUMED:
+            assert "Dynamo then gives up" not in finding.message
+
+
+# Their examples have a block or a loop of their own.
+NEVER_RESUMED = {"PTB180", "PTB105"}
+
+
+def within(example: str, header: str) -> str:
+    """The example with the body of `f`, or of `forward`, put into a block."""
+    lines = example.splitlines()
+    tree = ast.parse(example)
+    [body] = [
+        node.body
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name in ("f", "forward")
+    ]
+    first, last = body[0].lineno - 1, body[-1].end_lineno or 0
+    indent = " " * body[0].col_offset
+    inner = [indent + header, *("    " + line if line else line for line in lines[first:last])]
+    if header == "try:":
+        inner += [f"{indent}except KeyError:", f"{indent}    pass"]
+    block = ["import contextlib", "@contextlib.contextmanager", "def block():", "    yield"]
+    return "\n".join([*block, *lines[:first], *inner, *lines[last:]])
