@@ -61,7 +61,7 @@ def with_math(function: FunctionCode, node: cst.Call, kind: Kind | None = None) 
         return Refusal("NumPy is not called here")
     return fix(
         "Compute the number with `math`: Dynamo evaluates that while it traces, and takes what NumPy makes for a "
-        "tensor. Outside its domain `math` raises where NumPy gives NaN or an infinity.",
+        "tensor. Outside its domain `math` raises where NumPy warns.",
         (*writer.imports, *rewrite(function, {node: cst.parse_expression(text)})),
     )
 
