@@ -43,7 +43,8 @@ from pt2lint.static.values import (
     truth,
 )
 
-# Which arguments are Python numbers, or sequences of them: sizes, and values that no tensor can give. Positions without the receiver.
+# Which arguments are Python numbers, or sequences of them: sizes, and values that no tensor can give. Positions
+# are without the receiver.
 ALL = tuple(range(8))
 SIZES: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
     **{f"torch.{n}": (ALL, ("size",)) for n in ("zeros", "ones", "empty", "rand", "randn")},
