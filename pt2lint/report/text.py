@@ -154,6 +154,9 @@ def costs(evidence: dict[str, Any]) -> Iterator[str]:
         yield f"compiled again {_times(hits)}"
         if evidence.get("limit"):
             yield "then run uncompiled: the limit was hit"
+    elif evidence.get("ranks"):  # from the logs of a job, which do not tell what ran
+        ranks = evidence["ranks"]
+        yield f"logged {_times(hits)} by rank{'' if len(ranks) == 1 else 's'} {', '.join(map(str, ranks))}"
     elif hits:
         yield f"hit {_times(hits)} a call"
     if graphs and hits:

@@ -65,6 +65,11 @@ def test_text_shows_first_what_costs_most() -> None:
     assert "(4 confirmed, 1 refuted, 1 unreached, the costliest first)" in text
 
 
+def test_text_of_a_break_in_the_logs_of_a_job_names_the_ranks() -> None:
+    logged = replace(CONFIRMED, evidence={**(CONFIRMED.evidence or {}), "hits": 4, "ranks": [0, 1]})
+    assert "= cost: logged 4 times by ranks 0, 1, 3 graphs in all\n" in render("text", report(logged))
+
+
 def test_text_of_a_refuted_finding_does_not_count() -> None:
     assert "Found 0 findings in 2 files (1 refuted)." in render("text", report(REFUTED))
 
