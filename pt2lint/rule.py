@@ -265,8 +265,8 @@ class GraphBreak(Rule):
         """Report what breaks the graph on the targeted torch: `message`, with `{code}` in it, then where the
         tensor came from, and what the break costs where it stands.
 
-        Measured: Dynamo resumes after a break, but not into the middle of a `try` or of most `with` blocks,
-        and since 2.13 not into a loop. There it leaves the whole function to Python.
+        Measured: Dynamo resumes after a break, but not into the middle of a loop, of a `try` or of most `with`
+        blocks. There it leaves the whole function to Python; so it does where the function that breaks is called.
         """
         target = self.function.target
         if not breaks_on(variant or op.name, target):
@@ -274,11 +274,13 @@ class GraphBreak(Rule):
         message = message.replace("{code}", self.quote(node))
         if op.why:
             message += f": {op.why}"
-        skips = op.inside in ("try", "with") or (op.inside == "loop" and target >= (2, 13))
-        if skips:
+        if op.inside:
             where = "a loop" if op.inside == "loop" else f"a `{op.inside}`"
             message += f"; inside {where} Dynamo then gives up the whole function"
-        self.report(node, op, message, fixes=self.fixes(node), severity="error" if skips else None)
+        elif op.caller:
+            message += f"; called inside {op.caller}, which Dynamo then gives up as a whole"
+        worse = bool(op.inside or op.caller)
+        self.report(node, op, message, fixes=self.fixes(node), severity="error" if worse else None)
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """What to suggest at the node, the best first."""

@@ -150,7 +150,7 @@ class Core:
             frame.inside,  # type: ignore[arg-type]
             frame.region or (old is not None and old.region),
             frame.flow() if old is None or not old.flow else old.flow,
-            caller=frame.around(),
+            caller=(old.caller if old else "") or frame.around(),
         )
 
     def finished_notes(self) -> dict[str, dict[Unit, list[Op]]]:

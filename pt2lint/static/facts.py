@@ -63,6 +63,7 @@ def merged(old: Op, new: Op) -> Op:
         region=old.region or new.region,
         flow=old.flow or new.flow,
         uses=old.uses | new.uses,
+        caller=old.caller or new.caller,
     )
 
 
