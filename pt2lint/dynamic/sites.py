@@ -43,18 +43,19 @@ def seen_at_sites(finding: Finding, path: str, runs: Sequence[Run]) -> tuple[Ver
     if finding.code in COMPILED_PER_CALL:
         reason = f"the program called torch.compile here {_times(made, 'time')}"
         return ("confirmed" if made > 1 else "refuted"), {"reason": reason, **found}
-    if graphs:
+    once = "torch.compile was called here" + (f" {made} times" if made > 1 else "")
+    if calls and graphs:
         return "refuted", {"reason": f"what is compiled here gave {_times(graphs, 'graph')}", **found}
     if any(run.error for run in (*recorded, *compiled)):
         return "unreached", {"reason": "the program failed before its end", **found}
-    once = "torch.compile was called here" + (f" {made} times" if made > 1 else "")
     if calls:
         reason = f"{once}, what it compiled was called {_times(calls, 'time')}, and not one graph came of it"
         return "confirmed", {"reason": reason, **found}
     if any(site["in_place"] for site in sites):
         return "unreached", {"reason": f"{once}, but what it compiles was never called", **found}
+    # Graphs of the same code come from another place that compiles it.
     reason = f"{once}, and the program ended without calling what it returned"
-    return "confirmed", {"reason": reason, **found}
+    return "confirmed", {"reason": reason, **found, "graphs": 0}
 
 
 def _at(finding: Finding, path: str, runs: Sequence[Run]) -> list[dict[str, Any]]:

@@ -301,6 +301,8 @@ def programs(made: int, calls: int, graphs: int, in_place: bool = False, failed:
         ("PTS301", Events((run(),)), "unreached", "give --run"),
         ("PTS301", Events((run("recorded"), run("program"))), "unreached", "not this line"),
         ("PTS301", programs(1, 2, 3), "refuted", "gave 3 graphs"),
+        # The same code is compiled at another place too, and called from there.
+        ("PTS301", programs(1, 0, 3), "confirmed", "ended without calling what it returned"),
         ("PTS308", programs(1, 0, 0, in_place=True), "unreached", "was never called"),
         ("PTS308", programs(1, 2, 0, in_place=True), "confirmed", "called 2 times, and not one graph"),
         ("PTS303", programs(1, 2, 3), "unreached", "read the rule's page"),

@@ -219,8 +219,11 @@ def live(what: str, spec: dict[str, Any], wire: Wire, prober: Prober) -> None:
 
         def options_for(function: Any, options: dict[str, Any], in_place: bool = False) -> dict[str, Any]:
             kept = {key: value for key, value in options.items() if key in ("dynamic", "disable")}
-            # Code that is compiled at two places has its graphs from either.
-            code = getattr(getattr(function, "__func__", function), "__code__", function)
+            # Code that is compiled at two places has its graphs from either: Dynamo compiles it once.
+            if isinstance(function, torch.nn.Module):
+                code: Any = type(function)
+            else:
+                code = getattr(getattr(function, "__func__", function), "__code__", function)
             sites.count_for(code, sites.here(in_place))
             return dict(kept, backend=prober.counting_backend(records, lambda: sites.happened(code)))
 
@@ -230,7 +233,11 @@ def live(what: str, spec: dict[str, Any], wire: Wire, prober: Prober) -> None:
             return real_compile(model, **options_for(model, options))
 
         def module_compile(module: torch.nn.Module, *args: Any, **options: Any) -> None:
-            real_module_compile(module, **options_for(module, options, in_place=True))
+            torch.compile = real_compile  # which Module.compile calls
+            try:
+                real_module_compile(module, **options_for(module, options, in_place=True))
+            finally:
+                torch.compile = compile
 
         torch.compile, torch.nn.Module.compile = compile, module_compile
         try:
