@@ -35,6 +35,7 @@ def finding(*fixes, line=1, column=1, path="m.py", verdict=None):
 lines = st.lists(st.text(st.sampled_from("ab =\x0c\t#é𝔘\u2028\x85"), max_size=8), min_size=1, max_size=8)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_apply_edits_replaces_these_characters_and_no_others(data):
     ends = data.draw(st.sampled_from(["\n", "\r\n", "\r"]))
