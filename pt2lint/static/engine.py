@@ -341,13 +341,3 @@ def _where(error: Exception) -> str:
     last = traceback.extract_tb(error.__traceback__)[-1]
     text = str(error).split("\n", 1)[0]
     return f"{type(error).__name__}: {text}, at {os.path.basename(last.filename)}:{last.lineno}; please report it"
-
-
-def selected(code: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
-    """Whether a code is reported: the longest prefix that matches it decides, `ignore` at equal length."""
-    best, chosen = -1, not select
-    for prefixes, verdict in ((select, True), (ignore, False)):
-        for prefix in prefixes:
-            if (code.startswith(prefix) or prefix == "ALL") and len(prefix) >= best:
-                best, chosen = len(prefix), verdict
-    return chosen
