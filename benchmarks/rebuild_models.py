@@ -394,7 +394,9 @@ def time_series(name):
     if hasattr(config, "label_length"):
         config.label_length = 4
     if hasattr(config, "distil"):
-        config.distil = False  # with it the compiled model makes a mask of a length that the eager one does not
+        config.distil = (
+            False  # with it the compiled model makes a mask of a length that the eager one does not
+        )
     model = cls(config)
     return model, {
         "past_values": torch.rand(2, 10), "past_time_features": torch.rand(2, 10, 1),

@@ -154,7 +154,11 @@ def _parser() -> argparse.ArgumentParser:
     add("--jobs", type=int, metavar="N", help="child processes at a time (default: 1)")
     add("--backend", metavar="NAME", help="of torch.compile (default: eager, which stops after Dynamo)")
     add("--device", metavar="NAME", help="move modules and inputs there, as in cuda")
-    add("--time", action="store_true", help="time calls: eager, compiled before the proven fixes and with them")
+    add(
+        "--time",
+        action="store_true",
+        help="time calls: eager, compiled before the proven fixes and with them",
+    )
 
     add("--trace", metavar="DIR", help="instead: judge by the TORCH_TRACE logs of a job; nothing is run")
     add(

@@ -49,7 +49,9 @@ class FunctionCode:
     imports: Mapping[str, str] = field(default_factory=dict)
     import_line: int = 1
     memo: dict[str, Any] = field(default_factory=dict)  # what repairs found out, for the next one
-    kinds: Callable[[], Mapping[Range, str]] | None = None  # the interpreter's words (Op.args) for expressions
+    kinds: Callable[[], Mapping[Range, str]] | None = (
+        None  # the interpreter's words (Op.args) for expressions
+    )
 
     @cached_property
     def code(self) -> str:
