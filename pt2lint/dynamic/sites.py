@@ -16,9 +16,7 @@ NO_PROGRAM = (
     'only a run of the program shows this: give --run "train.py --steps 2", or a file with a '
     "`__main__` of its own"
 )
-UNSEEN = (
-    "a run shows no difference that could be told from what the program means to do: read the rule's page"
-)
+UNSEEN = "running the code gives no verdict on findings of this kind: read the rule's page"
 
 
 def seen_at_sites(finding: Finding, path: str, runs: Sequence[Run]) -> tuple[Verdict, dict[str, Any] | None]:
