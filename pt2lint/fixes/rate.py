@@ -9,10 +9,12 @@ from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
+    enclosing_function,
     fix,
     qualified,
     rewrite,
     source,
+    uses,
 )
 from pt2lint.rule import FunctionCode
 
@@ -60,6 +62,11 @@ def _rate_comparison(function: FunctionCode, test: cst.BaseExpression) -> cst.Co
         return _rate_comparison(function, test.left) or _rate_comparison(function, test.right)
     if isinstance(test, cst.UnaryOperation):
         return _rate_comparison(function, test.expression)
+    if isinstance(test, cst.Name):
+        value = definition(function, test)
+        return (
+            _rate_comparison(function, value) if value is not None and _only_tested(function, test) else None
+        )
     if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
         return None
     if not isinstance(test.comparisons[0].operator, cst.LessThan):
@@ -70,3 +77,21 @@ def _rate_comparison(function: FunctionCode, test: cst.BaseExpression) -> cst.Co
     if isinstance(drawn, cst.Call) and qualified(function, drawn.func) == "torch.rand":
         return test
     return None
+
+
+def _only_tested(function: FunctionCode, name: cst.Name) -> bool:
+    """Whether all that is done with the name is to ask for its truth, so that it may be False instead of a tensor."""
+    owner = enclosing_function(function, name)
+    if owner is None:
+        return False
+    for use in uses(owner.body):
+        if use.name != name.value or use.binds:
+            continue
+        inner, outer = use.node, function.parent(use.node)
+        while isinstance(outer, cst.BooleanOperation | cst.UnaryOperation):
+            if isinstance(outer, cst.UnaryOperation) and not isinstance(outer.operator, cst.Not):
+                return False
+            inner, outer = outer, function.parent(outer)
+        if not isinstance(outer, cst.If | cst.IfExp | cst.While) or outer.test is not inner:
+            return False
+    return True

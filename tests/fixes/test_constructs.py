@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from pt2lint.finding import Fix
-from pt2lint.fixes import branch, grad, guard, in_math, index, mask, printing, shortcut
+from pt2lint.fixes import branch, grad, guard, in_math, index, mask, printing, rate, shortcut
 from pt2lint.fixes.edit import SHORTCUT, WAY_ROUND
 from pt2lint.fixes.rewrite import Refusal
 from tests.fixes.lab import applied, calls, function_code, nodes, prove
@@ -217,3 +217,31 @@ def test_plain_numbers_are_printed_in_the_graph():
     code.kinds = lambda: {code.range(node): "int" for node in nodes(code, cst.Name) if node.value == "n"}
     fix = printing.print_in_graph(code, calls(code, "print"))
     assert 'print(f"rows {n} {x.dim()}")' in prove(source, fix, [[X]])
+
+
+SKIPS = """import torch
+
+
+class Model(torch.nn.Module):
+    layerdrop = 0.0
+
+    def forward(self, x):
+        p = torch.rand([])
+        skip = self.training and (p < self.layerdrop)
+        if not skip or x.dim() > 4:
+            x = x + 1
+        if skip:
+            x = x * 2
+        return {}
+"""
+
+
+def test_rate_behind_a_name_is_asked_first():
+    source = SKIPS.format("x + p")
+    code = function_code(source, "forward")
+    fix = rate.ask_rate_first(code, nodes(code, cst.If)[0].test)
+    assert fix.applicability == "safe"
+    after = prove(source, fix, [[X]], name="Model", exact=True)
+    assert "skip = self.training and (self.layerdrop > 0 and p < self.layerdrop)" in after
+    used = function_code(SKIPS.format("x * skip"), "forward")  # a number where there was a tensor
+    assert isinstance(rate.ask_rate_first(used, nodes(used, cst.If)[0].test), Refusal)
