@@ -13,6 +13,27 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "environment": """
+import os
+from os import getenv
+import torch
+
+DEBUG = os.getenv("DEBUG")
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fast = os.getenv("FAST") == "1"
+
+    def forward(self, x):
+        if os.getenv("SLOW", "0") == "1":  # PTS311
+            x = x + 1
+        if getenv("SLOWER"):  # PTS311
+            x = x + 1
+        if os.environ.get("SLOWEST") or "PATH" in os.environ:
+            x = x + 1
+        return x * len(os.environ["PATH"])
+""",
     "lost": """
 import pytest
 import torch

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import Rule
+
+# Measured: read again in every call on 2.6; once, when it is compiled, on 2.9, 2.13 and 2.15.
+STALE = (2, 9)
+
+
+class StaleEnvironment(Rule):
+    """`os.getenv` in compiled code is asked once: the answer is part of the graph.
+
+    ## What happens
+    Dynamo guards what it reads from `os.environ`, and compiles again when that changes. It does not guard
+    what `os.getenv` answers: the compiled code goes on with the value from when it was compiled, whatever the
+    variable is set to later.
+
+    ## Example
+    ```python
+    import os
+    import torch
+
+    @torch.compile
+    def f(x):
+        return x * 2 if os.getenv("DOUBLED") == "1" else x
+
+    def run():
+        answers = []
+        for doubled in ("1", "0"):
+            os.environ["DOUBLED"] = doubled
+            answers.append(f(torch.ones(2)))
+        return answers
+    ```
+
+    ## Use instead
+    ```python
+    import os
+    import torch
+
+    @torch.compile
+    def f(x):
+        return x * 2 if os.environ.get("DOUBLED") == "1" else x
+
+    def run():
+        answers = []
+        for doubled in ("1", "0"):
+            os.environ["DOUBLED"] = doubled
+            answers.append(f(torch.ones(2)))
+        return answers
+    ```
+    Or read the variable where the model is made, and keep what it said.
+
+    ## Versions
+    Measured: on torch 2.6 the variable is guarded here too; on 2.9, 2.13 and 2.15 `os.getenv` gives the old value
+    after a change, `os.environ.get` and `os.environ[...]` the new one.
+    """
+
+    code = "PTS311"
+    name = "stale-environment"
+    ops = ("call os.getenv",)
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if self.function.target < STALE or not isinstance(node, cst.Call):
+            return
+        fixes = []
+        if isinstance(node.func, cst.Attribute):
+            owner = self.text(node.func.value)
+            fixes = [
+                self.fix(
+                    "Ask `os.environ`, which Dynamo guards: a changed variable compiles again.",
+                    self.edit(node.func, f"{owner}.environ.get"),
+                    applicability="safe",
+                )
+            ]
+        self.report(
+            node,
+            op,
+            f"`{self.text(node)}` is read once, when this is compiled: a later change of the variable goes unseen",
+            fixes=fixes,
+        )
