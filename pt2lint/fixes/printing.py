@@ -159,6 +159,8 @@ def keep_logging(function: FunctionCode, node: cst.Call, kind: Kind | None = Non
     if method in _LEVELS and any(one.startswith("logging.Logger.") for one in heard):
         imports: tuple[Edit, ...] = ()
         local = next((key for key, value in function.imports.items() if value == "logging"), None)
+        if local is None and "logging" in function.imports:
+            return Refusal("`logging` is another module here")
         if local is None:
             local, imports = "logging", (import_edit(function, "import logging"),)
         return setting(

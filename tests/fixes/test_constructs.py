@@ -10,6 +10,7 @@ from pt2lint.finding import Fix
 from pt2lint.fixes import branch, grad, guard, in_math, index, mask, printing, rate, shortcut
 from pt2lint.fixes.edit import SHORTCUT, WAY_ROUND
 from pt2lint.fixes.rewrite import Refusal
+from pt2lint.op import Op
 from tests.fixes.lab import applied, calls, function_code, nodes, prove
 
 HEAD = "import numpy as np\nimport torch\n\n\n"
@@ -245,3 +246,12 @@ def test_rate_behind_a_name_is_asked_first():
     assert "skip = self.training and (self.layerdrop > 0 and p < self.layerdrop)" in after
     used = function_code(SKIPS.format("x * skip"), "forward")  # a number where there was a tensor
     assert isinstance(rate.ask_rate_first(used, nodes(used, cst.If)[0].test), Refusal)
+
+
+def test_a_module_of_its_own_called_logging():
+    code = function_code("from .utils import logging\n\n\ndef f(x, log):\n    log.info('a')\n    return x\n")
+    call = calls(code, "log.info")
+    code.ops = (Op("call logging.Logger.info", *code.range(call)),)
+    assert isinstance(printing.keep_logging(code, call), Refusal)
+    code.imports = {}
+    assert isinstance(printing.keep_logging(code, call), Fix)
