@@ -18,6 +18,7 @@ NO_CONST: Any = object()
 LEAF, CONSTANT = 1, 2
 OFTEN_OFF, ALWAYS_OFF = 1, 2
 MAX_ALTERNATIVES = 6
+MAX_NESTING = 8  # containers in containers
 
 
 class Value:
@@ -271,6 +272,20 @@ def _merge(a: Value, b: Value) -> Value | None:
         )
     if isinstance(a, Py) and isinstance(b, Py) and a.type == b.type:
         return Py(a.type, read=a.read or b.read)
+    if isinstance(a, (Seq, Dict)):
+        _nested.append(None)
+        try:
+            # A container that was put into itself has no end.
+            return _merge_containers(a, b) if len(_nested) <= MAX_NESTING else UNKNOWN
+        finally:
+            _nested.pop()
+    return None
+
+
+_nested: list[None] = []  # one for each container that is being merged
+
+
+def _merge_containers(a: Value, b: Value) -> Value | None:
     if isinstance(a, Seq) and isinstance(b, Seq):
         if a.elts is not None and b.elts is not None and len(a.elts) == len(b.elts):
             return Seq([join(x, y) for x, y in zip(a.elts, b.elts, strict=True)], None, a.type)

@@ -569,3 +569,25 @@ class M(torch.nn.Module):
         "size tensor @ x.new_zeros(n, 4)",
         "size tensor @ torch.arange(h)",
     ]
+
+
+def test_a_container_that_holds_itself(tmp_path: Path) -> None:
+    source = """
+import torch
+
+def settings(flag):
+    a, b = {}, {}
+    a["a"] = a
+    a["b"] = b
+    b["a"] = a
+    c = a if flag else b
+    both = [c]
+    both.append(both)
+    return [a, b, c] if flag else both
+
+class M(torch.nn.Module):
+    def forward(self, x, flag):
+        for _ in settings(flag):
+            print(x)
+"""
+    assert noted(source, tmp_path) == ["call builtins.print @ print(x)"]
