@@ -79,4 +79,5 @@ class StaleEnvironment(Rule):
             op,
             f"`{self.text(node)}` is read once, when this is compiled: a later change of the variable goes unseen",
             fixes=fixes,
+            severity="note",  # most variables are set once
         )
