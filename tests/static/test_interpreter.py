@@ -578,8 +578,7 @@ import torch
 def settings(flag):
     a, b = {}, {}
     a["a"] = a
-    a["b"] = b
-    b["a"] = a
+    b["a"] = b
     c = a if flag else b
     both = [c]
     both.append(both)
