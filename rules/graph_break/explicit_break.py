@@ -1,13 +1,16 @@
 from __future__ import annotations
 
-from pt2lint.rule import GraphBreak
+from pt2lint.rule import GraphBreak, calls
 
 
 class ExplicitBreak(GraphBreak):
     """`torch._dynamo.graph_break()` ends the graph.
 
     ## What happens
-    That is what it is for (GB0025). It is meant for looking into the compiler, and easily left behind.
+    That is what it is for (GB0025). It is meant for looking into the compiler, and easily left behind. Calls
+    that steer the compiler belong around what is compiled: `torch._dynamo.reset` and
+    `torch.compiler.cudagraph_mark_step_begin` end the graph as well (GB0007), `torch._dynamo.mark_dynamic` and
+    `torch.compiler.set_stance` raise.
 
     ## Example
     ```python
@@ -38,6 +41,9 @@ class ExplicitBreak(GraphBreak):
 
     code = "PTB184"
     name = "explicit-break"
-    ops = ("call torch._dynamo.graph_break", "call torch._dynamo.reset")
+    ops = (
+        *calls("torch._dynamo", "graph_break reset mark_dynamic"),
+        *calls("torch.compiler", "cudagraph_mark_step_begin set_stance"),
+    )
     says = "{code} ends the graph"
-    graph_breaks = ("GB0025",)
+    graph_breaks = ("GB0025", "GB0007")
