@@ -28,9 +28,9 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import given as with_programs
 from hypothesis import strategies as st
 
-from pt2lint.finding import Fix
+from pt2lint.finding import WAY_ROUND, Fix
 from pt2lint.fixes import branch, copying, guard, index, mask, printing, scalar, shortcut
-from pt2lint.fixes.edit import WAY_ROUND, apply_edits, check_source
+from pt2lint.fixes.edit import apply_edits, check_source
 from pt2lint.rule import FunctionCode
 
 HEAD = "import copy\nimport torch\n\n"

@@ -27,8 +27,7 @@ from pathlib import Path
 
 from pt2lint.config import Settings
 from pt2lint.dynamic import VerifyOptions, verify
-from pt2lint.finding import Finding
-from pt2lint.fixes.edit import WAY_ROUND
+from pt2lint.finding import WAY_ROUND, Finding
 from pt2lint.fixes.proof import prove
 from pt2lint.static.engine import lint
 

@@ -13,6 +13,8 @@ Severity = Literal["error", "warning", "note"]
 Confidence = Literal["high", "low"]
 Verdict = Literal["confirmed", "refuted", "unreached", "failed"]
 Applicability = Literal["safe", "unsafe"]
+# How the description of a fix begins that avoids a finding's cost without repairing its cause.
+WAY_ROUND = "Way round"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,15 +20,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pt2lint.finding import Applicability, Edit, Finding, Fix
+from pt2lint.finding import WAY_ROUND, Applicability, Edit, Finding, Fix
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
-# How the description of a fix begins that avoids a finding's cost without repairing its cause.
-WAY_ROUND = "Way round"
-# And of one that is only believed where the test that it leaves out was seen to be true.
+# How the description of a fix begins that is only believed where the test that it leaves out was seen to be true.
 SHORTCUT = "Leave out the shortcut"
 
 

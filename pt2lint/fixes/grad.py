@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import Fix
-from pt2lint.fixes.edit import WAY_ROUND
+from pt2lint.finding import WAY_ROUND, Fix
 from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.rewrite import (
     Refusal,

@@ -6,8 +6,7 @@ from typing import Literal, NamedTuple
 
 import libcst as cst
 
-from pt2lint.finding import Edit, Fix
-from pt2lint.fixes.edit import WAY_ROUND
+from pt2lint.finding import WAY_ROUND, Edit, Fix
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.rewrite import (
     Refusal,

@@ -24,8 +24,8 @@ from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.dynamic.plan import Job, find_files, plan
 from pt2lint.dynamic.process import Limits, machine_memory, run_child
 from pt2lint.dynamic.run import find_python, read_sources
-from pt2lint.finding import Edit, Finding
-from pt2lint.fixes.edit import SHORTCUT, WAY_ROUND, EditError, apply_edits, check_source, choose
+from pt2lint.finding import WAY_ROUND, Edit, Finding
+from pt2lint.fixes.edit import SHORTCUT, EditError, apply_edits, check_source, choose
 
 ATTEMPTS = 4  # fixes of one finding that are tried, at most
 

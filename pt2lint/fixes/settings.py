@@ -5,8 +5,7 @@ They hold for the whole process. They are offered after every repair.
 
 from __future__ import annotations
 
-from pt2lint.finding import Edit, Fix
-from pt2lint.fixes.edit import WAY_ROUND
+from pt2lint.finding import WAY_ROUND, Edit, Fix
 from pt2lint.fixes.rewrite import fix, torch_name
 from pt2lint.rule import FunctionCode
 

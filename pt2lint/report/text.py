@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from pt2lint.finding import Finding, Fix, Step, Verdict
+from pt2lint.finding import WAY_ROUND, Finding, Fix, Step, Verdict
 from pt2lint.report import Report
 
 Style = Callable[[str, str], str]
@@ -206,16 +206,21 @@ def _summary(report: Report, style: Style) -> str:
         count = len(counting)
         text = f"Found {count} finding{'' if count == 1 else 's'} in {files}" + (f" ({told})" if told else "")
         text += "."
-    fixable = {"safe": 0, "unsafe": 0}
+    # What each way to run it again writes: --verify --fix what was proven, and was no way round.
+    fixable = {"--verify --fix": 0, "--fix": 0, "--fix --unsafe-fixes": 0}
     for finding in counting:
         usable = [fix for fix in finding.fixes if fix.edits and fix.proven is not False]
-        if usable:
-            fixable["safe" if any(fix.applicability == "safe" for fix in usable) else "unsafe"] += 1
-    if fixable["safe"]:
-        text += f" {fixable['safe']} can be fixed with --fix."
-    if fixable["unsafe"]:
-        more = "more" if fixable["safe"] else "can be fixed"
-        text += f" {fixable['unsafe']} {more} with --fix --unsafe-fixes."
+        if any(fix.proven and not fix.description.startswith(WAY_ROUND) for fix in usable):
+            fixable["--verify --fix"] += 1
+        elif any(fix.applicability == "safe" for fix in usable):
+            fixable["--fix"] += 1
+        elif usable:
+            fixable["--fix --unsafe-fixes"] += 1
+    ways = [f"{count} {{}} with {options}" for options, count in fixable.items() if count]
+    if ways:
+        text += (
+            " " + ", ".join([ways[0].format("can be fixed"), *(way.format("more") for way in ways[1:])]) + "."
+        )
     if report.suppressed:
         text += f" {len(report.suppressed)} suppressed."
     if report.problems:
