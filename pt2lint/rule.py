@@ -183,7 +183,16 @@ class Rule:
         fixes: Iterable[Fix] = (),
         severity: Severity | None = None,
     ) -> None:
-        """Add a finding at the node. `message` is one sentence with the offending code in backticks."""
+        """Add a finding at the node. `message` is one sentence with the offending code in backticks.
+
+        A repair that raises does so once the finding is added: it costs the fixes and nothing else.
+        """
+        trouble: Exception | None = None
+        offered: list[Fix] = []
+        try:
+            offered.extend(fixes)
+        except Exception as e:
+            trouble = e
         confidence: Confidence = "high" if op.sure else "low"
         line, column, end_line, end_column = self.function.range(node)
         self.findings.append(
@@ -199,9 +208,11 @@ class Rule:
                 severity=severity or self.severity,
                 confidence=confidence,
                 flow=op.flow,
-                fixes=tuple(fixes),
+                fixes=tuple(offered),
             )
         )
+        if trouble is not None:
+            raise trouble
 
 
 def calls(owner: str, names: str) -> tuple[str, ...]:

@@ -146,8 +146,7 @@ def _message(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> st
     """The message as a constant, or as an f-string of what is known without a tensor's values; values of
     tensors and of what is not known become an ellipsis."""
     if isinstance(node, cst.ConcatenatedString):
-        parts = [_message(function, side, kind) for side in (node.left, node.right)]
-        return f"({' '.join(parts)})".replace("((", "(").replace("))", ")")
+        return f"({' '.join(_message(function, part, kind) for part in _parts(node))})"
     if not isinstance(node, cst.FormattedString):
         return source(function, node)
     pieces: list[cst.BaseFormattedStringContent] = []
@@ -161,6 +160,11 @@ def _message(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> st
     if all(isinstance(piece, cst.FormattedStringText) for piece in pieces):
         text = text.lstrip("fF").replace("{{", "{").replace("}}", "}")
     return text
+
+
+def _parts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """The texts that stand one after the other."""
+    return [*_parts(node.left), *_parts(node.right)] if isinstance(node, cst.ConcatenatedString) else [node]
 
 
 def _is_static(node: cst.BaseExpression, kind: Kind) -> bool:

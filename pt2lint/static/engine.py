@@ -282,7 +282,7 @@ def findings_in(
 
     `kinds` says of the expressions of the function at some lines what they are; fixes ask for it.
 
-    A rule that raises loses its own finding and nothing else; `problems` gets a line that says so.
+    A rule that raises loses what it has not yet reported and nothing else; `problems` gets a line that says so.
     """
     from pt2lint.rule import FunctionCode
 
@@ -304,13 +304,14 @@ def findings_in(
         for rule, op in wanted:
             node = code.node_at(op.range)
             if node is not None:
+                found: list[Finding] = []
                 try:
                     instance = rule(code)
+                    found = instance.findings
                     instance.check(node, op)
                 except Exception as e:
                     problems.append(_failed(rule, op, module, e))
-                else:
-                    yield from (f for f in instance.findings if not any(_has(lines, fix) for fix in f.fixes))
+                yield from (f for f in found if not any(_has(lines, fix) for fix in f.fixes))
 
 
 def _has(lines: Sequence[str], fix: Fix) -> bool:

@@ -39,6 +39,7 @@ GUARDS = [
     'if torch.isnan(x).any():\n        raise AssertionError("nan")\n    return x + 1',
     'if (x <= 0).any():\n        raise ValueError(f"bad {x} of {x.shape}")\n    return x + 1',
     'if x.dim() == 1 and (x <= 0).any():\n        raise ValueError("a" "b")\n    return x + 1',
+    "if (x <= 0).any():\n        raise ValueError('a (' \"(b)\" f\"c)) {x.dim()} {x}\" 'd')\n    return x + 1",
     'if x.min().item() <= 0:\n        raise ValueError("low")\n    return x + 1',
 ]
 

@@ -98,6 +98,16 @@ def test_a_rule_that_cannot_be_used(run, rule: str, told: str) -> None:  # type:
     assert "PTB103" in run(rule, "--list-rules")[1]
 
 
+def test_a_repair_that_raises_costs_the_fix_alone(run) -> None:  # type: ignore[no-untyped-def]
+    message = 'f"`{self.text(node)}` is not liked here"'
+    status, out, [problem] = run(
+        RULE.replace(message, message + ", fixes=(self.text(n.gone) for n in [node])")
+    )
+    assert status == 2
+    assert "m.py:6: rule ACM001 failed here (AttributeError: " in problem
+    assert "ACM001 `x.max().item()` is not liked here" in out
+
+
 def test_a_folder_that_is_not_there(run) -> None:  # type: ignore[no-untyped-def]
     Path("pyproject.toml").write_text("[tool.pt2lint]\nrule-paths = ['rules']\n")
     assert run(RULE)[::2] == (2, ["rules: no such folder; correct `rule-paths`"])
