@@ -10,7 +10,7 @@ demo: $(VENV)/done
 	@echo "SARIF: out/pt2lint.sarif"
 
 test: $(VENV)/done lint types
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(VENV)/done
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

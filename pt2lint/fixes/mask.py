@@ -89,6 +89,8 @@ def reduce_where(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = 
         return Refusal("what follows the selection is not a reduction of all elements")
     if effect(tensor) or effect(mask) or not _simple(mask):
         return Refusal("the tensor or the mask has an effect")
+    if kind(mask) in ("int", "float", "str", "none", "tensor:int", "tensor:float"):
+        return Refusal("the index is no mask")
     x, m = source(function, tensor), source(function, mask)
     where, imports = torch_name(function, "torch.where")
     name = callee(call)

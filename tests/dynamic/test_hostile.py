@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import signal
@@ -205,7 +206,11 @@ def test_targets_in_several_files_go_on_in_parallel(project: Project) -> None:
 def test_whoever_stops_pt2lint_stops_all_of_it(number: int, project: Project) -> None:
     path = project.write("hang.py", hostile_file({"hangs": "[1 for _ in iter(int, 1)]"}) + STARTED)
     command = [sys.executable, "-m", "pt2lint", "--verify", "--inputs", f"{path}:started", path]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as running:
+    # Python leaves Ctrl-C alone where whoever started it ignored that, as a shell does in the background.
+    heeded = functools.partial(signal.signal, number, signal.SIG_DFL)
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, preexec_fn=heeded
+    ) as running:
         until(lambda: os.path.exists("started"))
         running.send_signal(number)
         _, said = running.communicate(timeout=120)

@@ -196,7 +196,16 @@ def test_masked_reduction(call):
 
 @pytest.mark.parametrize(
     "expression",
-    ["x[m].sum(0)", "x[m]", "x[m].max()", "x[m] + 1", "x[m].numel()", "x[:, m].sum()", "x.pop()[m].sum()"],
+    [
+        "x[m].sum(0)",
+        "x[m]",
+        "x[m].max()",
+        "x[m] + 1",
+        "x[m].numel()",
+        "x[:, m].sum()",
+        "x.pop()[m].sum()",
+        "x[0].sum()",
+    ],
 )
 def test_masked_reduction_is_refused(expression):
     code = function_code(HEAD + DEF + f"m = x > 0\n    return {expression}\n")
