@@ -380,7 +380,9 @@ class Project:
         self._missing: set[str] = set()
         self._path_of: dict[str, str | None] = {}
         folders: dict[str, tuple[list[str], str]] = {}
-        self._roots = list(dict.fromkeys(module_name(path, folders)[1] for path in linted))
+        places = [module_name(path, folders) for path in linted]
+        self._roots = list(dict.fromkeys(root for _, root, _ in places))
+        self._own = {name.split(".", 1)[0] for name, _, _ in places}
 
     def load(self, path: str, whole: bool = True) -> Module:
         """The module at `path`. Raises OSError, SyntaxError, ValueError, RecursionError or MemoryError.
@@ -461,7 +463,10 @@ class Project:
 
     def _search(self, name: str) -> str | None:
         relative = name.replace(".", os.sep)
+        top = name.split(".", 1)[0]
         for root in self._roots:
+            if top not in self._own and (top in ("torch", "numpy") or _holds_installed(root)):
+                continue  # what is installed beside the project is not the project's, torch least of all
             for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
                 path = os.path.join(root, candidate)
                 self.looked_at.add(path)
@@ -471,6 +476,11 @@ class Project:
 
     def is_first_party(self, qualified: str) -> bool:
         return self.find(qualified.split(".")[0]) is not None
+
+
+def _holds_installed(root: str) -> bool:
+    """Whether the folder is where packages of others are installed."""
+    return os.path.basename(os.path.abspath(root)) in ("site-packages", "dist-packages")
 
 
 def _digest(data: bytes) -> str:

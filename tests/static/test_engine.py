@@ -204,3 +204,22 @@ def test_a_decorator_elsewhere_is_no_setting(tmp_path: Path, monkeypatch: pytest
     code = f"import gc\nimport torch\n\n\n{off}@torch.compile\ndef f(x):\n    gc.collect()\n    return x\n"
     Path("m.py").write_text(code)
     assert [finding.code for finding in lint(["m.py"]).findings] == ["PTB143"]
+
+
+def test_a_package_that_is_installed_beside_torch(tmp_path: Path) -> None:
+    installed = tmp_path / "site-packages"
+    for name, text in {
+        "torch/__init__.py": "from torch.tensor import Tensor\n",
+        "torch/tensor.py": "class Tensor:\n    def item(self): ...\n",
+        "pack/__init__.py": "",
+        "pack/tools.py": "def total(x):\n    return x.sum().item()\n",
+        "pack/net.py": ALONE,
+        "pack/step.py": "import torch\nfrom pack.tools import total\n\n@torch.compile\ndef f(x: torch.Tensor):\n"
+        "    return total(x)\n",
+    }.items():
+        (installed / name).parent.mkdir(parents=True, exist_ok=True)
+        (installed / name).write_text(text)
+    paths = [str(installed / "pack" / f"{name}.py") for name in ("net", "step", "tools")]
+    found = {(Path(f.path).name, f.code) for f in lint(paths).findings}
+    assert ("tools.py", "PTB103") in found
+    assert any(name == "net.py" for name, _ in found)
