@@ -28,7 +28,7 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import given as with_programs
 from hypothesis import strategies as st
 
-from pt2lint.finding import WAY_ROUND, Fix
+from pt2lint.finding import Fix
 from pt2lint.fixes import branch, copying, guard, index, mask, printing, scalar, shortcut
 from pt2lint.fixes.edit import apply_edits, check_source
 from pt2lint.rule import FunctionCode
@@ -227,7 +227,7 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
             ]
         for name, found in offered:
             for fix in found:
-                if not fix.description.startswith(WAY_ROUND) and fix.edits not in seen:
+                if not fix.is_way_round and fix.edits not in seen:
                     seen.add(fix.edits)
                     yield name, fix
 

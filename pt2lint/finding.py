@@ -42,6 +42,15 @@ class Fix:
     edits: tuple[Edit, ...]
     proven: bool | None = None
 
+    @property
+    def is_way_round(self) -> bool:
+        """Whether it avoids the cost of a finding and leaves its cause."""
+        return self.description.startswith(WAY_ROUND)
+
+    @property
+    def is_proven_repair(self) -> bool:
+        return bool(self.proven) and not self.is_way_round
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pt2lint.finding import WAY_ROUND, Applicability, Edit, Finding, Fix
+from pt2lint.finding import Applicability, Edit, Finding, Fix
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -111,7 +111,7 @@ def choose(
             for fix in finding.fixes
             if fix.edits
             and (fix.proven or (fix.proven is None and not proven_only))
-            and (applicability == "unsafe" or fix.applicability == "safe" or _is_proven_repair(fix))
+            and (applicability == "unsafe" or fix.applicability == "safe" or fix.is_proven_repair)
         ]
         if not fixes or finding.verdict == "refuted":
             continue
@@ -128,10 +128,6 @@ def choose(
             choice.edits.setdefault(edit.path, []).append(edit)
         choice.taken.append((finding, fix))
     return choice
-
-
-def _is_proven_repair(fix: Fix) -> bool:
-    return bool(fix.proven) and not fix.description.startswith(WAY_ROUND)
 
 
 def _inserted(fix: Fix) -> tuple[tuple[str, str], ...]:

@@ -24,7 +24,7 @@ from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.dynamic.plan import Job, find_files, plan
 from pt2lint.dynamic.process import Limits, machine_memory, run_child
 from pt2lint.dynamic.run import find_python, read_sources
-from pt2lint.finding import WAY_ROUND, Edit, Finding
+from pt2lint.finding import Edit, Finding
 from pt2lint.fixes.edit import SHORTCUT, EditError, apply_edits, check_source, choose
 
 ATTEMPTS = 4  # fixes of one finding that are tried, at most
@@ -388,7 +388,7 @@ class _Prover:
         old_lines = {path: line_map(self.sources[path], text) for path, text in overlay.items()}
         calls, numbers = 0, [0, 0, 0, 0]
         pairs: list[tuple[Run, Run]] = []
-        way_round = any(fix.description.startswith(WAY_ROUND) for fix in fixes)
+        way_round = any(fix.is_way_round for fix in fixes)
         says_so = any("RuntimeError" in fix.description for fix in fixes)
         for job, file, before in jobs:
 

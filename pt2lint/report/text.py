@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from pt2lint.finding import WAY_ROUND, Finding, Fix, Step, Verdict
+from pt2lint.finding import Finding, Fix, Step, Verdict
 from pt2lint.report import Report
 
 Style = Callable[[str, str], str]
@@ -210,7 +210,7 @@ def _summary(report: Report, style: Style) -> str:
     fixable = {"--verify --fix": 0, "--fix": 0, "--fix --unsafe-fixes": 0}
     for finding in counting:
         usable = [fix for fix in finding.fixes if fix.edits and fix.proven is not False]
-        if any(fix.proven and not fix.description.startswith(WAY_ROUND) for fix in usable):
+        if any(fix.is_proven_repair for fix in usable):
             fixable["--verify --fix"] += 1
         elif any(fix.applicability == "safe" for fix in usable):
             fixable["--fix"] += 1

@@ -780,9 +780,8 @@ class Externals(Compiled):
         self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
     ) -> Value:
         """Dynamo traces the function that was scripted (so on torch 2.6 to 2.15), but no scripted module."""
-        if args and isinstance(args[0], Func):
-            return args[0]
-        return Ext("torch.library.")
+        scripted = args[0] if args else UNKNOWN
+        return scripted if isinstance(scripted, Func) else self.h_opaque(args, kwargs, node, frame, receiver)
 
     def h_checkpoint(
         self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any

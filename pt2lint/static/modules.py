@@ -400,10 +400,11 @@ class Project:
         return module
 
     def _bytes(self, path: str) -> bytes:
-        self._digests[path] = None
+        self._digests.setdefault(path, None)
         with open(path, "rb") as file:
             data = file.read()
-        self._digests[path] = _digest(data)
+        if self._digests[path] is None:  # what is looked through again and again is hashed once
+            self._digests[path] = _digest(data)
         return data
 
     def digest(self, path: str) -> str | None:
