@@ -15,6 +15,7 @@ Verdict = Literal["confirmed", "refuted", "unreached", "failed"]
 Applicability = Literal["safe", "unsafe"]
 # How the description of a fix begins that avoids a finding's cost without repairing its cause.
 WAY_ROUND = "Way round"
+OTHER_DRAWS = "other random numbers"  # what a fix says that draws them in another order
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,11 @@ class Fix:
     def is_way_round(self) -> bool:
         """Whether it avoids the cost of a finding and leaves its cause."""
         return self.description.startswith(WAY_ROUND)
+
+    @property
+    def draws_otherwise(self) -> bool:
+        """Whether a run with the same seed draws other random numbers after the fix."""
+        return OTHER_DRAWS in self.description
 
     @property
     def is_proven_repair(self) -> bool:

@@ -60,17 +60,17 @@ def read_arms(function: FunctionCode, node: cst.If) -> Arms | Refusal:
             if last.value is None or end.value is None:
                 return Refusal("one side returns nothing")
             inner = [*then[:-1], *other[:-1]]
-            if any(_leaves(one) for one in inner):
+            if any(leaves(one) for one in inner):
                 return Refusal("a side leaves in more than one place")
             taken = [node, *([] if orelse else rest)]
             return Arms(then[:-1], other[:-1], taken, (last.value, end.value))
         if orelse or not isinstance(parent, cst.For | cst.While):
             return Refusal("a `continue` that does not stand in the loop's own block")
         then, orelse = then[:-1], rest
-        if any(_leaves(one) for one in [*then, *orelse]):
+        if any(leaves(one) for one in [*then, *orelse]):
             return Refusal("a side leaves in more than one place")
         return Arms(then, orelse, [node, *rest])
-    if any(_leaves(one) for one in [*then, *orelse]):
+    if any(leaves(one) for one in [*then, *orelse]):
         return Refusal("a side leaves the function or the loop from its middle")
     return Arms(then, orelse, [node])
 
@@ -111,7 +111,7 @@ class _Leaves:
         self.found = True
 
 
-def _leaves(node: cst.CSTNode) -> bool:
+def leaves(node: cst.CSTNode) -> bool:
     visitor = _Leaves()
     visit(node, visitor)
     return visitor.found

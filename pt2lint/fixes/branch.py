@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes import shortcut
+from pt2lint.fixes import shortcut, skip
 from pt2lint.fixes.cond import to_cond
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.rate import ask_rate_first
@@ -40,6 +40,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
     dangerous = isinstance(where, Fix) and NAN_WARNING in where.description
     return (
         *accepted(ask_rate_first(function, node.test, kind)),
+        *skip.fixes(function, asked, kind),
         *shortcut.fixes(function, asked, kind),
         *accepted(*((cond, where) if dangerous else (where, cond))),
     )

@@ -26,7 +26,7 @@ def ask_rate_first(function: FunctionCode, test: cst.BaseExpression, kind: Kind 
     are the same too. With a rate of zero Dynamo no longer sees a tensor. Where the rate is above zero the
     break stays.
     """
-    comparison = _rate_comparison(function, test)
+    comparison = drawn_comparison(function, test)
     if comparison is None:
         return Refusal("the test does not compare a number of torch.rand with a rate")
     rate = comparison.comparisons[0].comparator
@@ -57,15 +57,15 @@ def ask_rate_first(function: FunctionCode, test: cst.BaseExpression, kind: Kind 
     )
 
 
-def _rate_comparison(function: FunctionCode, test: cst.BaseExpression) -> cst.Comparison | None:
+def drawn_comparison(function: FunctionCode, test: cst.BaseExpression) -> cst.Comparison | None:
     if isinstance(test, cst.BooleanOperation):
-        return _rate_comparison(function, test.left) or _rate_comparison(function, test.right)
+        return drawn_comparison(function, test.left) or drawn_comparison(function, test.right)
     if isinstance(test, cst.UnaryOperation):
-        return _rate_comparison(function, test.expression)
+        return drawn_comparison(function, test.expression)
     if isinstance(test, cst.Name):
         value = definition(function, test)
         return (
-            _rate_comparison(function, value) if value is not None and _only_tested(function, test) else None
+            drawn_comparison(function, value) if value is not None and _only_tested(function, test) else None
         )
     if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
         return None

@@ -1,0 +1,156 @@
+"""Layers left out at random, computed and selected instead, under the real Dynamo."""
+
+import libcst as cst
+import pytest
+import torch
+
+from pt2lint.finding import Fix
+from pt2lint.fixes.rewrite import Refusal
+from pt2lint.fixes.skip import compute_and_select
+from tests.fixes.lab import function_code, nodes, prove
+
+HEAD = """import torch
+
+
+class Model(torch.nn.Module):
+    rate = 0.5
+
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(3, 3) for _ in range(6)])
+
+    def forward(self, x, synced=False):
+        seen = ()
+        for layer in self.layers:
+"""
+TAIL = "        return x * torch.rand([]), seen\n"  # the numbers drawn so far decide what this one is
+WAYS = {
+    "continue": """
+p = torch.rand([])
+if p < self.rate:
+    continue
+x = layer(x)
+""",
+    "continue under an if": """
+if self.training:
+    p = torch.rand([])
+    if p < self.rate:
+        continue
+out = (layer(x), 1)
+x = out[0]
+if synced:
+    seen += (out[1],)
+""",
+    "flag": """
+p = torch.rand([])
+skip = self.training and p < self.rate
+if not skip or synced:
+    # the layer
+    out = layer(x)
+    x = out
+if skip:
+    out = (None, None)
+""",
+    "set flag": """
+# leave out
+drop = False
+if self.training:
+    p = torch.rand([])
+    if p < self.rate:
+        drop = True
+
+if not drop:
+    x = layer(x)
+    if x.dim() > 1:
+        x = x + 1
+""",
+    "set flag with an else": """
+drop = False
+p = torch.rand([])
+if self.training and p < self.rate:
+    drop = True
+if drop:
+    out = (None, None)
+else:
+    out = (layer(x),)
+    x = out[0]
+""",
+    "test": """
+p = torch.rand([])
+if self.training and (p < self.rate):
+    out = None
+else:
+    out = layer(x)
+    x = out
+""",
+}
+X = torch.tensor([[1.0, -2.0, 3.0]])
+
+
+def model(text):
+    return (
+        HEAD + "".join(f"            {line}\n" if line else "\n" for line in text.strip().split("\n")) + TAIL
+    )
+
+
+def drawn(code):
+    """The test of the `if` that the finding is at."""
+    return next(
+        one.test
+        for one in nodes(code, cst.If)
+        if any(word in code.module.code_for_node(one.test) for word in ("p <", "skip"))
+    )
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_left_out_at_random_is_selected(way):
+    source = model(WAYS[way])
+    code = function_code(source, "forward")
+    fix = compute_and_select(code, drawn(code))
+    assert isinstance(fix, Fix), fix
+    assert fix.draws_otherwise
+    assert fix.applicability == "unsafe"
+    # The layers draw no numbers here, so that both draw the same: half of the six are left out.
+    after = prove(source, fix, [[X], [X.clone().requires_grad_()]], name="Model")
+    assert "x_before = x" in after
+    for comment in ("# the layer", "# leave out"):
+        assert (comment in after) == (comment in source)
+    again = function_code(after, "forward")
+    assert all(isinstance(compute_and_select(again, one.test), Refusal) for one in nodes(again, cst.If))
+
+
+def test_two_tensors_are_both_selected():
+    source = model("y = x if synced else x * 2\n" + WAYS["continue"].strip() + "\ny = y + x\nx = x + y")
+    source = source.replace("        seen = ()\n", "        seen = ()\n        y = x * 2\n")
+    source = source.replace("            y = x if synced else x * 2\n", "")
+    code = function_code(source, "forward")
+    code.kinds = lambda: {
+        code.range(one): "tensor:float" for one in nodes(code, cst.Name) if one.value in "xy"
+    }
+    after = prove(source, compute_and_select(code, drawn(code)), [[X]], name="Model")
+    assert after.count("torch.where(") == 2
+    code.memo.clear()
+    code.kinds = None
+    assert isinstance(compute_and_select(function_code(source, "forward"), drawn(code)), Refusal)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WAYS["continue"].replace("p < self.rate", "x.sum() < self.rate"),  # no random number
+        WAYS["continue"].replace("p < self.rate", "p > self.rate"),  # the layer runs where it is drawn
+        WAYS["continue"].replace("x = layer(x)", "layer.weight.data.mul_(2)\nx = layer(x)"),
+        WAYS["continue"].replace("x = layer(x)", "x += 1"),  # in place: what was kept changes too
+        WAYS["continue"].replace("x = layer(x)", "x = layer(x)\nif x.dim() > 2:\n    break"),
+        WAYS["continue"].replace("x = layer(x)", "seen = x"),  # nothing is carried on
+        WAYS["continue"].replace("x = layer(x)", "p = 2\nx = layer(x)"),  # the test would ask for another
+        WAYS["continue under an if"].replace("continue\n", "continue\n    x = x + 1\n"),
+        WAYS["flag"].replace("out = (None, None)", "x = x + 1"),  # what stands in does something
+        WAYS["flag"] + "x = x * skip\n",  # the flag is a number too
+        WAYS["test"].replace("out = None", "out = x"),
+    ],
+)
+def test_refused(text):
+    code = function_code(model(text), "forward")
+    for one in nodes(code, cst.If):
+        assert isinstance(compute_and_select(code, one.test), Refusal)
