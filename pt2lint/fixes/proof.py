@@ -28,6 +28,7 @@ from pt2lint.finding import Edit, Finding
 from pt2lint.fixes.edit import SHORTCUT, EditError, apply_edits, check_source, choose
 
 ATTEMPTS = 4  # fixes of one finding that are tried, at most
+RETRIES = 3  # changed inputs that may end the process before the observation is given up
 
 Place = tuple[str, int]
 
@@ -56,9 +57,15 @@ class _Failed:
 
 @dataclass
 class _Seen:
-    """What one child said: runs in default mode, comparisons, truth values of tests, and what went wrong."""
+    """What one child said: runs in default mode, comparisons, truth values of tests, and what went wrong.
+
+    `step` is what it did last: (mode, label of the call, in which way); `left` counts calls that there was no time for.
+    """
 
     runs: dict[tuple[str, str], Run] = field(default_factory=dict)
+    step: tuple[str, str, str] | None = None
+    observed: set[tuple[str, str]] = field(default_factory=set)
+    left: int = 0
     compared: list[Mapping[str, Any]] = field(default_factory=list)
     timed: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     sides: dict[int, set[bool]] = field(default_factory=dict)
@@ -72,7 +79,13 @@ class _Seen:
             self.compared.append(message)
         elif kind == "timed":
             self.timed[message["target"]] = message
+        elif kind == "step":
+            self.step = (message["mode"], message["label"], message["what"])
+        elif kind == "left":
+            self.left += message["number"]
         elif kind == "observed":
+            self.observed.add((message["target"], message["mode"]))
+            self.left += message["left"]
             for number, values in message["sides"].items():
                 self.sides.setdefault(int(number), set()).update(values)
         elif kind in ("bad_inputs", "no_torch"):
@@ -177,13 +190,30 @@ class _Prover:
                 continue
             file = self.folder / f"{len(self.before)}.pt"
             self.progress(f"{job.label}: observing what it does now")
-            seen = self.run(job, overlay, file, True, targets)
-            if seen.trouble:
-                self.notes.append(f"{job.label}: no fix was tried, since it ended early: {seen.trouble}")
-            elif seen.runs:
+            seen = self.look(job, overlay, file, targets)
+            if seen.runs:
                 self.before.append((job, file, seen))
                 for number, values in seen.sides.items():
                     self.sides.setdefault(number, set()).update(values)
+
+    def look(self, job: Job, overlay: Mapping[str, str], file: Path, targets: Iterable[str]) -> _Seen:
+        """What one job does now. Changed inputs that bring it down (a size that comes of them takes all memory) are
+        left out; where nothing helps, no runs are returned, or those of the modes that could be observed."""
+        leave: dict[str, list[str]] = {}
+        for _ in range(RETRIES + 1):
+            seen = self.run(job, overlay, file, True, targets, leave=leave)
+            if seen.trouble is None or seen.step is None or seen.step[1] == "call 1":
+                break
+            mode, label, _ = seen.step
+            self.notes.append(f"{job.label}: left out `{label}`, with which it ended early: {seen.trouble}")
+            leave.setdefault(mode, []).append(label)
+        if seen.trouble:
+            here = f" in {seen.step[0]} mode" if seen.step and seen.observed else ""
+            self.notes.append(f"{job.label}: no fix was tried{here}, since it ended early: {seen.trouble}")
+            seen.runs = {key: run for key, run in seen.runs.items() if key in seen.observed}
+        if seen.left:
+            self.notes.append(f"{job.label}: {seen.left} changed inputs were left out for want of time")
+        return seen
 
     def wrapped(self, findings: Sequence[tuple[int, Finding]]) -> dict[str, str]:
         texts: dict[str, str] = {}
@@ -218,10 +248,12 @@ class _Prover:
         only: Iterable[str],
         says_runtime_error: bool = False,
         enough: Callable[[_Seen, Mapping[str, Any]], bool] = lambda seen, message: False,
+        leave: Mapping[str, Sequence[str]] | None = None,
     ) -> _Seen:
-        """What the child says; it is ended early once `enough` is known."""
+        """What the child says; it is ended early once `enough` is known. `leave`: labels of calls by mode."""
         observe = {
-            "file": str(file), "save": save, "only": sorted(only), "runtime_error": says_runtime_error
+            "file": str(file), "save": save, "only": sorted(only), "runtime_error": says_runtime_error,
+            "leave": dict(leave or {}), "seconds": self.options.timeout,
         }  # fmt: skip
         return self.child(job, overlay, {"observe": observe}, enough)
 
@@ -386,7 +418,7 @@ class _Prover:
         except (EditError, KeyError) as error:
             return _Failed(f"it cannot be applied: {error}"), ""
         old_lines = {path: line_map(self.sources[path], text) for path, text in overlay.items()}
-        calls, numbers = 0, [0, 0, 0, 0]
+        calls, left, numbers = 0, 0, [0, 0, 0, 0]
         pairs: list[tuple[Run, Run]] = []
         way_round = any(fix.is_way_round for fix in fixes)
         says_so = any("RuntimeError" in fix.description for fix in fixes)
@@ -423,13 +455,14 @@ class _Prover:
                 pairs.append((old, new))
                 for at, count in enumerate((old.graphs, new.graphs, old.breaks, new.breaks)):
                     numbers[at] += len(count)
-            calls += len(after.compared)
+            calls, left = calls + len(after.compared), left + after.left
             if not after.compared:
                 return _Failed("no call could be compared"), ""
         for place in mended(pairs, old_lines, self.roots):
             self.gone[place] = self.gone.get(place, False) or not way_round
         graphs = f"graphs {numbers[0]} to {numbers[1]}, breaks {numbers[2]} to {numbers[3]}"
-        return None, f"{graphs}; the same on {calls} calls"
+        late = f", {left} more left out for want of time" if left else ""
+        return None, f"{graphs}; the same on {calls} calls{late}"
 
     def still_breaks(
         self,

@@ -49,7 +49,8 @@ _MUTATING = words(
 _EFFECTS = words("print open input exec eval setattr delattr next breakpoint")
 RANDOM = words(
     "rand randn randint randperm bernoulli multinomial normal dropout rand_like randn_like "
-    "randint_like poisson alpha_dropout feature_dropout"
+    "randint_like poisson alpha_dropout feature_dropout dropout1d dropout2d dropout3d feature_alpha_dropout "
+    "uniform exponential geometric cauchy log_normal random"
 )
 
 
@@ -137,6 +138,23 @@ def _append(words_: str) -> Callable[[_Effects, cst.CSTNode], None]:
 
 for _kind, _words in _STATEMENTS:
     setattr(_Effects, f"visit_{_kind.__name__}", _append(_words))
+
+
+def draws(function: FunctionCode, *nodes: cst.CSTNode) -> bool | None:
+    """Whether something below the nodes draws random numbers; None where a call is not known, as a module's may."""
+    found: set[bool | None] = set()
+
+    class Visitor:
+        def visit_Call(self, node: cst.Call) -> None:
+            known, name = qualified(function, node.func), callee(node)
+            if name.rstrip("_") in RANDOM and (known is None or known.startswith("torch.")):
+                found.add(True)
+            elif known is None and (name not in CHEAP | CONVERSIONS or isinstance(node.func, cst.Name)):
+                found.add(None if name not in ("len", "float", "int", "bool") else False)
+
+    for node in nodes:
+        visit(node, Visitor())
+    return True if True in found else None if None in found else False
 
 
 def costly(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> str | None:

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from pt2lint.finding import Fix
+from pt2lint.fixes.cond import to_cond
 from pt2lint.fixes.rewrite import Refusal
 from pt2lint.fixes.skip import compute_and_select
 from tests.fixes.lab import function_code, nodes, prove
@@ -154,3 +155,41 @@ def test_refused(text):
     code = function_code(model(text), "forward")
     for one in nodes(code, cst.If):
         assert isinstance(compute_and_select(code, one.test), Refusal)
+
+
+def test_dropout_in_torch_cond_has_wrong_gradients():
+    """The fact behind the refusal: the backward pass of torch.cond runs a side again and draws anew."""
+
+    def f(x):
+        return torch.cond(x.sum() > -1e9, lambda: torch.nn.functional.dropout(x, 0.5), lambda: x * 2, ())
+
+    torch.manual_seed(0)
+    x = torch.ones(1000, requires_grad=True)
+    y = f(x)
+    y.sum().backward()
+    kept = (y != 0).float() * 2
+    assert not torch.equal(x.grad, kept)
+    assert 400 < (x.grad != 0).sum() < 600
+
+
+@pytest.mark.parametrize(
+    ("side", "says"),
+    [
+        ("torch.nn.functional.dropout(x)", None),
+        ("x + torch.rand_like(x)", None),
+        ("x.clone().bernoulli()", None),
+        ("x * 2", ""),
+        ("self.layer(x)", "Not for sides with dropout"),
+    ],
+)
+def test_torch_cond_and_random_numbers(side, says):
+    for text in (
+        f"if x.sum() > 0:\n        x = {side}\n    return x",
+        f"return {side} if x.sum() > 0 else x",
+    ):
+        code = function_code(f"import torch\n\n\ndef f(self, x):\n    {text}\n")
+        fix = to_cond(code, (nodes(code, cst.If) or nodes(code, cst.IfExp))[0])
+        if says is None:
+            assert "draws random numbers" in fix.reason
+        else:
+            assert ("Not for sides" in fix.description) == bool(says)
