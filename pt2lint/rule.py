@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -48,6 +48,7 @@ class FunctionCode:
     target: tuple[int, int]
     imports: Mapping[str, str] = field(default_factory=dict)
     import_line: int = 1
+    functions: Container[str] = ()  # names of functions that the file defines at its top
     memo: dict[str, Any] = field(default_factory=dict)  # what repairs found out, for the next one
     kinds: Callable[[], Mapping[Range, str]] | None = (
         None  # the interpreter's words (Op.args) for expressions

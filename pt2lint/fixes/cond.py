@@ -60,7 +60,9 @@ _COND = (
 )
 # Measured on torch 2.6 to 2.15, eager and compiled: the backward pass runs a side again, with new numbers.
 _DRAWS = "a side draws random numbers, and the gradients of torch.cond would belong to others"
-_MAY_DRAW = " Not for sides with dropout in training: torch.cond runs a side again for the gradients, with other numbers drawn."
+_MAY_DRAW = (
+    " Not for sides with dropout in training: for the gradients torch.cond runs a side again, and draws anew."
+)
 
 
 def _drawing(function: FunctionCode, *sides: cst.CSTNode) -> str:

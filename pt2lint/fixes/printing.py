@@ -12,9 +12,13 @@ from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
     accepted,
+    binds,
+    enclosing_function,
     fix,
     import_edit,
+    parameters,
     qualified,
+    reads,
     rewrite,
     source,
     statement_of,
@@ -25,13 +29,14 @@ from pt2lint.rule import FunctionCode
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
-    """All that fits of: printing in the graph, a setting, and last a guard that leaves the call to eager
-    mode."""
+    """All that fits of: printing in the graph, logging while tracing, a setting, and last a guard that leaves the
+    call to eager mode."""
     if not isinstance(node, cst.Call):
         return ()
     kind = kind or guess(function)
     return accepted(
         print_in_graph(function, node, kind),
+        log_while_tracing(function, node, kind),
         keep_logging(function, node, kind),
         only_in_eager(function, node),
     )
@@ -129,6 +134,81 @@ def _formatted(function: FunctionCode, node: cst.FormattedString, kind: Kind) ->
 
 
 _LEVELS = words("debug info warning warn error critical exception log warning_once info_once")
+
+
+def log_while_tracing(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
+    """`logger.warning("text")` through a function that Dynamo calls while it traces, `assume_constant_result`.
+
+    The message then comes once for each compilation, and at each call in eager mode as before (measured on torch
+    2.6 to 2.15). Refused where the message holds what may change from call to call: each value would compile
+    anew; and where the logger is not one of the file's own names.
+    """
+    kind = kind or guess(function)
+    if not _logs(function, node):
+        return Refusal("not a call that logs")
+    if not isinstance(function.parent(node), cst.Expr):
+        return Refusal("the call's result is used")
+    owner = enclosing_function(function, node)
+    if owner is None:
+        return Refusal("not in a function")
+    local = set(binds(owner.body)) | {param.name.value for param in parameters(owner)}
+    if reads(node.func) & local:
+        return Refusal("the logger is not a name of the file")
+    if any(arg.star for arg in node.args):
+        return Refusal("starred arguments")
+    changing = next((arg.value for arg in node.args if not _steady(arg.value, local, kind)), None)
+    if changing is not None:
+        return Refusal(f"`{source(function, changing)}` may change from call to call")
+    spelled = source(function, node.func)
+    helper = f"_{'_'.join(spelled.split('.')).strip('_')}_while_tracing"
+    if helper in local:
+        return Refusal(f"the name `{helper}` is taken")
+    decorator, imports = torch_name(function, "torch.compiler.assume_constant_result")
+    at = function.import_line
+    text = (
+        f"\n\n@{decorator}  # Dynamo calls it while it traces, once for each graph\n"
+        f"def {helper}(*args, **kwargs):\n    {spelled}(*args, **kwargs)\n"
+    )
+    defined = () if helper in function.functions else (Edit(function.path, at, 1, at, 1, text),)
+    edits = (*imports, *defined, *rewrite(function, {node.func: cst.Name(helper)}))
+    return fix(
+        "Log while Dynamo traces: the message comes once for each compilation. In eager mode nothing changes.",
+        edits,
+    )
+
+
+def _logs(function: FunctionCode, node: cst.Call) -> bool:
+    """Whether the call logs or warns."""
+    heard = {op.name.removeprefix("call ") for op in function.ops_at(node)} | {qualified(function, node.func)}
+    return "warnings.warn" in heard or any(
+        name is not None and name.startswith("logging.") and name.rpartition(".")[2] in _LEVELS
+        for name in heard
+    )
+
+
+def _steady(node: cst.BaseExpression, local: set[str], kind: Kind) -> bool:
+    """Whether a value that is logged stays the same, or is guarded by Dynamo in any case: text, what the file names,
+    attributes of `self`."""
+    if isinstance(node, cst.SimpleString | cst.Integer | cst.Float):
+        return True
+    if isinstance(node, cst.ConcatenatedString):
+        return _steady(node.left, local, kind) and _steady(node.right, local, kind)
+    if isinstance(node, cst.FormattedString):
+        return all(
+            isinstance(part, cst.FormattedStringText)
+            or (isinstance(part, cst.FormattedStringExpression) and _steady(part.expression, local, kind))
+            for part in node.parts
+        )
+    if kind(node).startswith("tensor"):
+        return False
+    if isinstance(node, cst.Name):
+        return node.value not in local or kind(node) == "str"
+    root: cst.BaseExpression = node
+    while isinstance(root, cst.Attribute):
+        root = root.value
+    return (
+        isinstance(root, cst.Name) and root is not node and (root.value == "self" or root.value not in local)
+    )
 
 
 def keep_logging(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
