@@ -203,6 +203,8 @@ class Calls(Externals, Core):
         cls = func.cls
         if cls is None:
             return self.call_torch_module(func, args, kwargs, node, frame)
+        if not frame.region and self.is_compiled_in_place(func):
+            self.compiled_call(func, args, kwargs, node, frame)
         for name in ("__call__", "forward"):
             found = self.find_method(cls, name)
             if found is not None:
@@ -515,7 +517,7 @@ class Calls(Externals, Core):
                     if k.arg and isinstance(k.value, ast.Name) and k.value.id in names
                 ]
                 if passed or named:
-                    inner = self._callee(n.func, me, func, frame)
+                    inner = self.callee(n.func, me, func, frame)
                     if inner is not None:
                         candidates += self._passed_on(inner, [*passed, *named], n.lineno)
         for name, line, phrase in sorted(candidates, key=lambda c: c[1]):
@@ -523,7 +525,7 @@ class Calls(Externals, Core):
                 found[name] = (line, phrase)
         return found
 
-    def _callee(self, callee: ast.expr, me: str, func: Func, frame: Frame) -> Func | None:
+    def callee(self, callee: ast.expr, me: str, func: Func, frame: Frame) -> Func | None:
         """The function of the project that a call in a function's body runs, if that is plain to see."""
         value: Value = UNKNOWN
         if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name) and callee.value.id == me:

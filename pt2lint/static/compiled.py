@@ -8,13 +8,20 @@ from typing import Any
 from pt2lint.static.frame import Env, Frame, unit_of
 from pt2lint.static.lifecycle import Lifecycle
 from pt2lint.static.modules import ClassInfo, FunctionNode, below, walk
+from pt2lint.static.uses import Uses, uses
 from pt2lint.static.values import UNKNOWN, Ext, Func, Instance, Py, Seq, Value, Wrapped
 
 GROWS = ("append", "extend", "insert")
 SHRINKS = ("clear", "pop", "popleft", "remove")
+# Methods of torch.nn.Module that return the module itself.
+RETURN_SELF = frozenset(
+    "to eval train float half double bfloat16 cuda cpu requires_grad_ apply type share_memory".split()
+)
 
 
 class Compiled(Lifecycle):
+    _decisive: dict[FunctionNode, Uses]
+
     # What torch.compile returns
 
     def compiled_as(self, wrapped: Wrapped, settings: dict[str, Value]) -> Wrapped:
@@ -26,6 +33,21 @@ class Compiled(Lifecycle):
             )
         return wrapped
 
+    def compiled_in_place(self, me: Instance, settings: dict[str, Value], node: Any, frame: Frame) -> None:
+        """`module.compile(...)`: from here on a call of the module is one of what was compiled."""
+        if not self.quiet:
+            self.compiled(me, node, frame)
+            self.settings[id(me)] = (me, {k: self.sort(v) for k, v in settings.items()})
+
+    def is_compiled_in_place(self, me: Instance) -> bool:
+        return id(me) in self.settings
+
+    def is_compiled(self, value: Value) -> bool:
+        """Whether torch.compile was given the module, or gave it."""
+        if isinstance(value, Wrapped):
+            return value.how == "compiled"
+        return isinstance(value, Instance) and ("root", id(value)) in self._results
+
     def compiled_attribute(self, owner: Wrapped, name: str, node: ast.expr, frame: Frame) -> Value:
         """`compiled.name`: everything but a call of the object itself is the original's."""
         inner = owner.inner
@@ -33,12 +55,16 @@ class Compiled(Lifecycle):
             return inner
         module = isinstance(inner, Instance) and (inner.cls is None or self.is_module(inner.cls))
         if (module or inner is UNKNOWN) and self.listens("attribute of compiled", frame):
-            found = self.find_method(inner.cls, name) if isinstance(inner, Instance) and inner.cls else None
-            words = {"name": "constant " + repr(name), "self": self.sort(inner)}
-            if found is not None:
-                words["method"] = self.compute(*found)
-            self.note(node, "attribute of compiled", frame, args=words)  # type: ignore[arg-type]
-        return self.attribute_of(inner, name, node, frame) if module else UNKNOWN
+            self.note(node, "attribute of compiled", frame, args=self.words_of_compiled(inner, name, frame))
+        if not module:
+            return UNKNOWN
+        found = self.attribute_of(inner, name, node, frame)
+        if isinstance(found, Ext) and found.name.startswith("torch.nn.Module.") and name in RETURN_SELF:
+            return Ext(found.name, owner)  # of the wrapper, which they return
+        return found
+
+    def words_of_compiled(self, inner: Value, name: str, frame: Frame) -> dict[int | str, str]:
+        raise NotImplementedError
 
     def compute(self, cls: ClassInfo, node: FunctionNode) -> str:
         """What a method does that compiling could speed up: "calls self", "calls forward", "calls NAME", or ""."""
@@ -90,28 +116,104 @@ class Compiled(Lifecycle):
             self.note(node, "compile generator", frame, args={"name": "constant " + repr(definition.name)})
 
     def compiled_call(
-        self, func: Wrapped, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame
+        self,
+        func: Wrapped | Instance,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: Any,
+        frame: Frame,
     ) -> None:
         """A compiled callable is called from code that is not compiled."""
-        if not self.listens("call compiled", frame) or not isinstance(node, ast.Call):
+        if not isinstance(node, ast.Call):
+            return
+        dynamic = self.settings.get(id(func), (None, {}))[1].get("dynamic", "none")
+        if frame.loaders and not self.quiet and dynamic == "none":
+            self.feeds(ast.unparse(node.func), node, frame)
+        if not self.listens("call compiled", frame):
             return
         words: dict[int | str, str] = {i: self.sort(a) for i, a in enumerate(args)}
         words.update({k: self.sort(v) for k, v in kwargs.items()})
         for name, value in self.settings.get(id(func), (None, {}))[1].items():
             words["compile " + name] = value
-        inner = func.inner
-        if isinstance(inner, Instance) and inner.cls is not None:
-            found = self.find_method(inner.cls, "forward")
-            inner = self.method_value(*found, inner) if found is not None else inner
-        if isinstance(inner, Func) and not isinstance(inner.node, ast.Lambda):
-            a = inner.node.args
-            names = [p.arg for p in [*a.posonlyargs, *a.args]][1 if inner.bound is not None else 0 :]
-            fixed = _lengths(inner.node)
-            for i, name in enumerate(names[: len(args)]):
-                if name in fixed:
-                    words[f"use {i}"] = fixed[name]
-            words.update({f"use {k}": fixed[k] for k in kwargs if k in fixed})
+        inner = self.body_of(func.inner if isinstance(func, Wrapped) else func)
+        if inner is not None:
+            parameters = inner.node.args
+            names = _positional(inner)
+            used = self.uses_of(inner)
+            given = [*enumerate(names[: len(args)]), *((k, k) for k in kwargs)]
+            for at, name in given:
+                if name in used:
+                    how, path, line = used[name]
+                    words[f"use {at}"], words[f"at {at}"] = how, f"{path}:{line}"
+            if parameters.vararg is not None and parameters.vararg.arg in used:
+                words["use *"] = str(len(names))
+            if parameters.kwarg is not None and parameters.kwarg.arg in used:
+                words["use **"] = "read"
+            words["to"] = self.title(inner)
         self.note(node, "call compiled", frame, args=words)
+
+    def body_of(self, callee: Value) -> Func | None:
+        """The function of the project that a call of the value runs."""
+        if isinstance(callee, Instance) and callee.cls is not None:
+            found = self.find_method(callee.cls, "forward") or self.find_method(callee.cls, "__call__")
+            callee = self.method_value(*found, callee) if found is not None else callee
+        return callee if isinstance(callee, Func) and not isinstance(callee.node, ast.Lambda) else None
+
+    def uses_of(self, func: Func) -> Uses:
+        """What decides how often the function is compiled: see `pt2lint.static.uses`."""
+        definition = func.node
+        assert not isinstance(definition, ast.Lambda)
+        known = self._decisive.get(definition)
+        if known is not None:
+            return known
+        self._decisive[definition] = {}  # what a recursive call adds
+        frame = Frame(
+            func.module, unit_of(definition), "", cls=func.defined_in, me=func.bound, closure=func.env
+        )
+        me = definition.args.args[0].arg if func.bound is not None and definition.args.args else ""
+        env: Env = {me: func.bound} if func.bound is not None else {}
+
+        def follow(call: ast.Call) -> tuple[Uses, list[str]] | None:
+            inner = self.callee(call.func, me, func, frame)
+            return None if inner is None else (self.uses_of(inner), _positional(inner))
+
+        def evaluate(expression: ast.expr) -> Value:
+            return self.quietly(expression, env, frame)
+
+        found = self._decisive[definition] = uses(definition, func.module.path, evaluate, follow, me)
+        return found
+
+    # State that changes outside
+
+    def set_outside(self, target: ast.Attribute, owner: Value, value: Value, env: Env, frame: Frame) -> None:
+        """Code that is not compiled assigns an attribute of a compiled module, or of one inside of it."""
+        if frame.region or not self.listens("set attribute of compiled", frame):
+            return
+        head: ast.expr = target.value
+        while not self.is_compiled(self.quietly(head, env, frame)):
+            if not isinstance(head, ast.Attribute):
+                return
+            head = head.value
+        if isinstance(owner, Wrapped):
+            owner = owner.inner
+        if not isinstance(owner, Instance):
+            return
+        words: dict[int | str, str] = {0: self.sort(value), "head": ast.unparse(head)}
+        if owner.cls is None:
+            if target.attr == "p" and (owner.external or "").startswith("torch.nn.Dropout"):
+                words |= {"use": f"constant {owner.external}", "to": owner.external or ""}
+                self.note(target, "set attribute of compiled", frame, args=words)
+            return
+        for cls in self.bases(owner.cls)[0] if self.is_module(owner.cls) else ():
+            for method in cls.methods.values():
+                if method not in self.reached or method.name == "__init__":
+                    continue
+                reader = Func(method, cls.module, cls.env, owner, cls)
+                use = self.uses_of(reader).get("." + target.attr)
+                if use is not None:
+                    words |= {"use": use.how, "at": f"{use.path}:{use.line}", "to": self.title(reader)}
+                    self.note(target, "set attribute of compiled", frame, args=words)
+                    return
 
     # State that changes inside
 
@@ -170,6 +272,12 @@ class Compiled(Lifecycle):
     def bases(self, cls: ClassInfo) -> tuple[list[ClassInfo], list[str], bool]:
         raise NotImplementedError
 
+    def title(self, func: Func) -> str:
+        raise NotImplementedError
+
+    def callee(self, callee: ast.expr, me: str, func: Func, frame: Frame) -> Func | None:
+        raise NotImplementedError
+
 
 def _yields(node: FunctionNode) -> bool:
     """Whether the function itself, not one inside it, yields."""
@@ -183,26 +291,10 @@ def _yields(node: FunctionNode) -> bool:
     return False
 
 
-def _lengths(node: FunctionNode) -> dict[str, str]:
-    """Parameters whose value decides how much is traced: `range(n)` -> {"n": "range"}."""
-    found: dict[str, str] = {}
-    for part in walk(node):
-        if isinstance(part, (ast.For, ast.comprehension)):
-            source = part.iter
-            if (
-                isinstance(source, ast.Call)
-                and isinstance(source.func, ast.Name)
-                and source.func.id == "range"
-            ):
-                for a in source.args:
-                    if isinstance(a, ast.Name):
-                        found[a.id] = "range"
-            elif isinstance(source, ast.Name):
-                found.setdefault(source.id, "iterated")
-    for part in walk(node):
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-            found.pop(part.id, None)
-    return found
+def _positional(func: Func) -> list[str]:
+    """The names that positional arguments of a call fill."""
+    a = func.node.args
+    return [p.arg for p in [*a.posonlyargs, *a.args]][1 if func.bound is not None else 0 :]
 
 
 def _shortened(tree: ast.AST, place: ast.Name | ast.Attribute) -> bool:

@@ -79,10 +79,12 @@ class Core:
         self._active: list[Any] = []
         self._kept: list[Env] = []
         self._used: dict[Any, dict[str, tuple[int, str]]] = {}
+        self._draws: dict[Any, str | None] = {}
+        self._decisive: dict[Any, Any] = {}
         # What functions were called with, a few calls each, by path and lines.
         self.calls: dict[tuple[str, Unit], list[tuple[Func, Env]]] = {}
         self.reached: set[Any] = set()  # functions that Dynamo traces on some way from a root
-        self.settings: dict[int, tuple[Wrapped, dict[str, str]]] = {}
+        self.settings: dict[int, tuple[Value, dict[str, str]]] = {}
         self.made: dict[tuple[str, int, int, str], Instance] = {}
         plain = {a for t in (str, list, dict, tuple, int, float, set, bytes) for a in dir(t)}
         names = {

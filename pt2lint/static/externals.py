@@ -454,6 +454,9 @@ class Externals(Compiled):
             "type",
         ):
             return me if me is not None else UNKNOWN
+        if method == "compile" and isinstance(me, Instance):
+            self.compiled_in_place(me, kwargs, node, frame)
+            return NONE
         if method == "add_module" and isinstance(me, Instance) and len(args) == 2:
             if isinstance(args[0], Py) and isinstance(args[0].const, str) and me.cls is not None:
                 self.store(me, args[0].const, args[1], frame)

@@ -34,6 +34,7 @@ class Frame:
         "globals",
         "inside",
         "line",
+        "loaders",
         "me",
         "module",
         "parent",
@@ -72,6 +73,7 @@ class Frame:
         self.sized: dict[object, object] = {}  # where the numbers of one origin were first a size, in a loop
         self.broke = False  # the statement that runs ends a graph
         self.skipped = False  # a break in a loop: Dynamo runs the function as plain Python
+        self.loaders: list[tuple[Value, set[str]]] = []  # what loops go over, and the names made of its items
         self.entry = False  # stands for the compiler, which calls the root
 
     def around(self) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from pt2lint.static.core import Core
-from pt2lint.static.frame import Frame
-from pt2lint.static.values import Instance, Py, Seq, Value, Wrapped
+from pt2lint.static.frame import Env, Frame
+from pt2lint.static.modules import walk
+from pt2lint.static.values import Instance, Py, Seq, Value
 
 
 class Lifecycle(Core):
     """`made` holds one object for each place that makes one; `uses` what is done with it, by `id`."""
 
     made: dict[tuple[str, int, int, str], Instance]
-    settings: dict[int, tuple[Wrapped, dict[str, str]]]
+    settings: dict[int, tuple[Value, dict[str, str]]]
 
     def external_object(
         self, name: str, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame
@@ -30,6 +32,59 @@ class Lifecycle(Core):
             if isinstance(a, Instance) and id(a) in self.uses:
                 self.uses[id(a)].add(f"given to {name}")
         return made
+
+    def loader(self, node: ast.For, over: Value, env: Env, frame: Frame) -> tuple[Instance, set[str]] | None:
+        """The DataLoader that a loop goes over, and the names in its body that are made of what it gives.
+
+        None where the loop says of some tensor which of its sizes change.
+        """
+        source: ast.expr = node.iter
+        while isinstance(source, ast.Call) and source.args:
+            callee = source.func
+            name = callee.id if isinstance(callee, ast.Name) else getattr(callee, "attr", "")
+            if name not in ("enumerate", "tqdm", "track", "iter", "islice"):
+                break
+            source = source.args[0]
+        if source is not node.iter:
+            over = self.quietly(source, env, frame)
+        if not isinstance(over, Instance) or over.external != "torch.utils.data.DataLoader":
+            return None
+        made = {n.id for n in walk(node.target) if isinstance(n, ast.Name)}
+        if (
+            isinstance(node.iter, ast.Call)
+            and isinstance(node.target, ast.Tuple)
+            and len(node.target.elts) == 2
+        ):
+            first = node.target.elts[0]
+            if isinstance(node.iter.func, ast.Name) and node.iter.func.id == "enumerate":
+                made -= {n.id for n in walk(first) if isinstance(n, ast.Name)}
+        for part in (p for statement in node.body for p in walk(statement)):
+            if isinstance(part, (ast.Attribute, ast.Name)):
+                if getattr(part, "attr", getattr(part, "id", "")).startswith(("mark_", "maybe_mark_")):
+                    return None
+            elif isinstance(part, ast.Assign) and _mentions(part.value, made):
+                made |= {n.id for target in part.targets for n in walk(target) if isinstance(n, ast.Name)}
+        return over, made
+
+    def feeds(self, callee: str, node: ast.Call, frame: Frame) -> None:
+        """A compiled callable is called: remember it with the loader whose batches it is given.
+
+        The words: path, line and column where the statement begins, the names given as they are, how torch is
+        called there, and the callee.
+        """
+        for loader, made in frame.loaders:
+            given = [*node.args, *(k.value for k in node.keywords)]
+            if any(_mentions(a, made) for a in given):
+                text = frame.module.text_lines[frame.line - 1]
+                column = len(text) - len(text.lstrip(" ")) + 1
+                plain = [a.id for a in given if isinstance(a, ast.Name) and a.id in made]
+                spread = any(_mentions(a, made) for a in given if isinstance(a, ast.Starred)) or any(
+                    _mentions(k.value, made) for k in node.keywords if k.arg is None
+                )
+                names = "" if spread else ",".join(dict.fromkeys(plain))
+                torch = next((local for local, n in frame.module.imports.items() if n == "torch"), "")
+                words = ("feeds", frame.module.path, str(frame.line), str(column), names, torch, callee)
+                self.used(loader, "\t".join(words))
 
     def used(self, owner: Value | None, what: str) -> None:
         """Remember what is done with an object, if it is one whose life is followed."""
@@ -52,6 +107,10 @@ class Lifecycle(Core):
     def compiled_method(self, owner: Value | None, name: str) -> None:
         """torch.compile was given a bound method of an external object."""
         self.used(owner, f"{name.rsplit('.', 1)[-1]} in region")
+
+
+def _mentions(node: ast.AST, names: set[str]) -> bool:
+    return any(isinstance(n, ast.Name) and n.id in names for n in walk(node))
 
 
 __all__ = ["Lifecycle"]

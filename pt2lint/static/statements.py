@@ -226,6 +226,8 @@ class Statements(Expressions):
         if key is not None:
             env[key] = value
         for option in options(owner):
+            if not frame.region:
+                self.set_outside(target, option, value, env, frame)
             if isinstance(option, Instance):
                 if option.cls is not None and option is frame.me:
                     self.store(option, target.attr, value, frame)
@@ -323,6 +325,13 @@ class Statements(Expressions):
     def s_for(self, node: ast.For, env: Env, frame: Frame) -> bool:
         iterable = self.eval(node.iter, env, frame)
         self.iterated(node.iter, iterable, frame)
+        loader = self.loader(node, iterable, env, frame)
+        if loader is not None:
+            frame.loaders.append(loader)
+            try:
+                return self.loop(node, env, frame, UNKNOWN, False)
+            finally:
+                frame.loaders.pop()
         if isinstance(iterable, Seq) and iterable.elts is not None and not iterable.elts:
             # An empty list that something else may fill: the body still runs once, about nothing known.
             return self.loop(node, env, frame, UNKNOWN, False)

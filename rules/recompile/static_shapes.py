@@ -2,21 +2,13 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.compiled_call import CompiledCall
+from pt2lint.fixes.mark_dynamic import marked_before
 from pt2lint.op import Op
-from pt2lint.rule import Rule
-
-FACTORIES = (
-    "torch.zeros",
-    "torch.ones",
-    "torch.empty",
-    "torch.rand",
-    "torch.randn",
-    "torch.arange",
-    "torch.full",
-)
+from pt2lint.turns import Turns, mentions_marks
 
 
-class StaticShapes(Rule):
+class StaticShapes(CompiledCall):
     """`dynamic=False`, and an argument whose shape changes from call to call.
 
     ## What happens
@@ -62,47 +54,22 @@ class StaticShapes(Rule):
 
     code = "PTR206"
     name = "static-shapes"
-    ops = ("call compiled", *(f"call {name}" for name in FACTORIES))
-    anywhere = True
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return (
-            op.name == "call compiled"
-            and op.arg("compile dynamic") == "constant False"
-            and op.inside == "loop"
-        )
+        return op.arg("compile dynamic") == "constant False"
 
-    def check(self, node: cst.CSTNode, op: Op) -> None:
-        if not isinstance(node, cst.Call):
-            return
-        loop = self.function.parent(node)
-        while loop is not None and not isinstance(loop, cst.For):
-            loop = self.function.parent(loop)
-        if not isinstance(loop, cst.For) or not isinstance(loop.target, cst.Name):
+    def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
+        if mentions_marks(turns.loops):
             return
         for a in node.args:
-            if self.varies(a.value, loop.target.value):
+            size = turns.size(a.value) if not a.star else None
+            if size is not None:
                 self.report(
                     a.value,
                     op,
-                    f"the shape of `{self.text(a.value)}` changes with `{loop.target.value}`, and with `dynamic=False` "
-                    "each shape is compiled anew until the limit",
+                    f"the shape of `{self.text(a.value)}` changes with `{size[1]}`, and with `dynamic=False` each "
+                    "shape is compiled anew until the limit",
+                    fixes=marked_before(self.function, node, a.value, size[0]),
                 )
                 return
-
-    def varies(self, value: cst.BaseExpression, name: str) -> bool:
-        """`x[:n]`, `torch.ones(n, 3)`: the size is the loop's variable."""
-        if isinstance(value, cst.Subscript):
-            return any(
-                isinstance(e.slice, cst.Slice)
-                and e.slice.lower is None
-                and isinstance(e.slice.upper, cst.Name)
-                and e.slice.upper.value == name
-                for e in value.slice
-            )
-        if isinstance(value, cst.Call) and any(
-            op.name.removeprefix("call ") in FACTORIES for op in self.function.ops_at(value)
-        ):
-            return any(isinstance(a.value, cst.Name) and a.value.value == name for a in value.args)
-        return False

@@ -2,18 +2,22 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.compiled_call import Argument, CompiledCall
 from pt2lint.op import Op
-from pt2lint.rule import Rule
+from pt2lint.turns import Turns
 
 
-class UnrolledNumber(Rule):
-    """A loop counter is passed to a compiled function that runs a loop of that length.
+class UnrolledNumber(CompiledCall):
+    """A number that changes from call to call decides what is compiled.
 
     ## What happens
-    Dynamo unrolls `for _ in range(n)`, so that the number of turns becomes part of the graph: every new `n`
-    is compiled anew, until the recompile limit, and from then on the function runs without compiling. The
-    same goes for a list that is longer at every call. (A number that only enters the arithmetic costs one
-    recompilation.)
+    A number that only enters the arithmetic costs one recompilation, since Dynamo then makes it an input of the
+    graph. It cannot where the number decides what the graph is: how often `for _ in range(n)` turns, which
+    element of a list or dictionary is taken, into how many parts `chunk` or `split` cuts, or where torch keeps
+    the number as a constant, as it does with the `p` of `dropout`, `label_smoothing`, `eps`, `momentum`, the
+    bounds of `uniform_` and the `scale` of attention. Every new number is then compiled anew, until the
+    recompile limit, and from then on the function runs without compiling. The same goes for every number under
+    `dynamic=False`, and for a list that is longer at every call.
 
     ## Example
     ```python
@@ -47,64 +51,63 @@ class UnrolledNumber(Rule):
             for _ in range(steps):
                 y = smooth_once(y)
     ```
+    An element that a number picks is better picked outside and passed; a rate that is scheduled is best changed
+    in few steps, or computed with tensors: `x * (torch.rand_like(x) > p) / (1 - p)` for a tensor `p`.
 
     ## Versions
-    Measured over 11 calls: 8 recompilations, and then eager, on torch 2.6, 2.9, 2.13 and 2.15, for a number
-    given to `range` and for a list that grows.
+    Measured over 11 calls: 8 recompilations, and then eager, on torch 2.6, 2.9, 2.13 and 2.15, for a number given
+    to `range`, that indexes or slices a list, a dictionary or a `ModuleList`, or that `chunk`, `split`, `one_hot`,
+    `linspace`, `diag`, `dropout`, `cross_entropy`, `layer_norm`, `batch_norm`, `scaled_dot_product_attention`,
+    `normal` or `uniform_` is given, for any number with `dynamic=False` (on 2.6 a float costs 1), and for a list
+    that grows.
     """
 
     code = "PTR207"
     name = "unrolled-number"
-    ops = ("call compiled",)
-    anywhere = True
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return op.inside == "loop" and any(str(k).startswith("use ") for k in op.args)
+        return any(str(k).startswith("use ") for k in op.args)
 
-    def check(self, node: cst.CSTNode, op: Op) -> None:
-        if not isinstance(node, cst.Call):
-            return
-        loop = self.function.parent(node)
-        while loop is not None and not isinstance(loop, cst.For):
-            loop = self.function.parent(loop)
-        if not isinstance(loop, cst.For):
-            return
-        for i, a in enumerate(node.args):
-            key: int | str = a.keyword.value if a.keyword is not None else i
-            use, value = op.arg(f"use {key}"), a.value
-            if not isinstance(value, cst.Name):
+    def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
+        fixed = op.arg("compile dynamic") == "constant False"
+        for argument in self.arguments(node, op):
+            value, use = argument.value, argument.use
+            if not use:
                 continue
-            if use == "range" and self.counts(loop, value.value):
-                message = f"`{value.value}` is another number at every call, and a loop in the compiled function runs"
-                self.report(value, op, f"{message} that often: each number is compiled anew, until the limit")
-            elif use == "iterated" and op.arg(key).startswith("list") and self.grows(loop, value.value):
-                message = f"`{value.value}` is longer at every call, and Dynamo guards on its length: each length is"
-                self.report(value, op, f"{message} compiled anew, until the limit")
+            if isinstance(value, cst.Name) and argument.word.startswith("list") and turns.grows(value.value):
+                self.say(
+                    op,
+                    argument,
+                    "is longer at every call, and Dynamo guards on its length: each length is",
+                    "",
+                )
+            elif self.is_number(argument, turns) and (turns.number(value) or turns.fraction(value)):
+                why = self.why(use, op)
+                if why:
+                    self.say(op, argument, f"is another number at every call, and {why}: each number is", use)
+                elif fixed and (self.function.target > (2, 6) or not turns.fraction(value)):
+                    self.say(
+                        op, argument, "is another number at every call, and with `dynamic=False` each is", use
+                    )
 
-    def counts(self, loop: cst.For, name: str) -> bool:
-        """`for name in range(...)` or `for name, x in enumerate(...)`."""
-        source = loop.iter
-        target: cst.BaseExpression = loop.target
-        if not isinstance(source, cst.Call) or not isinstance(source.func, cst.Name):
-            return False
-        if isinstance(target, cst.Tuple) and source.func.value == "enumerate":
-            target = target.elements[0].value
-        elif source.func.value != "range":
-            return False
-        return isinstance(target, cst.Name) and target.value == name
+    def is_number(self, argument: Argument, turns: Turns) -> bool:
+        plain = argument.word.startswith(("int", "float", "constant "))
+        return (plain and " | " not in argument.word) or turns.of_counts_alone(argument.value)
 
-    def grows(self, loop: cst.For, name: str) -> bool:
-        """Whether the loop appends to the list, and does nothing else to it."""
-        appended = False
-        for line in loop.body.body:
-            text = self.text(line).strip()
-            if (
-                text.startswith(f"{name} =")
-                or f"{name}.clear" in text
-                or f"{name}.pop" in text
-                or f"del {name}" in text
-            ):
-                return False
-            appended = appended or text.startswith(f"{name}.append(")
-        return appended
+    def why(self, use: str, op: Op) -> str:
+        if use == "range":
+            return f"a loop in {self.callee(op)} runs that often"
+        if use == "index":
+            return f"{self.callee(op)} takes the element of a list or dictionary by it"
+        if use.startswith("constant "):
+            return f"`{use.removeprefix('constant ')}` keeps it as a constant"
+        return ""
+
+    def say(self, op: Op, argument: Argument, what: str, use: str) -> None:
+        op = self.shown(
+            op, argument, "is used here" if use in ("", "read") else "decides here what is compiled"
+        )
+        self.report(
+            argument.value, op, f"`{self.text(argument.value)}` {what} compiled anew, until the limit"
+        )

@@ -168,7 +168,7 @@ def loops(x, blocks, data):
         fixed(torch.ones(n, 3))  # PTR206
         fixed(x[n])
         fixed(torch.ones(3) * n)
-        free(x[:n])
+        free(x[:n])  # PTR213
         parts = []
         parts.append(x)
         compiled(x, 3, parts)
@@ -198,6 +198,220 @@ class Net(torch.nn.Module):
 
 torch._dynamo.config.recompile_limit = 64  # PTR208
 torch._dynamo.config.cache_size_limit = 4
+""",
+    "texts, keys and numbers that are constants": """
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+scales = {}
+
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(3, 3) for _ in range(n)])
+
+    def forward(self, x, i, p, name=None):
+        x = self.inner(self.layers[i](x), p)
+        if name == "a":
+            x = x + 1
+        return x
+
+    def inner(self, x, p):
+        return F.dropout(x, p)
+
+def total(*xs):
+    return sum(xs)
+
+def table(d, **kw):
+    return sum(d.values()) + sum(kw.values())
+
+@torch.compile
+def scaled(x, name, n):
+    for c in x.chunk(n):
+        x = x + c.sum()
+    return x * scales[name]
+
+@torch.compile
+def named(x, name, k):
+    return x * k
+
+def main(data, names: list[str], total_steps, k: int):
+    model = torch.compile(Net(40))
+    every = torch.compile(total)
+    by_key = torch.compile(table)
+    seen = []
+    i = 0
+    for batch in data:
+        p = i / 100
+        model(batch, i, 0.5)  # PTR207
+        model(batch, 3, p)  # PTR207
+        model(batch, 3, 0.5, f"s{i}")  # PTR209
+        model(batch, 3, 0.5, name="s%d" % i)  # PTR209
+        model(batch, 3, 0.5, "s{}".format(i))  # PTR209
+        scaled(batch, "x" + str(i), 3)  # PTR209
+        scaled(batch, "x", i * k)  # PTR207
+        scaled(batch, "x", i * total_steps)
+        scaled(batch, "x", i * batch)
+        scaled(batch, "x", i // 8)
+        named(batch, f"s{i}", i)
+        seen.append(batch)
+        every(*seen)  # PTR210
+        every(*data)
+        by_key({f"k{i}": batch})  # PTR210
+        by_key({}, **{f"a{i}": batch})  # PTR210
+        by_key({"k": batch})
+        i += 1
+    for name in names:
+        scaled(data, name, 3)  # PTR209
+    for name in ("train", "eval"):
+        scaled(data, name, 3)
+    for i in range(4):
+        model(data, i, 0.1, f"s{i}")
+""",
+    "attributes set from outside": """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.step = 0
+        self.mode = "a"
+        self.unread = 0
+        self.rate = 0.0
+        self.drop = nn.Dropout(0.1)
+        self.flag = True
+
+    def forward(self, x):
+        if self.step > 3 and self.mode == "b" and self.flag:
+            x = x + 1
+        return self.drop(x) * self.rate
+
+    def prepare(self):
+        return self.unread
+
+net = Net()
+model = torch.compile(net)
+other = nn.Linear(3, 3)
+
+class Plain:
+    step = 0
+
+def train(loader, compiled: Plain):
+    for epoch in range(100):
+        net.step = epoch  # PTR211
+        model.step = epoch + 1  # PTR211
+        model.mode = f"e{epoch}"  # PTR211
+        net.unread = epoch
+        net.rate = epoch / 100
+        net.drop.p = epoch / 100  # PTR211
+        net.flag = epoch > 3
+        other.step = epoch
+        compiled.step = epoch
+        for x in loader:
+            model(x)
+    for i in range(3):
+        net.step = i
+        model(x)
+    net.step = 7
+
+class Late(Net):
+    def forward(self, x):
+        return x * self.step
+
+def in_place(loader):
+    late = Late()
+    late.compile()
+    for x in loader:
+        late.step += 1  # PTR211
+        late(x)
+""",
+    "sizes": """
+import torch
+
+def g(x):
+    return x * 2
+
+f = torch.compile(g)
+s = torch.compile(g, dynamic=False)
+d = torch.compile(g, dynamic=True)
+
+def main(x, data):
+    for n in range(2, 40):
+        f(x[:, :n])  # PTR213
+        s(x[:, n:])  # PTR206
+        d(x[:n])
+        f(x[..., :n])
+        f(x[n:n + 4])
+        f(x[n])
+        f(x[: n % 2])
+    ids = x
+    while ids.shape[1] < 100:
+        with torch.no_grad():
+            new = f(ids)  # PTR213
+        ids = torch.cat([ids, new], dim=1)
+    while ids.shape[1] < 100:
+        torch._dynamo.mark_dynamic(ids, 1)
+        new = f(ids)
+        ids = torch.cat([ids, new], dim=1)
+    for n in (8, 16, 32):
+        f(x[:n])
+""",
+    "loaders": """
+import torch
+from torch.utils.data import DataLoader
+from tqdm import tqdm
+
+def train_epoch(model, loader, optimizer, device):
+    for i, (x, y) in enumerate(tqdm(loader)):
+        x, y = x.to(device), y.to(device)
+        with torch.autocast("cuda"):
+            out = model(x)
+        (out - y).sum().backward()
+        optimizer.step()
+
+@torch.no_grad()
+def evaluate(model, loader):
+    for batch in loader:
+        model(**batch)
+
+def marked(model, loader):
+    for x in loader:
+        torch._dynamo.mark_dynamic(x, 0)
+        model(x)
+
+def main(data, held_out, sampler, drop):
+    model = torch.compile(torch.nn.Linear(3, 3))
+    optimizer = torch.optim.SGD(model.parameters(), lr=torch.tensor(0.1))
+    train_epoch(model, DataLoader(data, 64, shuffle=True), optimizer, "cuda")  # PTR212
+    evaluate(model, DataLoader(held_out, batch_size=128))  # PTR212
+    train_epoch(model, DataLoader(data, batch_size=64, drop_last=True), optimizer, "cuda")
+    train_epoch(model, DataLoader(data, batch_size=64, drop_last=drop), optimizer, "cuda")
+    evaluate(model, DataLoader(held_out))
+    evaluate(model, DataLoader(held_out, batch_sampler=sampler))
+    marked(model, DataLoader(held_out, batch_size=128))
+    evaluate(torch.nn.Linear(3, 3), DataLoader(held_out, batch_size=128))
+    evaluate(torch.compile(torch.nn.Linear(3, 3), dynamic=True), DataLoader(held_out, batch_size=128))
+""",
+    "requests": """
+import torch
+from fastapi import FastAPI
+
+app = FastAPI()
+net = torch.nn.Linear(3, 3)
+
+@app.post("/predict")
+def predict(x):
+    return torch.compile(net)(x)  # PTR205
+
+@app.post("/load")
+def load(path, x):
+    own = torch.load(path)
+    return torch.compile(own)(x)
+
+def script(x):
+    return torch.compile(net)(x)
 """,
 }
 

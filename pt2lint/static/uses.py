@@ -1,0 +1,190 @@
+"""What a function does with its parameters and its object's attributes that decides how often it is compiled."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import NamedTuple
+
+from pt2lint.static.modules import FunctionNode, walk
+from pt2lint.static.values import Dict, Ext, Instance, Seq, Tensor, Value
+
+# Functions of torch that make a constant of the graph of a Python number: (position, keyword) of the argument.
+# Measured on torch 2.6, 2.9, 2.13 and 2.15: a number that changes there is compiled anew each time, where one that
+# enters the arithmetic, a clamp, a fill or `alpha` costs one recompilation.
+_F = "torch.nn.functional."
+CONSTANTS = {
+    f"{_F}dropout": ((1, "p"),),
+    f"{_F}cross_entropy": ((7, "label_smoothing"),),
+    f"{_F}layer_norm": ((4, "eps"),),
+    f"{_F}batch_norm": ((6, "momentum"),),
+    f"{_F}scaled_dot_product_attention": ((4, "dropout_p"), (6, "scale")),
+    f"{_F}one_hot": ((1, "num_classes"),),
+    f"{_F}avg_pool1d": ((1, "kernel_size"),),
+    "torch.normal": ((0, "mean"), (1, "std")),
+    "torch.linspace": ((2, "steps"),),
+    "torch.diag": ((1, "diagonal"),),
+    "torch.chunk": ((1, "chunks"),),
+    "torch.split": ((1, "split_size_or_sections"),),
+}
+# The same for methods, whose receiver nobody else's class shares with a number as argument.
+METHODS = {
+    "uniform_": ((0, "from"), (1, "to")),
+    "chunk": ((0, "chunks"),),
+    "split": ((0, "split_size"),),
+}
+# Built-in functions that look at the value of what they are given.
+LOOKS = (
+    "len",
+    "str",
+    "int",
+    "float",
+    "bool",
+    "getattr",
+    "hasattr",
+    "repr",
+    "format",
+    "ord",
+    "sorted",
+    "list",
+)
+STRENGTH = ("range", "index", "constant", "iterated", "read")
+
+
+class Use(NamedTuple):
+    """`how`: "range" (ends a loop), "index" (picks from a list or dictionary), "constant NAME" (given to a function
+    of torch that keeps it as a constant), "iterated" (gone over by a loop), or "read". The line is in the function
+    that does it."""
+
+    how: str
+    path: str
+    line: int
+
+
+Uses = dict[str, Use]
+# A function of the project that a call runs, what its uses are, and the names of the parameters it fills: or None.
+Follow = Callable[[ast.Call], "tuple[Uses, list[str]] | None"]
+
+
+def uses(
+    node: FunctionNode, path: str, evaluate: Callable[[ast.expr], Value], follow: Follow, me: str = ""
+) -> Uses:
+    """By parameter, and by ".NAME" for attributes of the object `me`: the use that costs most.
+
+    What the function binds anew is left out. `evaluate` gives the value of an expression as far as it is known from
+    outside of the function.
+    """
+    found: Uses = {}
+
+    def add(expression: ast.expr | None, how: str) -> None:
+        name = key(expression)
+        if name is None or expression is None:
+            return
+        known = found.get(name)
+        if known is None or _rank(how) < _rank(known.how):
+            found[name] = Use(how, path, expression.lineno)
+
+    def key(expression: ast.expr | None) -> str | None:
+        if isinstance(expression, ast.Name):
+            return expression.id
+        if isinstance(expression, ast.Attribute) and isinstance(expression.value, ast.Name):
+            if me and expression.value.id == me:
+                return "." + expression.attr
+        return None
+
+    for part in walk(node):
+        if isinstance(part, (ast.For, ast.comprehension)):
+            source = part.iter
+            if (
+                isinstance(source, ast.Call)
+                and isinstance(source.func, ast.Name)
+                and source.func.id == "range"
+            ):
+                for a in source.args:
+                    add(a, "range")
+            else:
+                add(source, "iterated")
+        elif isinstance(part, ast.Subscript):
+            add(part.value, "read")
+            _picked(part, evaluate, add)
+        elif isinstance(part, ast.Call):
+            _given(part, evaluate, follow, add, found, key)
+        elif isinstance(part, ast.Compare):
+            for side in [part.left, *part.comparators]:
+                if not any(isinstance(op, (ast.Is, ast.IsNot)) for op in part.ops):
+                    add(side, "read")
+        elif isinstance(part, ast.BinOp):
+            for side in (part.left, part.right):
+                add(side, "read")
+        elif isinstance(part, ast.UnaryOp):
+            add(part.operand, "read")
+        elif isinstance(part, (ast.If, ast.IfExp, ast.While)):
+            add(part.test, "read")
+        elif isinstance(part, ast.FormattedValue):
+            add(part.value, "read")
+        elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load):
+            add(part.value, "read")  # `name.startswith`
+    for part in walk(node):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            found.pop(part.id, None)
+    return found
+
+
+def _rank(how: str) -> int:
+    return STRENGTH.index(how.split(" ")[0])
+
+
+def _picked(part: ast.Subscript, evaluate: Callable[[ast.expr], Value], add: Callable[..., None]) -> None:
+    inside = part.slice
+    bounds = [inside.lower, inside.upper] if isinstance(inside, ast.Slice) else [inside]
+    if not any(isinstance(b, (ast.Name, ast.Attribute)) for b in bounds):
+        return
+    container = evaluate(part.value)
+    for bound in bounds:
+        if isinstance(container, (Seq, Dict)):
+            add(bound, "index")
+        elif isinstance(container, Instance) or not isinstance(container, Tensor):
+            add(bound, "read")
+
+
+def _given(
+    call: ast.Call,
+    evaluate: Callable[[ast.expr], Value],
+    follow: Follow,
+    add: Callable[..., None],
+    found: Uses,
+    key: Callable[[ast.expr | None], str | None],
+) -> None:
+    """What a call does with the names that it is given."""
+    given: list[tuple[int | str, ast.expr]] = [*enumerate(call.args)]
+    given += [(k.arg, k.value) for k in call.keywords if k.arg]
+    named = [(at, a) for at, a in given if key(a) is not None]
+    if not named:
+        return
+    callee = call.func
+    if isinstance(callee, ast.Name) and callee.id in LOOKS:
+        for _, a in named:
+            add(a, "read")
+        return
+    constants = METHODS.get(callee.attr, ()) if isinstance(callee, ast.Attribute) else ()
+    name = callee.attr if isinstance(callee, ast.Attribute) else ""
+    value = evaluate(callee)
+    if isinstance(value, Ext) and value.receiver is None and value.name.startswith("torch."):
+        constants, name = CONSTANTS.get(value.name, ()), value.name
+    for at, a in named:
+        if isinstance(value, Ext):
+            add(a, "read")
+        for position, keyword in constants:
+            if at in (position, keyword):
+                add(a, f"constant {name}")
+    inner = follow(call)
+    if inner is None:
+        return
+    used, parameters = inner
+    for at, a in named:
+        parameter = at if isinstance(at, str) else (parameters[at] if at < len(parameters) else "")
+        name_, use = key(a), used.get(parameter)
+        if use is not None and name_ is not None:
+            known = found.get(name_)
+            if known is None or _rank(use.how) < _rank(known.how):
+                found[name_] = use

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.compiled_call import CompiledCall
+from pt2lint.fixes.mark_dynamic import marked_before
+from pt2lint.op import Op
+from pt2lint.turns import Turns, mentions_marks
+
+
+class ChangingSize(CompiledCall):
+    """A tensor is of another size at every call of a compiled function, and nothing says so.
+
+    ## What happens
+    Dynamo first compiles for the very size that it sees. When the next call brings another, it compiles once more,
+    now for any size, and keeps that: the first compilation was in vain, and on a large model it takes minutes.
+    `torch._dynamo.mark_dynamic(x, dim)` says beforehand which dimension changes; `torch.compile(dynamic=True)` says
+    so of all. A size of 0 or 1 is compiled on its own in any case, since Dynamo never treats these as variable.
+
+    ## Example
+    ```python
+    import torch
+
+    @torch.compile
+    def last(ids):
+        return ids[:, -1:] + 1
+
+    def run():
+        ids = torch.zeros(2, 5, dtype=torch.int64)
+        for _ in range(20):
+            new = last(ids)
+            ids = torch.cat([ids, new], dim=1)
+    ```
+
+    ## Use instead
+    ```python
+    import torch
+
+    @torch.compile
+    def last(ids):
+        return ids[:, -1:] + 1
+
+    def run():
+        ids = torch.zeros(2, 5, dtype=torch.int64)
+        for _ in range(20):
+            torch._dynamo.mark_dynamic(ids, 1)
+            new = last(ids)
+            ids = torch.cat([ids, new], dim=1)
+    ```
+
+    ## Versions
+    Measured on torch 2.6, 2.9, 2.13 and 2.15: 1 recompilation; none with `mark_dynamic` or `dynamic=True`. A
+    dimension that the code makes constant (it is compared with a number, or iterated over) raises
+    ConstraintViolationError where it is marked; `torch._dynamo.maybe_mark_dynamic` does not.
+    """
+
+    code = "PTR213"
+    name = "changing-size"
+    severity = "note"
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return op.arg("compile dynamic") in ("", "none")
+
+    def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
+        if mentions_marks(turns.loops):
+            return
+        for a in node.args:
+            size = turns.size(a.value) if not a.star else None
+            if size is not None:
+                dim, by = size
+                what = (
+                    "is longer at every call" if by == self.text(a.value) else f"changes its size with `{by}`"
+                )
+                self.report(
+                    a.value,
+                    op,
+                    f"`{self.text(a.value)}` {what}: {self.callee(op)} is compiled for the first size and then again "
+                    "for any, unless `mark_dynamic` says so beforehand",
+                    fixes=marked_before(self.function, node, a.value, dim),
+                )
+                return

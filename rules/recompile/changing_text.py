@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.compiled_call import CompiledCall
+from pt2lint.op import Op
+from pt2lint.turns import Turns
+
+
+class ChangingText(CompiledCall):
+    """A text that changes from call to call is passed to a compiled function.
+
+    ## What happens
+    A string is never an input of a graph. Where the compiled function looks at it (compares it, formats it, uses
+    it as a key), Dynamo guards on the whole text, so that every new one is compiled anew: eight times, the
+    recompile limit, and from then on the function runs without compiling. A text that the function only passes
+    on costs nothing.
+
+    ## Example
+    ```python
+    import torch
+
+    scales = {f"layer{i}": i + 1.0 for i in range(11)}
+
+    @torch.compile
+    def scaled(x, name):
+        return x * scales[name]
+
+    def run():
+        for i in range(11):
+            scaled(torch.ones(3), f"layer{i}")
+    ```
+
+    ## Use instead
+    Look it up where nothing is compiled, and pass a tensor:
+    ```python
+    import torch
+
+    scales = {f"layer{i}": i + 1.0 for i in range(11)}
+
+    @torch.compile
+    def scaled(x, scale):
+        return x * scale
+
+    def run():
+        for i in range(11):
+            scaled(torch.ones(3), torch.tensor(scales[f"layer{i}"]))
+    ```
+
+    ## Versions
+    Measured over 11 calls: 8 recompilations, and then eager, on torch 2.6, 2.9, 2.13 and 2.15; none where the
+    function does not look at the text.
+    """
+
+    code = "PTR209"
+    name = "changing-text"
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return any(str(k).startswith("use ") for k in op.args)
+
+    def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
+        for argument in self.arguments(node, op):
+            value = argument.value
+            if not argument.use or argument.word.startswith("constant "):
+                continue
+            if turns.text(value) or (argument.word == "str" and turns.item(value)):
+                self.report(
+                    value,
+                    self.shown(op, argument, "the text is looked at here"),
+                    f"`{self.text(value)}` is another text at every call, and {self.callee(op)} looks at it: each is "
+                    "compiled anew, until the limit",
+                )
