@@ -24,10 +24,18 @@ Names of operations:
                     is the value), an item of an external mapping (`set os.environ[]`; args 0 the key, 1 the value)
 - `call compiled`   a compiled callable is called from code that is not compiled; args also hold "compile KEYWORD",
                     what torch.compile was given, and "use N": "range" where argument N ends a loop inside
-- `attribute of compiled`  an attribute of a compiled module is read; args: "name", "self" (the module) and, for a
-                    method of the project, "method": what it does ("calls self", "calls LAYER", "")
+- `attribute of compiled`  an attribute of a compiled module is read; args: "name", "self" (the module), for a
+                    method of the project "method": what it does ("calls self", "calls LAYER", ""), "part" for a
+                    module in it, and "aware" in a file that mentions `_orig_mod`
 - `compile generator`  a generator function is compiled; args: "name"
 - `isinstance of compiled`  a compiled module is tested by isinstance
+- `forward of compiled`  `forward` of a module that was compiled in place is called by name
+- `copy of compiled`  a module is copied that was compiled in place (args: "in place"), or that holds a compiled method
+                    of its own (args: "bound", the method's name)
+- `set traced method`  a method of a class is replaced after compiled code that runs it was called
+- `call cached`     a function under functools.lru_cache is called; args: "name", and "draws": what it draws random
+                    numbers with
+- `in NAME`         an external object is asked whether it contains something: `in os.environ`
 - `change attribute`, `change global`  an int attribute of a module or an int global is read and written back
 - `grow attribute`, `grow global`  a list attribute or global is appended to, and nothing in sight empties it
 """

@@ -198,6 +198,8 @@ class Core:
                 kinds.append("external " + o.name)
             elif isinstance(o, Func):
                 kinds.append("function over a tensor" if _closes_over_tensor(o) else "function")
+            elif isinstance(o, Wrapped):
+                kinds.append(o.how)
             else:
                 kinds.append(o.kind)
         return " | ".join(dict.fromkeys(kinds))

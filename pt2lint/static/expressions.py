@@ -367,6 +367,9 @@ class Expressions(Classes):
                 # `2 in t` asks whether any element is equal.
                 if self.listens("test tensor", frame):
                     self.note(node, "test tensor", frame, about=right)
+            if isinstance(op, (ast.In, ast.NotIn)) and isinstance(right, Ext):
+                if self.listens(f"in {right.name}", frame):
+                    self.note(node, f"in {right.name}", frame)
             if i < len(node.ops) - 1:
                 # `a < b < c` jumps on `a < b`.
                 tensor = tensor_of(value)
@@ -744,7 +747,14 @@ class Expressions(Classes):
         if isinstance(func, Ext) and func.name == "builtins.super":
             return self.super_call(args, frame)
         self.grown(node, env, frame)
-        return self.apply(func, args, kwargs, node, frame, spread)
+        if frame.region:
+            if isinstance(func, Func):
+                self.cached_call(func, node, frame)
+            return self.apply(func, args, kwargs, node, frame, spread)
+        result = self.apply(func, args, kwargs, node, frame, spread)
+        place = dotted(node.func.value) if isinstance(node.func, ast.Attribute) else None
+        self.outside_call(node, func, args, place or "", env, frame)
+        return result
 
     _expressions: dict[type[ast.AST], Any] = {
         ast.Name: e_name,

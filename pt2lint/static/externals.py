@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pt2lint.static.compiled import Compiled
 from pt2lint.static.frame import Frame
+from pt2lint.static.misuse import Misuse
 from pt2lint.static.torch_types import DTYPES, TYPED_TENSORS
 from pt2lint.static.values import (
     BOOL,
@@ -182,7 +182,7 @@ KEEP_FIRST = (
 )
 
 
-class Externals(Compiled):
+class Externals(Misuse):
     def sorts(
         self, args: list[Value], kwargs: dict[str, Value], receiver: Value | None = None
     ) -> dict[int | str, str]:

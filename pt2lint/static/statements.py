@@ -7,6 +7,7 @@ from typing import Any
 
 from pt2lint.static.expressions import Expressions, dotted, resumed
 from pt2lint.static.frame import Env, Frame
+from pt2lint.static.misuse import torch_imported_above
 from pt2lint.static.modules import ClassInfo
 from pt2lint.static.values import (
     ALWAYS_OFF,
@@ -236,6 +237,8 @@ class Statements(Expressions):
             elif isinstance(option, Ext) and option.receiver is None:
                 if self.listens(f"set {option.name}.{target.attr}", frame):
                     self.note(target, f"set {option.name}.{target.attr}", frame, args={0: self.sort(value)})
+            elif isinstance(option, Class):
+                self.patched(option.info, target, env, frame)
             elif isinstance(option, Tensor) and self.listens(f"set torch.Tensor.{target.attr}", frame):
                 self.note(
                     target, f"set torch.Tensor.{target.attr}", frame, about=option, args={0: self.sort(value)}
@@ -261,9 +264,10 @@ class Statements(Expressions):
             elif isinstance(option, Instance):
                 self.assigned_item(option, index)
             elif isinstance(option, Ext) and self.listens(f"set {option.name}[]", frame):
-                self.note(
-                    target, f"set {option.name}[]", frame, args={0: self.sort(index), 1: self.sort(value)}
-                )
+                words: dict[int | str, str] = {0: self.sort(index), 1: self.sort(value)}
+                if torch_imported_above(frame.module.tree, target.lineno):
+                    words["after"] = "torch"
+                self.note(target, f"set {option.name}[]", frame, args=words)
 
     # Compound statements
 

@@ -197,6 +197,79 @@ def hooks(x, watch):
 """,
 }
 
+CASES["script"] = """
+import copy
+import torch
+from torch import nn
+from torch.func import vmap
+from torch.optim.swa_utils import AveragedModel
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Linear(3, 3)
+        self.head = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+
+class Own(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Linear(3, 3)
+        self.forward = torch.compile(self.forward)
+
+    def forward(self, x):
+        return self.encoder(x)
+
+    def compile(self):
+        return self
+
+net = Net()
+net = net.compile()  # PTS312
+own = Own()
+own = own.compile()
+model = Net()
+model.forward(torch.ones(3))
+model.compile()
+model.forward(torch.ones(3))  # PTS315
+model(torch.ones(3))
+ema = copy.deepcopy(model)  # PTS316
+model = Net()
+model.forward(torch.ones(3))
+ema = AveragedModel(own)  # PTS316
+fast = torch.compile(model, mode="fast")  # PTS313
+fast = torch.compile(model, mode="max-autotune", options={"triton.cudagraphs": True})  # PTS313
+fast = torch.compile(model, mode="max-autotune")
+fast = torch.compile(model, mode="fast", backend="mine")
+wrapped = torch.compile(Net()).to("cuda")
+wrapped.to("cpu")
+copied = copy.deepcopy(wrapped)
+for name, parameter in wrapped.named_parameters():  # PTS317
+    if name.startswith("head"):
+        parameter.requires_grad = False
+for name, parameter in wrapped.named_parameters():
+    if "bias" in name or name.endswith("bias"):
+        parameter.requires_grad = False
+for name, parameter in model.named_parameters():
+    if name.startswith("head"):
+        parameter.requires_grad = False
+head = [p for n, p in wrapped.named_parameters() if n in ("head.weight", "head.bias")]  # PTS317
+layers = list(wrapped.children())[:-1]  # PTS317
+layers = list(model.children())[:-1]
+
+def f(x):
+    return x * 2
+
+torch.compiler.disable(f)  # PTS314
+torch.compiler.disable(model.head)  # PTS314
+model.head = torch.compiler.disable(model.head)
+g = torch.compile(f)
+vmap(g)(torch.ones(3))  # PTS318
+vmap(f)(torch.ones(3))
+torch.compile(vmap(f))(torch.ones(3))
+"""
+
 
 @pytest.mark.parametrize("name", CASES)
 def test_reported_where_the_comments_say(name: str, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Every silent-misuse rule's page, run: the example does not do what it says, what is offered instead does.
 
 What "does not do what it says" means: nothing is compiled, or the graph breaks, or `run()` gives something
-else than it gives where torch.compile does nothing.
+else than it gives where torch.compile does nothing, or it raises.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ RULES = [r for r in load_rules() if r.code.startswith("PTS")]
 
 def symptoms(source: str) -> list[str]:
     compiled, eager = outcome(source), outcome(source, compiling=False)
+    if isinstance(compiled.value, BaseException):
+        return [f"raises {compiled.value!r}"]
     assert not isinstance(eager.value, BaseException), eager.value
     found = []
     if not compiled.frames:

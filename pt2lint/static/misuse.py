@@ -1,0 +1,168 @@
+"""What is done with compiled modules, and with what compiled code has read, that does something else than it says."""
+
+from __future__ import annotations
+
+import ast
+
+from pt2lint.static.compiled import Compiled
+from pt2lint.static.frame import Env, Frame, unit_of
+from pt2lint.static.modules import ClassInfo, FunctionNode, walk
+from pt2lint.static.values import (
+    TRUE,
+    UNKNOWN,
+    Dict,
+    Ext,
+    Func,
+    Instance,
+    Seq,
+    Value,
+    Wrapped,
+    join,
+    options,
+)
+
+COPIES = ("copy.deepcopy", "torch.optim.swa_utils.AveragedModel")
+CACHES = ("functools.lru_cache", "functools.cache")
+DRAWS = ("random.", "numpy.random.", "torch.rand", "torch.normal", "torch.bernoulli", "torch.multinomial")
+# What the environment (Env) of code outside of what is compiled remembers besides the values of names.
+CALLED = "compiled()"  # what was compiled and called
+IN_PLACE = ".compile()"  # after a name: its object was compiled in place
+MAX_NESTING = 4  # modules in modules
+
+
+class Misuse(Compiled):
+    def outside_call(
+        self, node: ast.Call, func: Value, args: list[Value], place: str, env: Env, frame: Frame
+    ) -> None:
+        """A call in code that is not compiled; `place` is what stands before the dot of `place.method(...)`."""
+        for option in options(func):
+            if isinstance(option, Wrapped) and option.how == "compiled":
+                known = env.get(CALLED)
+                env[CALLED] = option.inner if known is None else join(known, option.inner)
+        if isinstance(func, Ext):
+            if func.name == "torch.nn.Module.compile" and place:
+                env[place + IN_PLACE] = TRUE
+            elif func.name in COPIES and args:
+                self.copied(node, args[0], env, frame)
+        if place and place + IN_PLACE in env and isinstance(node.func, ast.Attribute):
+            if node.func.attr == "forward" and self.listens("forward of compiled", frame):
+                self.note(node, "forward of compiled", frame)
+
+    def copied(self, node: ast.Call, original: Value, env: Env, frame: Frame) -> None:
+        """A module is copied: what of it was compiled is not copied along."""
+        if not self.listens("copy of compiled", frame) or not isinstance(original, Instance):
+            return
+        place = ast.unparse(node.args[0]) if node.args else ""
+        own = dict(self.state(original)) if original.cls is not None else {}
+        own.update({k[len(place) + 1 :]: v for k, v in env.items() if k.startswith(place + ".")})
+        for name, value in own.items():
+            inner = value.inner if isinstance(value, Wrapped) and value.how == "compiled" else None
+            if isinstance(inner, Func) and inner.bound is original:
+                self.note(node, "copy of compiled", frame, args={"bound": "constant " + repr(name)})
+                return
+        if place + IN_PLACE in env:
+            self.note(node, "copy of compiled", frame, args={"in place": "constant " + repr(place)})
+
+    def patched(self, cls: ClassInfo, target: ast.Attribute, env: Env, frame: Frame) -> None:
+        """`Class.method = ...` after something was compiled and called that runs the method."""
+        called = env.get(CALLED)
+        if called is None or frame.region or not self.listens("set traced method", frame):
+            return
+        found = self.find_method(cls, target.attr)
+        if found is None or found[1] not in self.reached:
+            return
+        for root in options(called):
+            # A root's own `forward` is looked up at each call.
+            own = isinstance(root, Instance) and root.cls is cls
+            if (
+                isinstance(root, Instance)
+                and self.holds(root, cls)
+                and not (own and target.attr == "forward")
+            ):
+                self.note(target, "set traced method", frame)
+                return
+
+    def holds(self, module: Value, cls: ClassInfo, depth: int = 0) -> bool:
+        """Whether a module is of the class, or holds a module that is."""
+        if depth > MAX_NESTING:
+            return False
+        if isinstance(module, (Seq, Dict)):
+            inside: list[Value] = [*options(module.elem)]
+            inside += module.elts or [] if isinstance(module, Seq) else module.items.values()
+        elif isinstance(module, Wrapped):
+            inside = [module.inner]
+        elif isinstance(module, Instance) and module.cls is not None:
+            if cls is module.cls or cls in self.bases(module.cls)[0]:
+                return True
+            if not self.is_module(module.cls):
+                return False
+            inside = [o for v in self.state(module).values() for o in options(v)]
+        else:
+            return False
+        return any(self.holds(v, cls, depth + 1) for v in inside)
+
+    # Functions whose results are cached
+
+    _draws: dict[FunctionNode, str | None]
+
+    def cached_call(self, func: Func, node: ast.Call, frame: Frame) -> None:
+        """A function under functools.lru_cache is called in compiled code, where its body is traced each time."""
+        definition = func.node
+        if isinstance(definition, ast.Lambda) or not definition.decorator_list:
+            return
+        if not self.listens("call cached", frame):
+            return
+        if definition not in self._draws:
+            self._draws[definition] = self.draws(definition, func)
+        drawn = self._draws[definition]
+        if drawn is not None:
+            words: dict[int | str, str] = {"name": "constant " + repr(definition.name), "draws": drawn}
+            self.note(node, "call cached", frame, args=words)
+
+    def draws(self, definition: FunctionNode, func: Func) -> str | None:
+        """What a cached function draws random numbers with ("" if it does not); None for one that is not cached."""
+        env = func.env or {}
+        frame = Frame(func.module, unit_of(definition), "", cls=func.defined_in, closure=func.env)
+        named = [d.func if isinstance(d, ast.Call) else d for d in definition.decorator_list]
+        if not any(isinstance(v := self.quietly(d, env, frame), Ext) and v.name in CACHES for d in named):
+            return None
+        for part in walk(definition):
+            if isinstance(part, ast.Call) and isinstance(part.func, (ast.Name, ast.Attribute)):
+                callee = self.quietly(part.func, env, frame)
+                if isinstance(callee, Ext) and callee.name.startswith(DRAWS):
+                    return callee.name
+        return ""
+
+    # Attributes of what torch.compile returned
+
+    def words_of_compiled(self, inner: Value, name: str, frame: Frame) -> dict[int | str, str]:
+        """What rules are told of `compiled.name`."""
+        words: dict[int | str, str] = {"name": "constant " + repr(name), "self": self.sort(inner)}
+        found = self.find_method(inner.cls, name) if isinstance(inner, Instance) and inner.cls else None
+        if found is not None:
+            words["method"] = self.compute(*found)
+        elif isinstance(inner, Instance) and inner.cls is not None:
+            value = self.state(inner).get(name, UNKNOWN)
+            layer = isinstance(value, Instance) and (value.cls is None or self.is_module(value.cls))
+            if layer or (isinstance(value, Seq) and value.type == "Sequential"):
+                words["part"] = "module"
+        if "_orig_mod" in frame.module.source:
+            words["aware"] = "_orig_mod"
+        return words
+
+
+def torch_imported_above(tree: ast.Module, line: int) -> bool:
+    """Whether a top-level import of torch stands above the line."""
+    for statement in tree.body:
+        if statement.lineno >= line:
+            return False
+        if isinstance(statement, ast.Import):
+            names = [alias.name for alias in statement.names]
+        else:
+            names = [statement.module or ""] if isinstance(statement, ast.ImportFrom) else []
+        if any(name.split(".")[0] == "torch" for name in names):
+            return True
+    return False
+
+
+__all__ = ["Misuse", "torch_imported_above"]

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import Rule
+
+# torch._inductor.list_mode_options(), and the version that brought each.
+MODES = {
+    "default": (2, 0),
+    "reduce-overhead": (2, 0),
+    "max-autotune": (2, 0),
+    "max-autotune-no-cudagraphs": (2, 1),
+    "lite": (2, 10),
+}
+
+
+class CompileArguments(Rule):
+    """`torch.compile` is given arguments that it refuses.
+
+    ## What happens
+    A mode is a name for a set of options of the inductor backend: `mode` and `options` together are an error, and so
+    is a mode that there is not. Both are raised where `torch.compile` is called, which may be a branch that no test
+    runs. `torch._inductor.list_mode_options()` says which options a mode stands for.
+
+    ## Example
+    ```python
+    import torch
+
+    def f(x):
+        return x * 2
+
+    def run():
+        compiled = torch.compile(f, mode="max-autotune", options={"epilogue_fusion": True}, backend="inductor")
+        return compiled(torch.ones(3))
+    ```
+
+    ## Use instead
+    ```python
+    import torch
+
+    def f(x):
+        return x * 2
+
+    def run():
+        compiled = torch.compile(f)
+        return compiled(torch.ones(3))
+    ```
+
+    ## Versions
+    Measured: RuntimeError on torch 2.6, 2.9, 2.13 and 2.15; the mode "lite" exists on 2.13 and 2.15.
+    """
+
+    code = "PTS313"
+    name = "compile-arguments"
+    ops = ("call torch.compile", "call torch.compiler.compile", "call torch.nn.Module.compile")
+    anywhere = True
+    severity = "error"
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        mode, backend = op.arg("mode"), op.arg("backend")
+        if not mode.startswith("constant '") or " | " in mode:
+            return False
+        return backend in ("", "constant 'inductor'", "none") and op.inside != "with"
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if not isinstance(node, cst.Call):
+            return
+        mode = op.arg("mode").removeprefix("constant '").removesuffix("'")
+        options = op.arg("options")
+        if options.startswith("dict of"):
+            self.report(
+                node,
+                op,
+                f"`{self.text(node.func)}` takes `mode` or `options`, not both: it raises RuntimeError",
+            )
+        elif mode not in MODES or self.function.target < MODES[mode]:
+            known = ", ".join(name for name, since in MODES.items() if self.function.target >= since)
+            self.report(
+                node, op, f"there is no mode {mode!r}: torch.compile raises RuntimeError; there are {known}"
+            )
