@@ -178,17 +178,24 @@ def guess(function: FunctionCode) -> Kind:
 _WORDS = words("int float bool str none dict list tuple")
 
 
+def told(function: FunctionCode, node: cst.CSTNode) -> str:
+    """The interpreter's own word for an expression (Op.args); "" where it has none."""
+    words_ = function.memo.get("kinds")
+    if words_ is None:
+        words_ = function.memo["kinds"] = function.kinds() if function.kinds is not None else {}
+    if not words_:
+        return ""
+    try:
+        return words_.get(function.range(node), "")
+    except KeyError:
+        return ""  # made by a repair: it stands nowhere
+
+
 def from_interpreter(function: FunctionCode, node: cst.CSTNode) -> str:
     """The interpreter's word for an expression in the words of repairs; "unknown" where it is not sure."""
-    told = function.memo.get("kinds")
-    if told is None:
-        told = function.memo["kinds"] = function.kinds() if function.kinds is not None else {}
-    if not told:
+    word = told(function, node)
+    if not word:
         return "unknown"
-    try:
-        word = told.get(function.range(node), "unknown")
-    except KeyError:
-        return "unknown"  # made by a repair: it stands nowhere
     options = {_simple(one) for one in word.split(" | ")}
     if len(options) == 1:
         return options.pop()

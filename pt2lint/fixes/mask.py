@@ -29,7 +29,7 @@ from pt2lint.rule import FunctionCode
 _SHAPE = " It assumes that the mask has the shape of `{}`."
 _NAN = " The gradient is NaN where the mask is off and the expression's own gradient is infinite."
 # Work on each element alone, so that it does not matter when the others are left out.
-_ELEMENTWISE = words(
+ELEMENTWISE = words(
     "abs exp log log1p sqrt rsqrt sigmoid tanh sin cos square reciprocal clamp clip relu neg float "
     "half double bfloat16 long int bool detach clone floor ceil round sign isnan isinf isfinite "
     "nan_to_num softplus gelu silu"
@@ -50,7 +50,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
     return (*accepted(*found), capture_shapes(function))
 
 
-def _masked(
+def masked_of(
     function: FunctionCode, node: cst.CSTNode
 ) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
     """The tensor and the mask in `x[mask]`, `x.masked_select(mask)` or `torch.masked_select(x, mask)`."""
@@ -80,7 +80,7 @@ def reduce_where(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = 
     another order, and the mask must have the shape of the tensor.
     """
     kind = kind or guess(function)
-    masked = _masked(function, node)
+    masked = masked_of(function, node)
     if masked is None:
         return Refusal("nothing is selected by a mask here")
     tensor, mask = masked
@@ -122,7 +122,7 @@ def count_mask(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     Refused where the number is used in other ways. Unsafe: the mask must have the shape of the tensor, and what is
     given the number, or a comparison of it, must take a tensor.
     """
-    masked = _masked(function, node)
+    masked = masked_of(function, node)
     if masked is None:
         return Refusal("nothing is selected by a mask here")
     tensor, mask = masked
@@ -177,7 +177,7 @@ def assign_where(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = 
         return Refusal("nothing is assigned through a mask here")
     if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
         return Refusal("the assignment shares its line")
-    masked = _masked(function, target)
+    masked = masked_of(function, target)
     if masked is None or not isinstance(target, cst.Subscript):
         return Refusal("nothing is assigned through a mask here")
     tensor, mask = masked
@@ -231,7 +231,7 @@ def _elementwise(
     alone."""
     if number(node) is not None or is_scalar(function, node):
         return None
-    masked = _masked(function, node)
+    masked = masked_of(function, node)
     if masked is not None:
         if source(function, masked[1]) != mask:
             return "the value is taken under another mask"
@@ -243,7 +243,7 @@ def _elementwise(
         )
     if isinstance(node, cst.UnaryOperation):
         return _elementwise(function, node.expression, mask, unmasked, kind)
-    if isinstance(node, cst.Call) and callee(node) in _ELEMENTWISE:
+    if isinstance(node, cst.Call) and callee(node) in ELEMENTWISE:
         known = qualified(function, node.func)
         given = [arg.value for arg in node.args]
         if known is None and isinstance(node.func, cst.Attribute):

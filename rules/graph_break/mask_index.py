@@ -40,7 +40,7 @@ class MaskIndex(GraphBreak):
     name = "mask-index"
     ops = ("index mask",)
     says = "the size of {code} depends on values in the mask"
-    repairs = ("mask", "disable")
+    repairs = ("masked_loss", "mask", "disable")
     graph_breaks = ("GB0036",)
 
     INVALID = (

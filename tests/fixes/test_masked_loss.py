@@ -1,0 +1,118 @@
+"""Mean losses of what a mask selects, under the real Dynamo."""
+
+import libcst as cst
+import pytest
+import torch
+
+from pt2lint.fixes.mask import masked_of
+from pt2lint.fixes.masked_loss import mask_in_loss
+from pt2lint.fixes.rewrite import Refusal
+from tests.fixes.lab import function_code, nodes, prove
+
+HEAD = """import torch
+import torch.nn.functional as F
+
+
+def f(x, y, m: torch.Tensor, flag=True):
+"""
+X = torch.tensor([[1.0, float("nan"), 3.0], [4.0, -5.0, 6.0]], requires_grad=True)
+Y = torch.tensor([[2.0, 2.0, 2.0], [1.0, 1.0, float("inf")]])
+MASK = torch.tensor([[True, False, True], [True, True, False]])
+SAMPLES = [[X, Y, MASK], [X, Y, MASK, False], [X, Y, torch.zeros(2, 3, dtype=torch.bool)]]
+
+
+def code_of(*lines):
+    code = function_code(HEAD + "".join(f"    {line}\n" for line in lines))
+    code.kinds = lambda: {
+        code.range(one): {"x": "tensor:float", "y": "tensor:float", "m": "tensor:bool"}[one.value]
+        for one in nodes(code, cst.Name)
+        if one.value in ("x", "y", "m")
+    }
+    return code
+
+
+def selection(code, last=False):
+    found = [one for one in (*nodes(code, cst.Subscript), *nodes(code, cst.Call)) if masked_of(code, one)]
+    return found[-1 if last else 0]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["return F.mse_loss(x[m], y[m])"],
+        ["return 2 * F.l1_loss(x[m], y[m])"],
+        ["return F.smooth_l1_loss(x.masked_select(m), torch.masked_select(y, m), beta=0.5).sqrt()"],
+        ["x = x.masked_select(m)", "y = y.masked_select(m)", "return F.mse_loss(x, y) + F.l1_loss(x, y)"],
+        ["x = x[m]", "y = y[m]", "y = torch.log(y.float() + 2)", "return F.huber_loss(x, y)"],
+        ["x = x[m]", "if y is not None:", "    y = y[m]", "return F.mse_loss(x, y)"],
+    ],
+)
+def test_losses(lines):
+    code = code_of(*lines)
+    fix = mask_in_loss(code, selection(code))
+    after = prove(HEAD + "".join(f"    {line}\n" for line in lines), fix, SAMPLES)
+    assert "masked_select" not in after
+    assert "[m]" not in after
+
+
+def test_under_a_flag():
+    lines = [
+        "# padding",
+        "if flag:",
+        "    x = x.masked_select(m)",
+        "    if y is not None:",
+        "        y = y.masked_select(m)",
+        "m = m.float()",
+        "loss = F.mse_loss(x, y)",
+        "if not flag:",
+        "    loss = loss * x.size(1)",
+        "return loss + m.sum()",
+    ]
+    code = code_of(*lines)
+    for last in (False, True):  # the same fix, whichever of them is asked about
+        fix = mask_in_loss(code, selection(code, last))
+        after = prove(HEAD + "".join(f"    {line}\n" for line in lines), fix, SAMPLES[:1])
+        assert "    # padding\n    m_kept = m if flag else torch.ones_like(m)\n" in after
+
+
+def test_a_mask_that_is_broadcast():
+    lines = ["m = m[:, :1]", "x = x.masked_select(m)", "y = y.masked_select(m)", "return F.mse_loss(x, y)"]
+    code = code_of(*lines)
+    x, mask = torch.randn(3, 4), torch.tensor([[True, False], [False, False], [True, True]])
+    prove(
+        HEAD + "".join(f"    {line}\n" for line in lines),
+        mask_in_loss(code, selection(code)),
+        [[x, -x, mask]],
+    )
+
+
+def test_another_loss_keeps_its_selection():
+    lines = ["n = m & (x > 0)", "x = x.masked_select(m)", "y = y.masked_select(m)", "z = z.masked_select(n)"]
+    lines = ["z = x + 1", *lines, "return F.mse_loss(x, y) + F.binary_cross_entropy_with_logits(z, z)"]
+    code = code_of(*lines)
+    fix = mask_in_loss(code, selection(code))
+    assert sum("masked_select" in edit.text for edit in fix.edits) == 0
+    assert isinstance(mask_in_loss(code, selection(code, last=True)), Refusal)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["return F.mse_loss(x[m], y[~m])"],
+        ["return F.mse_loss(x[m], y)"],
+        ["return F.mse_loss(x[m], y[m], reduction='sum')"],
+        ["return F.binary_cross_entropy(x[m], y[m])"],
+        ["return F.mse_loss(x[0], y[0])"],  # no mask
+        ["x = x[m]", "y = y[m]", "return F.mse_loss(x, y) + x.max()"],
+        ["x = x[m]", "y = y[m]", "x = x.cumsum(0)", "return F.mse_loss(x, y)"],
+        ["x = x[m]", "y = y[m]", "x = x + y", "return F.mse_loss(x, y)"],
+        ["x = x[m]", "return F.mse_loss(x, y)"],
+        ["if flag:", "    x = x[m]", "    y = y[m]", "    y = y * 2", "return F.mse_loss(x, y)"],
+        ["for _ in range(2):", "    x = x[m]", "    y = y[m]", "return F.mse_loss(x, y)"],
+    ],
+)
+def test_refused(lines):
+    code = code_of(*lines)
+    found = [one for one in (*nodes(code, cst.Subscript), *nodes(code, cst.Call)) if masked_of(code, one)]
+    assert all(isinstance(mask_in_loss(code, one), Refusal) for one in found)
+    assert found
