@@ -208,11 +208,15 @@ class _Block:
 
     def rewritten(self) -> Fix:
         function = self.function
-        end = function.range(self.flag or self.group.statements[-1])[2:]
+        ends = {
+            name: function.range(self.flag or statement)[2:]
+            for statement in self.group.statements
+            for name in reads(statement) & set(self.group.masks)
+        }
         losses: dict[cst.Call, str] = {}
         unfit: dict[str, _No] = {}
         for use in uses(self.owner.body):
-            if use.name not in self.group.masks or function.range(use.node)[:2] < end:
+            if use.name not in self.group.masks or function.range(use.node)[:2] < ends[use.name]:
                 continue
             try:
                 if use.binds:

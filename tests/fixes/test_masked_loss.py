@@ -88,7 +88,13 @@ def test_a_mask_that_is_broadcast():
 
 def test_another_loss_keeps_its_selection():
     lines = ["n = m & (x > 0)", "x = x.masked_select(m)", "y = y.masked_select(m)", "z = z.masked_select(n)"]
-    lines = ["z = x + 1", *lines, "return F.mse_loss(x, y) + F.binary_cross_entropy_with_logits(z, z)"]
+    lines = [
+        "z = x + 1",
+        *lines[:3],
+        "a = F.mse_loss(x, y)",
+        lines[3],
+        "return a + F.binary_cross_entropy_with_logits(z, z)",
+    ]
     code = code_of(*lines)
     fix = mask_in_loss(code, selection(code))
     assert sum("masked_select" in edit.text for edit in fix.edits) == 0
