@@ -109,15 +109,18 @@ def _scaled(
         if isinstance(name, cst.Name | cst.Attribute | cst.Call | cst.Subscript) or name.lpar
         else f"({mask})"
     )
-    filled = [cst.Arg(cst.parse_expression(f"{where}({mask}, {one}, 0)")) for one in operands]
-    args = [arg.with_changes(value=new.value) for arg, new in zip(call.args[:2], filled, strict=True)]
-    made = call.with_changes(args=[*args, *call.args[2:]])
-    whole = f"{source(function, made)} * ({text}.numel() / {text}.sum())"
+    given = [f"{where}({mask}, {one}, 0)" for one in operands]
+    given += [source(function, arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args[2:]]
+    scale = f"* ({text}.numel() / {text}.sum())"
+    whole = f"{source(function, call.func)}({', '.join(given)}) {scale}"
+    if len(whole) > 80:  # the tree adds the indentation of the statement
+        inner = "".join(f"{function.module.default_indent}{one},\n" for one in given)
+        whole = f"{source(function, call.func)}(\n{inner}) {scale}"
     parent = function.parent(call)
     alone = isinstance(parent, cst.Assign | cst.Return | cst.Arg | cst.AugAssign | cst.AnnAssign) or (
         isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.Add)
     )
-    return cst.parse_expression(whole if alone and "\n" not in whole else f"({whole})")
+    return cst.parse_expression(whole if alone else f"({whole})")
 
 
 def _fix(function: FunctionCode, new: dict[cst.CSTNode, New], imports: Sequence[Any]) -> Fix:
@@ -234,11 +237,13 @@ class _Block:
         if self.mask not in losses.values():
             raise _No("no loss is taken of what was selected")
         where, imports = torch_name(function, "torch.where")
-        kept = {mask: fresh(function, f"{mask}_kept") for mask in masks}
+        kept = {
+            mask: fresh(function, f"{mask}_kept") for mask in masks if self.flag or self.bound_later(mask)
+        }
         new: dict[cst.CSTNode, New] = {}
         for call, mask in losses.items():
             operands = [source(function, arg.value) for arg in call.args[:2]]
-            new[call] = _scaled(function, call, where, operands, kept[mask])
+            new[call] = _scaled(function, call, where, operands, kept.get(mask, mask))
         lines = [f"{name} = {mask}" for mask, name in kept.items()]
         if self.flag is not None:
             all_of, more = torch_name(function, "torch.ones_like")
@@ -251,9 +256,18 @@ class _Block:
             fit = [one for one in self.group.statements if not set(unfit) & reads(one)]
             new |= dict.fromkeys(fit)
             first = fit[0]
-        made[0] = made[0].with_changes(leading_lines=first.leading_lines)
-        new[first] = made
+        if made:
+            made[0] = made[0].with_changes(leading_lines=first.leading_lines)
+            new[first] = made
         return _fix(function, new, tuple(dict.fromkeys(imports)))
+
+    def bound_later(self, mask: str) -> bool:
+        """Whether the mask's name may hold something else by the time of a loss."""
+        end = min(self.function.range(one)[2:] for one in self.group.statements)
+        return any(
+            use.name == mask and use.binds and self.function.range(use.node)[:2] > end
+            for use in uses(self.owner.body)
+        )
 
     def must_stay_elementwise(self, target: cst.CSTNode, name: str) -> None:
         """Raise _No unless the name is bound to something made of it element by element."""
