@@ -24,13 +24,16 @@ CHILD = Path(__file__).parent / "child" / "main.py"
 MARK = "PT2LINT_VERIFY"
 # They would send Dynamo's records elsewhere, or turn Dynamo off.
 _UNSET = ("TORCH_LOGS", "TORCH_TRACE", "TORCH_LOGS_OUT", "TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE")
+# What the child says when it starts on something that has the whole time for itself.
+RENEWING = ("loaded", "target", "target_done", "step", "no_torch")
 _TAIL = 16_384
 STOPPED = Failure("stopped", "it was interrupted")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds for loading and again for each target; bytes for the process and all its children together."""
+    """Seconds for loading and again for each target, or each step of a comparison; bytes for the process and all its
+    children together."""
 
     seconds: float
     memory: int | None
@@ -91,6 +94,10 @@ def run_child(
         {MARK: mark, "TMPDIR": scratch, "TORCHINDUCTOR_CACHE_DIR": os.path.join(scratch, "inductor"),
          "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     )  # fmt: skip
+    environment.setdefault("PYTHONHASHSEED", "0")  # sets are in the same order in the runs that are compared
+    if "time" not in spec:
+        # Threads that wait by spinning take the processor from the others: 20 times the time on a busy machine.
+        environment.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     process = None
     try:
         spec_path = os.path.join(scratch, "spec.json")
@@ -158,7 +165,7 @@ def _listen(
                     continue  # something of the verified code's own found the pipe
                 if message.get("event") == "done":
                     return None
-                if message.get("event") in ("loaded", "target", "target_done", "no_torch"):
+                if message.get("event") in RENEWING:
                     deadline = time.monotonic() + limits.seconds
                 hear(message)
             if not data:

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import io
-from collections.abc import Callable, Iterator
-from typing import Any
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import torch
 
 from .overlay import sides
-from .probes import Prober, as_before, seed
+from .probes import CountingBackend, Prober, as_before, report_records, seed
+from .state import Kept, Unsure
+from .taps import listening
 from .targets import Call, Target, cloned, mapped, module_of
 from .wire import Wire
 
@@ -30,108 +34,230 @@ GRADIENTS = "inputs with gradients"
 
 
 class Observer:
-    """Observes targets; `spec["observe"]` names the file and says whether to save or to compare."""
+    """Observes targets; `spec["observe"]` names the file and says whether to save or to compare.
+
+    In each mode first the user's first call, then whether and where Dynamo breaks, then all calls in eager mode, and
+    compiled last, so that what is wrong shows as early as it can. What was compiled serves all calls. `seconds` is the
+    time for one target: what is left over by then is said (`left`), and neither observed nor compared.
+    """
 
     def __init__(self, prober: Prober, spec: dict[str, Any], wire: Wire) -> None:
-        self.prober, self.spec, self.wire = prober, spec, wire
-        self.file: str = spec["observe"]["file"]
+        self.prober, self.wire = prober, wire
+        self.wanted: dict[str, Any] = spec["observe"]
+        self.modes: list[str] = spec["modes"]
         self.before: dict[str, Any] | None = None
-        if not spec["observe"]["save"]:
-            self.before = torch.load(self.file, weights_only=False)
+        if not self.wanted["save"]:
+            self.before = torch.load(self.wanted["file"], weights_only=False)
         self.seen: dict[str, Any] = {}
 
     def observe(self, target: Target) -> None:
-        only = self.spec["observe"].get("only")
+        only = self.wanted.get("only")
         if only and target.name not in only:
             return
         self.wire.send("target", name=target.name, how=target.how, path=target.path, line=target.line)
-        modes = [mode for mode in target.modes if mode == "call" or mode in self.spec["modes"]]
-        for mode in modes:
-            if not self.prober.eager(target, mode):
-                continue
-            self.prober.default(target, mode)
-            torch._dynamo.reset()
-            self.random = True
-            with without_recompile_limit():
-                for label, number, change, gradients in variants(target):
-                    self.one(target, mode, label, number, change, gradients and mode != "eval")
+        modes = [mode for mode in target.modes if mode == "call" or mode in self.modes]
+        start = time.monotonic()
+        for number, mode in enumerate(modes):
+            one = InMode(self, target, mode, start + self.wanted["seconds"] * (number + 1) / len(modes))
+            if self.before is None:
+                one.observe()
+                torch.save(self.seen, self.wanted["file"])
+            else:
+                one.compare(self.before)
         torch._dynamo.reset()
-        if self.before is None:
-            torch.save(self.seen, self.file)
         self.wire.send("target_done", name=target.name)
 
-    def one(
-        self,
-        target: Target,
-        mode: str,
-        label: str,
-        number: int,
-        change: Callable[[Any], Any],
-        gradients: bool,
-    ) -> None:
-        key = repr((target.name, mode, label))
-        old = self.before.get(key) if self.before is not None else None
-        if self.before is not None:
-            if old is None:
-                return
-            gradients = old["gradients"]
-        call = change(target.arguments(number, self.prober.device))
-        at = int(label.partition("seed ")[2] or 0)
-        if label in CHANGES or label == GRADIENTS:
-            first = target.arguments(0, self.prober.device)
-            # What changes nothing is the first call again: ids have no infinity, few inputs hold masks.
-            if not (gradients and has_floats(call)) and identical(plain(first), plain(call)):
-                return
-        sides.on, sides.seen = True, {}
-        eager = outcome(target, mode, self.prober.device, call, gradients, at, None)
-        if gradients and old is None and eager["error"]:
-            gradients = False  # perhaps it only minds the gradients: `numpy()`, a change of a leaf in place
-            eager = outcome(target, mode, self.prober.device, call, gradients, at, None)
-        sides.on = False
-        if self.before is None:
-            if label == "seed 1":
-                self.random = not same_outcome(self.seen[repr((target.name, mode, "call 1"))]["eager"], eager)
-            # What is compiled before the fix is asked for only where random numbers may explain a difference.
-            compiled = self.compiled(target, mode, call, gradients, at) if self.random else None
-            again = self.random or not label.startswith("seed")
-            self.seen[key] = {"eager": eager, "compiled": compiled, "gradients": gradients, "again": again}
-            shown = {number: sorted(values) for number, values in sides.seen.items()}
-            self.wire.send("observed", target=target.name, mode=mode, label=label, sides=shown)
+
+class Variant(NamedTuple):
+    """One call to observe: a label, the number of the user's call, what is changed of its arguments, whether its
+    inputs get gradients, and the seed."""
+
+    label: str
+    number: int
+    change: Callable[[Any], Any]
+    gradients: bool
+    seed: int
+
+
+class InMode:
+    """One target in one mode, observed or compared; `deadline` is a time of time.monotonic()."""
+
+    def __init__(self, observer: Observer, target: Target, mode: str, deadline: float) -> None:
+        self.prober, self.wire, self.wanted = observer.prober, observer.wire, observer.wanted
+        self.seen, self.target, self.mode, self.deadline = observer.seen, target, mode, deadline
+        self.device = self.prober.device
+        self.kept: Kept | None = None
+        self.function: Callable[..., Any] | None = None
+        self.backend: CountingBackend | None = None
+
+    def key(self, variant: Variant) -> str:
+        return repr((self.target.name, self.mode, variant.label))
+
+    def late(self) -> bool:
+        return time.monotonic() > self.deadline
+
+    def observe(self) -> None:
+        """See what the target does as it is."""
+        first, *others = variants(self.target)
+        plainly = self.eager(first, False)
+        if plainly["error"]:
             return
-        assert old is not None
-        notes: list[str] = []
-        allowed = bool(self.spec["observe"].get("runtime_error"))
-        difference = differ(old["eager"], eager, notes, allowed)
-        if difference is None and old["again"]:
-            compiled = self.compiled(target, mode, call, gradients, at)
-            # Dynamo drops random numbers that nobody uses: what is compiled may draw others than eager does.
-            difference = differ(old["eager"], compiled, notes, allowed)
-            if difference and old["compiled"]:
-                difference = differ(old["compiled"], compiled, notes, allowed)
-            difference = difference and "compiled, " + difference
+        self.trace(first)
+        done: dict[Variant, dict[str, Any]] = {first: self.note(first, plainly, False)}
+        known, left = [self.shown(first)], 0
+        for variant in others:
+            shown = self.shown(variant)
+            # What changes nothing is a call made already: ids have no infinity, few inputs hold masks.
+            again = variant.label in MADE and any(identical(shown, one) for one in known)
+            if again or variant.label in self.wanted["leave"].get(self.mode, ()):
+                continue
+            if self.late():
+                left += 1
+                continue
+            known.append(shown)
+            gradients = self.with_gradients(variant)
+            eager = self.eager(variant, gradients)
+            if gradients and eager["error"]:
+                gradients = (
+                    False  # perhaps it only minds the gradients: `numpy()`, a change of a leaf in place
+                )
+                eager = self.eager(variant, gradients)
+            done[variant] = self.note(variant, eager, gradients)
+        # What is compiled before the fix is asked for only where random numbers may explain a difference.
+        if any(not same_outcome(plainly, one["eager"]) for variant, one in done.items() if variant.seed):
+            for variant, one in done.items():
+                if self.late() and variant is not first:
+                    del self.seen[self.key(variant)]
+                    left += 1
+                else:
+                    one["again"] = True
+                    one["compiled"] = self.compiled(variant, one["gradients"])
+        shown_sides = {number: sorted(values) for number, values in sides.seen.items()}
+        self.wire.send("observed", target=self.target.name, mode=self.mode, left=left, sides=shown_sides)
+
+    def note(self, variant: Variant, eager: dict[str, Any], gradients: bool) -> dict[str, Any]:
+        one = {"eager": eager, "compiled": None, "gradients": gradients, "again": not variant.seed}
+        self.seen[self.key(variant)] = one
+        return one
+
+    def shown(self, variant: Variant) -> list[Any]:
+        """The arguments, and whether they get gradients, to be compared with those of other calls."""
+        call = self.arguments(variant)
+        return plain((call, self.with_gradients(variant) and has_floats(call)))
+
+    def with_gradients(self, variant: Variant) -> bool:
+        return variant.gradients and self.mode != "eval"
+
+    def compare(self, before: Mapping[str, Any]) -> None:
+        """See what it does now, and whether that is the same."""
+        found = [(one, before[self.key(one)]) for one in variants(self.target)
+                 if self.key(one) in before]  # fmt: skip
+        if not found:
+            return
+        if self.compare_one(*found[0], self.eager, ""):
+            return
+        self.trace(found[0][0])
+        done = []
+        for number, (variant, old) in enumerate(found):
+            if number and self.late():
+                break
+            if number and self.compare_one(variant, old, self.eager, ""):
+                return
+            done.append((variant, old))
+        left = len(found) - len(done)
+        for number, (variant, old) in enumerate(done):
+            if number and self.late():
+                left += len(done) - number
+                break
+            if old["again"] and self.compare_one(variant, old, self.compiled, "compiled, "):
+                return
+            self.tell(variant, None)
+        self.wire.send("left", target=self.target.name, mode=self.mode, number=left)
+
+    def compare_one(
+        self, variant: Variant, old: Mapping[str, Any], run: Callable[..., Any], how: str
+    ) -> bool:
+        """Whether there is a difference; if so, it has been told."""
+        now = run(variant, old["gradients"])
+        allowed = bool(self.wanted.get("runtime_error"))
+        difference = differ(old["eager"], now, allowed)
+        # Dynamo drops random numbers that nobody uses: what is compiled may draw others than eager does.
+        if difference and how and old["compiled"]:
+            difference = differ(old["compiled"], now, allowed)
+        if difference:
+            self.tell(variant, how + difference)
+        return difference is not None
+
+    def tell(self, variant: Variant, difference: str | None) -> None:
         self.wire.send(
-            "compared", target=target.name, mode=mode, label=label, difference=difference, notes=notes
+            "compared", target=self.target.name, mode=self.mode, label=variant.label, difference=difference
         )
 
-    def compiled(self, target: Target, mode: str, call: Call, gradients: bool, at: int) -> dict[str, Any]:
-        def how(function: Any) -> Any:
-            return torch.compile(function, backend=self.prober.backend)
+    def arguments(self, variant: Variant) -> Call:
+        changed: Call = variant.change(self.target.arguments(variant.number, self.device))
+        return changed
 
-        return outcome(target, mode, self.prober.device, call, gradients, at, how)
+    def fresh(self) -> Callable[..., Any]:
+        """The callable as it was at first: the same object as before where that can be had."""
+        if self.function is not None and self.kept is not None and self.kept.put_back():
+            return self.function
+        self.kept, self.function = None, self.target.fresh(self.mode, self.device)
+        module, like = module_of(self.function), module_of(self.target.pristine)
+        if module is not None and like is not None:
+            with contextlib.suppress(Unsure):
+                self.kept = Kept(module, like)
+        return self.function
+
+    def trace(self, variant: Variant) -> None:
+        """Default mode, every record heard."""
+        torch._dynamo.reset()
+        self.step(variant, "traced")
+        function, prober = self.fresh(), self.prober
+        with prober.run(self.target, "default", self.mode) as report, listening(prober.roots) as records:
+            self.backend = prober.counting_backend(records)
+            args, kwargs = self.arguments(variant)
+            try:
+                torch.compile(function, backend=self.backend)(*args, **kwargs)
+            finally:
+                report_records(report, records)
+
+    def eager(self, variant: Variant, gradients: bool) -> dict[str, Any]:
+        self.step(variant, "eager")
+        sides.on = True
+        try:
+            return self.outcome(variant, gradients, lambda function: function)
+        finally:
+            sides.on = False
+
+    def compiled(self, variant: Variant, gradients: bool) -> dict[str, Any]:
+        self.step(variant, "compiled")
+        with without_recompile_limit():
+            return self.outcome(
+                variant, gradients, lambda function: torch.compile(function, backend=self.backend)
+            )
+
+    def step(self, variant: Variant, what: str) -> None:
+        """Say what comes next: it has the time limit for itself, and is to blame if it ends the process."""
+        self.wire.send("step", mode=self.mode, label=variant.label, what=what)
+
+    def outcome(self, variant: Variant, gradients: bool, how: Callable[[Any], Any]) -> dict[str, Any]:
+        call = self.arguments(variant)
+        return outcome(self.fresh(), self.mode, call, gradients, variant.seed, how)
 
 
-def variants(target: Target) -> list[tuple[str, int, Callable[[Any], Any], bool]]:
-    """(label, which call, change of its arguments, whether inputs get a gradient): the user's calls, then
-    what is made of the first one to reach the other sides of branches. Seeds come right after the first call,
-    to know early whether it draws random numbers."""
-    found: list[tuple[str, int, Callable[[Any], Any], bool]] = [
-        (f"call {number + 1}", number, lambda call: call, False) for number in range(len(target.calls))
+def variants(target: Target) -> list[Variant]:
+    """The user's calls and other seeds, then what is made of the first call to reach the other sides of branches."""
+    given = [Variant(f"call {number + 1}", number, as_it_is, False, 0) for number in range(len(target.calls))]
+    seeds = [Variant(f"seed {number}", 0, as_it_is, False, number) for number in (1, 2, 3)]
+    made = [
+        Variant(name, 0, functools.partial(mapped, keep_leaf(change)), True, 0)
+        for name, change in CHANGES.items()
     ]
-    found[1:1] = [(f"seed {number}", 0, lambda call: call, False) for number in (1, 2, 3)]
-    for name, change in CHANGES.items():
-        found.append((name, 0, lambda call, change=change: mapped(keep_leaf(change), call), True))  # type: ignore[misc]
-    found.append((GRADIENTS, 0, lambda call: call, True))
-    return found
+    return [given[0], *seeds, *given[1:], Variant(GRADIENTS, 0, as_it_is, True, 0), *made]
+
+
+def as_it_is(call: Call) -> Call:
+    return call
 
 
 @contextlib.contextmanager
@@ -217,6 +343,7 @@ CHANGES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "masks off": lambda tensor: torch.zeros_like(tensor) if tensor.dtype == torch.bool else tensor,
     "masks on": lambda tensor: torch.ones_like(tensor) if tensor.dtype == torch.bool else tensor,
 }
+MADE = {*CHANGES, GRADIENTS}
 
 
 @contextlib.contextmanager
@@ -227,18 +354,11 @@ def silenced() -> Iterator[io.StringIO]:
 
 
 def outcome(
-    target: Target,
-    mode: str,
-    device: str | None,
-    call: Call,
-    gradients: bool,
-    at: int,
-    how: Callable[[Any], Any] | None,
+    function: Any, mode: str, call: Call, gradients: bool, at: int, how: Callable[[Any], Any]
 ) -> dict[str, Any]:
     """What one call did, as plain data: lists of (path, value)."""
-    function = target.fresh(mode, device)
     module = module_of(function)
-    args, kwargs = cloned(call, device)
+    args, kwargs = cloned(call)
     leaves: list[torch.Tensor] = []
     if gradients:
         # What the target gets is no leaf, so that it may change it in place as it may without gradients.
@@ -257,7 +377,7 @@ def outcome(
     with as_before(), torch.set_grad_enabled(mode != "eval"), silenced() as out:
         seed(at)
         try:
-            value = (how(function) if how else function)(*args, **kwargs)
+            value = how(function)(*args, **kwargs)
         except Exception as error:
             said["error"] = (type(error).__name__, str(error)[:300])
         named = list(module.named_parameters()) if module is not None else []
@@ -292,7 +412,7 @@ def backward(value: Any, leaves: list[torch.Tensor], named: list[Any]) -> list[A
         return [("backward", f"{type(error).__name__}: {str(error)[:100]}")]
     names = [f"input {number}" for number in range(len(leaves))]
     names += [name for name, parameter in named if parameter.requires_grad]
-    return [(name, None if grad is None else grad.detach().cpu()) for name, grad in zip(names, found)]  # noqa: B905
+    return [(name, None if grad is None else grad.detach().cpu().clone()) for name, grad in zip(names, found)]  # noqa: B905
 
 
 def plain(value: Any, path: str = "", keep: bool = False, depth: int = 12) -> list[Any]:
@@ -318,7 +438,7 @@ def plain(value: Any, path: str = "", keep: bool = False, depth: int = 12) -> li
     return head + [leaf for where, item in items for leaf in plain(item, where, keep, depth - 1)]
 
 
-def differ(old: dict[str, Any], new: dict[str, Any], notes: list[str], allowed: bool) -> str | None:
+def differ(old: Mapping[str, Any], new: Mapping[str, Any], allowed: bool) -> str | None:
     """The first difference in words, None where there is none. `allowed`: a RuntimeError may take the place
     of another error, as the fix says."""
     if old["error"] or new["error"]:
@@ -335,7 +455,6 @@ def differ(old: dict[str, Any], new: dict[str, Any], notes: list[str], allowed: 
             if what == "gradients" and (one is None) != (other is None):
                 given = one if one is not None else other
                 if isinstance(given, torch.Tensor) and not given.any():
-                    notes.append("a gradient that was None is zero")
                     continue
             difference = differ_leaf(one, other)
             if difference:

@@ -23,8 +23,9 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
 
         overlay.install(spec["overlay"])
     if spec.get("observe"):
-        from . import compare
+        from . import compare, entropy
 
+        entropy.install()
         look = compare.Observer(prober, spec, wire).observe
     elif spec.get("time"):
         from . import timing

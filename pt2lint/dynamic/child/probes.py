@@ -23,6 +23,7 @@ import torch
 import torch._dynamo
 
 from . import logs
+from .entropy import entropy
 from .lines import Lines
 from .taps import Records, listening, real_places, under
 from .targets import Call, Target, cloned, distance, mapped, module_of, resized, same, tensors_of
@@ -67,6 +68,7 @@ def as_before() -> Iterator[None]:
 
 def seed(number: int) -> None:
     """Seed every generator of random numbers that is loaded."""
+    entropy.restart(number)
     random.seed(number)
     torch.manual_seed(number)
     if "numpy" in sys.modules:

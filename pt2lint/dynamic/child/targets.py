@@ -16,14 +16,15 @@ class Target:
     """A callable and one or more calls of it: [(args, kwargs), ...].
 
     `how` says where the inputs came from; `path` and `line` where the callable is defined; `seen_in` the mode
-    in which a program made each call, None where no program did.
+    in which a program made each call, None where no program did; `pristine` a copy of a callable with state, that
+    nobody calls.
     """
 
     def __init__(self, name: str, function: Callable[..., Any], calls: list[Call], how: str) -> None:
         self.name, self.function, self.calls, self.how = name, function, calls, how
         self.seen_in: list[str | None] = [None] * len(calls)
         self.path, self.line = defined_at(function)
-        self._pristine = self._copy(function)
+        self.pristine = self._copy(function)
 
     @staticmethod
     def _copy(function: Callable[..., Any]) -> Any:
@@ -40,7 +41,7 @@ class Target:
 
     def fresh(self, mode: str, device: str | None) -> Callable[..., Any]:
         """The callable as it was at first, in train or eval mode, on the device."""
-        function = self.function if self._pristine is None else self._copy(self._pristine)
+        function = self.function if self.pristine is None else self._copy(self.pristine)
         module = module_of(function)
         if module is not None:
             module.train(mode != "eval")

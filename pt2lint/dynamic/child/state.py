@@ -1,0 +1,178 @@
+"""A module put back as it was before a call, so that what was compiled for it serves the next call too.
+
+A deep copy is another object to the guards of what was compiled (some ask for the identity of a configuration), and
+Dynamo would compile it anew.
+"""
+
+from __future__ import annotations
+
+import collections
+import enum
+import functools
+import logging
+import os
+import threading
+import types
+import weakref
+from typing import Any
+
+import torch
+
+NODES = 200_000  # objects that are looked at, at most
+_VALUES = (
+    str, bytes, bool, int, float, complex, type(None), type(Ellipsis), type(NotImplemented), range, slice,
+    torch.dtype, torch.device, torch.layout, torch.memory_format, os.PathLike, enum.Enum,
+)  # fmt: skip
+_BY_IDENTITY = (
+    type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.CodeType, weakref.ref, property,
+    staticmethod, classmethod, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType,
+    types.GenericAlias, logging.Logger, type(threading.Lock()), type(threading.RLock()),
+)  # fmt: skip
+_OPEN = (
+    dict, list, tuple, set, frozenset, collections.deque, functools.partial, types.MappingProxyType,
+)  # fmt: skip
+
+
+class Unsure(Exception):
+    """Holds something of which nobody can tell whether it has changed."""
+
+
+class Picture:
+    """What can be reached from an object: a description that equals itself as long as nothing but the numbers in
+    tensors has changed; the tensors; and the containers, with what they held."""
+
+    def __init__(self, root: Any) -> None:
+        self.said: list[Any] = []
+        self.tensors: list[torch.Tensor] = []
+        self.held: list[tuple[Any, Any]] = []
+        self._known: dict[int, int] = {}
+        left = [root]
+        while left:
+            left += self._look(left.pop())
+            if len(self.said) > NODES:
+                raise Unsure("too much to look at")
+
+    def _look(self, value: Any) -> list[Any]:
+        """Describe one object; returns what to look at next."""
+        if isinstance(value, _VALUES):
+            self.said.append((type(value), repr(value)))
+            return []
+        if id(value) in self._known:
+            self.said.append(self._known[id(value)])
+            return []
+        self._known[id(value)] = len(self._known)
+        self.said.append((type(value), id(value)))
+        if isinstance(value, _BY_IDENTITY):
+            return []
+        if isinstance(value, torch.Tensor):
+            return self._tensor(value)
+        if isinstance(value, torch.Generator):
+            self.said.append(bytes(value.get_state().numpy()))
+            return []
+        if isinstance(value, types.MethodType):
+            self.said.append(id(value.__func__))
+            return [value.__self__]
+        if type(value).__module__ == "numpy" and hasattr(value, "tobytes"):
+            self.said.append((str(value.dtype), value.shape, value.tobytes()))
+            return []
+        inner = self._content(value)
+        attributes = getattr(value, "__dict__", None)
+        if type(attributes) is dict:
+            self.held.append((attributes, dict(attributes)))
+            inner += [part for pair in attributes.items() for part in pair]
+        slots = [name for base in type(value).__mro__ for name in _slots(base)]
+        inner += [getattr(value, name) for name in slots if hasattr(value, name)]
+        if (
+            not isinstance(value, _OPEN)
+            and type(attributes) is not dict
+            and not slots
+            and type(value) is not object
+        ):
+            raise Unsure(f"a {type(value).__name__}")
+        return inner
+
+    def _content(self, value: Any) -> list[Any]:
+        if isinstance(value, dict):
+            self.held.append((value, dict(value)))
+            return [part for pair in value.items() for part in pair]
+        if isinstance(value, types.MappingProxyType):
+            return [part for pair in value.items() for part in pair]
+        if isinstance(value, (list, set, collections.deque)):
+            self.held.append((value, list(value)))
+            return list(value)
+        if isinstance(value, (tuple, frozenset)):
+            return list(value)
+        if isinstance(value, functools.partial):
+            return [value.func, value.args, value.keywords]
+        return []
+
+    def _tensor(self, tensor: torch.Tensor) -> list[Any]:
+        if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_nested:
+            raise Unsure("a tensor of another layout")
+        about = (
+            tensor.dtype,
+            tensor.shape,
+            tensor.stride(),
+            tensor.device,
+            tensor.requires_grad,
+            tensor.is_leaf,
+        )
+        self.said.append(about)
+        self.tensors.append(tensor)
+        grad = tensor.grad if tensor.is_leaf else None
+        return [grad, vars(tensor)]
+
+
+def _slots(base: type) -> list[str]:
+    given = vars(base).get("__slots__", ())
+    names = [given] if isinstance(given, str) else list(given)
+    private = f"_{base.__name__.lstrip('_')}"
+    return [
+        private + name if name.startswith("__") and not name.endswith("__") else name
+        for name in names
+        if name not in ("__dict__", "__weakref__")
+    ]
+
+
+class Kept:
+    """A module with the means to put it back; `like` is a copy that nobody calls, which has the numbers.
+
+    Raises Unsure where that cannot be done.
+    """
+
+    def __init__(self, module: torch.nn.Module, like: torch.nn.Module) -> None:
+        self.module = module
+        self.first = Picture(module)
+        self.numbers = Picture(like).tensors
+        if any(isinstance(one, torch.jit.ScriptModule) for one in module.modules()):
+            raise Unsure("a ScriptModule")
+        if [one.shape for one in self.numbers] != [one.shape for one in self.first.tensors]:
+            raise Unsure("its copy is another")
+
+    def put_back(self) -> bool:
+        """Whether the module is as it was at first, after an attempt to make it so."""
+        try:
+            for container, held in self.first.held:
+                refill(container, held)
+            with torch.no_grad():
+                for tensor, number in zip(self.first.tensors, self.numbers):  # noqa: B905 -- Python 3.9
+                    tensor.copy_(number)
+            return Picture(self.module).said == self.first.said
+        except Exception:
+            return False
+
+
+def refill(container: Any, held: Any) -> None:
+    """Give a container what it held, if it holds something else now."""
+    if isinstance(container, dict):
+        now = [*container.items()]
+        if len(now) != len(held) or any(
+            a is not c or b is not d
+            for (a, b), (c, d) in zip(now, held.items())  # noqa: B905
+        ):
+            container.clear()
+            container.update(held)
+        return
+    if len(container) != len(held) or any(a is not b for a, b in zip(container, held)):  # noqa: B905
+        container.clear()
+        container.update(held) if isinstance(container, set) else container.extend(held)
