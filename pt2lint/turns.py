@@ -13,9 +13,11 @@ from pt2lint.tree import walk
 Loop = cst.For | cst.While
 # From so many turns on Dynamo gives up what is compiled anew at each: its recompile limit, less the first call.
 LIMIT = 8
+# What goes over the same things as its first argument.
+_THROUGH = ("tqdm", "trange", "track", "reversed", "list", "iter")
 _GROW = ("append", "extend", "insert", "appendleft")
 _SHRINK = ("clear", "pop", "popleft", "remove")
-_SIZED = ("zeros", "ones", "empty", "rand", "randn", "arange", "full", "linspace")
+_SIZED = ("zeros", "ones", "empty", "rand", "randn")
 
 
 def loops_around(function: FunctionCode, node: cst.CSTNode) -> list[Loop]:
@@ -196,11 +198,10 @@ class Turns:
                     ):
                         name = self.function.module.code_for_node(bounds[0])
                         return _dimension([e.slice for e in value.slice[:place]]), name
-        if isinstance(value, cst.Call) and _called(value).rsplit(".", 1)[-1] in _SIZED:
-            if "." in _called(value):
-                for place, a in enumerate(value.args):
-                    if a.keyword is None and self.number(a.value):
-                        return place, self.function.module.code_for_node(a.value)
+        if isinstance(value, cst.Call) and "." in _called(value):
+            for place, size in enumerate(_sizes(value)):
+                if self.number(size):
+                    return place, self.function.module.code_for_node(size)
         return None
 
 
@@ -254,10 +255,23 @@ def _called(call: cst.Call) -> str:
     return ".".join([here.value, *reversed(parts)]) if isinstance(here, cst.Name) else ""
 
 
+def _sizes(call: cst.Call) -> list[cst.BaseExpression]:
+    """The sizes that a function of torch is given to make a tensor of."""
+    last = _called(call).rsplit(".", 1)[-1]
+    given = [a.value for a in call.args if a.keyword is None and not a.star]
+    if last == "arange" and len(given) == 1:
+        return given
+    if last not in (*_SIZED, "full") or not given:
+        return []
+    if isinstance(given[0], cst.Tuple | cst.List):
+        return [e.value for e in given[0].elements]
+    return given if last != "full" else []
+
+
 def _targets(loop: cst.For) -> tuple[str, set[str]]:
     """The name that counts ("" if none does) and those of what the loop goes over."""
     source, target = loop.iter, loop.target
-    while isinstance(source, cst.Call) and _called(source).rsplit(".", 1)[-1] in ("tqdm", "trange", "track"):
+    while isinstance(source, cst.Call) and _called(source).rsplit(".", 1)[-1] in _THROUGH:
         if _called(source).endswith("trange"):
             break
         if not source.args:
@@ -291,6 +305,8 @@ def _is_short(loop: Loop) -> bool:
     if not isinstance(loop, cst.For):
         return False
     source = loop.iter
+    while isinstance(source, cst.Call) and _called(source) in _THROUGH and source.args:
+        source = source.args[0].value
     if isinstance(source, cst.Tuple | cst.List | cst.Set):
         return len(source.elements) <= LIMIT
     if isinstance(source, cst.Call) and _called(source) == "enumerate" and source.args:

@@ -111,12 +111,15 @@ class FloatLearningRate(Rule):
             because = f', and `group["lr"]` is assigned: {cost}'
         else:
             because = f": if it changes, {cost}"
+        changes = scheduler is not None or "set lr" in op.uses
+        if not changes:
+            op = op._replace(sure=False)  # most rates without a scheduler in sight stay what they are
         self.report(
             node,
             op,
             f"the learning rate of `{optimizer}`, {what}, is a Python number{because}",
             fixes=self.fixes(node, rate, op, optimizer, scheduler),
-            severity="warning" if scheduler or "set lr" in op.uses else "note",
+            severity="warning" if changes else "note",
         )
 
     def rate(self, node: cst.Call) -> cst.BaseExpression | None:

@@ -70,7 +70,7 @@ class ModuleCounter(Rule):
         if observes(self.function, node):
             return
         few = self.function.target <= (2, 6)
-        cost = "one recompilation" if few else "a recompilation at every call, and eager from the limit on"
+        cost = "one recompilation" if few else "a recompilation at every new value, and eager from the limit on"
         self.report(
             node,
             op,

@@ -82,6 +82,7 @@ def outcome(source: str, *, compiling: bool = True, again: bool = False) -> Outc
         Path(path).write_text(source, encoding="utf-8")
         linecache.checkcache(path)
         names: dict[str, Any] = {"__name__": "block", "__file__": path}
+        environment = dict(os.environ)
         # What a block sets is put back.
         with (
             torch._dynamo.config.patch(suppress_errors=False, cache_size_limit=8),
@@ -99,6 +100,9 @@ def outcome(source: str, *, compiling: bool = True, again: bool = False) -> Outc
                     result.seconds = time.perf_counter() - start
             except Exception as e:
                 result.value = e
+            finally:
+                os.environ.clear()
+                os.environ.update(environment)
         result.warned = [str(w.message) for w in caught]
     for logger in loggers:
         logger.removeHandler(ear)

@@ -268,6 +268,8 @@ def main(data, names: list[str], total_steps, k: int):
         scaled(data, name, 3)
     for i in range(4):
         model(data, i, 0.1, f"s{i}")
+    for i in reversed(range(40)):
+        model(data, i, 0.1)  # PTR207
 """,
     "attributes set from outside": """
 import torch
@@ -346,6 +348,11 @@ def main(x, data):
         f(x[n:n + 4])
         f(x[n])
         f(x[: n % 2])
+        f(torch.full((4,), n))
+        f(torch.full((4, n), 1.0))  # PTR213
+        f(torch.arange(n))  # PTR213
+        f(torch.arange(n, n + 8))
+        f(torch.zeros(2, n, 4))  # PTR213
     ids = x
     while ids.shape[1] < 100:
         with torch.no_grad():
