@@ -131,6 +131,7 @@ CONFIG = {
         "mamba_chunk_size": 16,
         "attn_layer_indices": [1],
     },
+    "Blip2Model": {"image_token_id": 5, "image_token_index": 5},
     "DbrxModel": {"max_seq_len": 64},
     "EncodecModel": {"hidden_size": 128, "codebook_dim": 128, "num_filters": 4},
     "FastSpeech2ConformerModel": {"vocab_size": 99},
