@@ -32,6 +32,10 @@ Names of operations:
 - `forward of compiled`  `forward` of a module that was compiled in place is called by name
 - `copy of compiled`  a module is copied that was compiled in place (args: "in place"), or that holds a compiled method
                     of its own (args: "bound", the method's name)
+- `compile torch forward`  `compile()` of a module whose `forward` is torch's own; args: "self", the class that has it
+- `state of compiled part`  `state_dict()` of a module, a part of which torch.compile wrapped; args: "part"
+- `assert tensor`   a plain `assert` of a tensor in compiled code, inside of a `try` for AssertionError; args: "caught",
+                    the line of that `try`
 - `set traced method`  a method of a class is replaced after compiled code that runs it was called
 - `call cached`     a function under functools.lru_cache is called; args: "name", and "draws": what it draws random
                     numbers with

@@ -304,7 +304,7 @@ class Calls(Externals, Core):
             definition,
             id(func.env) if func.env else 0,
             region,
-            (self.quiet > 0, self.doubt > 0),
+            (self.quiet > 0, self.doubt > 0, len(self.catching)),
             tuple((k, signature(v)) for k, v in env.items()),
         )
         known = self._results.get(key)

@@ -18,6 +18,7 @@ from pt2lint.static.values import Class, Ext, Func, Instance, Seq, Value, Wrappe
 # A file without any of these has nothing to say outside of what is compiled.
 _COMPILES = re.compile(
     r"torch\.compile\b|(?<!\bre)(?<!\bregex)\.compile\(|import compile\b|_dynamo\b|TORCHDYNAMO|TORCH_COMPILE_"
+    r"|TORCH_LOGS|set_stance"
 )
 
 

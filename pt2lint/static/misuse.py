@@ -19,6 +19,7 @@ from pt2lint.static.values import (
     Wrapped,
     join,
     options,
+    tensor_of,
 )
 
 COPIES = ("copy.deepcopy", "torch.optim.swa_utils.AveragedModel")
@@ -42,11 +43,35 @@ class Misuse(Compiled):
         if isinstance(func, Ext):
             if func.name == "torch.nn.Module.compile" and place:
                 env[place + IN_PLACE] = TRUE
+                self.forward_of_torch(node, func.receiver, frame)
+            elif func.name == "torch.nn.Module.state_dict" and place:
+                self.state_of_parts(node, place, env, frame)
             elif func.name in COPIES and args:
                 self.copied(node, args[0], env, frame)
         if place and place + IN_PLACE in env and isinstance(node.func, ast.Attribute):
             if node.func.attr == "forward" and self.listens("forward of compiled", frame):
                 self.note(node, "forward of compiled", frame)
+
+    def forward_of_torch(self, node: ast.Call, module: Value | None, frame: Frame) -> None:
+        """`module.compile()` of a class of the project that inherits `forward` from torch.nn."""
+        if not isinstance(module, Instance) or module.cls is None:
+            return
+        if any(self.find_method(module.cls, name) for name in ("forward", "__call__", "_call_impl")):
+            return
+        base = next((b for b in self.bases(module.cls)[1] if b in self.types.modules), None)
+        if base is not None and self.listens("compile torch forward", frame):
+            self.note(node, "compile torch forward", frame, args={"self": base})
+
+    def state_of_parts(self, node: ast.Call, place: str, env: Env, frame: Frame) -> None:
+        """`model.state_dict()` after `model.layer = torch.compile(model.layer)`."""
+        if not self.listens("state of compiled part", frame) or "_orig_mod" in frame.module.source:
+            return
+        for key, value in env.items():
+            inner = value.inner if isinstance(value, Wrapped) and value.how == "compiled" else None
+            if key.startswith(place + ".") and (isinstance(inner, Instance) or _is_stack(inner)):
+                words: dict[int | str, str] = {"part": "constant " + repr(key[len(place) + 1 :])}
+                self.note(node, "state of compiled part", frame, args=words)
+                return
 
     def copied(self, node: ast.Call, original: Value, env: Env, frame: Frame) -> None:
         """A module is copied: what of it was compiled is not copied along."""
@@ -101,6 +126,32 @@ class Misuse(Compiled):
             return False
         return any(self.holds(v, cls, depth + 1) for v in inside)
 
+    # Exceptions
+
+    catching: list[int]
+
+    def catches_assertions(self, node: ast.Try, env: Env, frame: Frame) -> bool:
+        """Whether a handler of the `try` names AssertionError, and none the RuntimeError that comes instead."""
+        kinds: list[str] = []
+        for handler in node.handlers:
+            named = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+            for kind in named:
+                value = self.quietly(kind, env, frame) if kind is not None else None
+                kinds.append(value.name if isinstance(value, Ext) else "")
+        return "builtins.AssertionError" in kinds and not {
+            "",
+            "builtins.RuntimeError",
+            "builtins.Exception",
+            "builtins.BaseException",
+        }.intersection(kinds)
+
+    def asserted(self, node: ast.Assert, value: Value, frame: Frame) -> None:
+        """A plain `assert tensor` in compiled code, inside of a `try` that waits for an AssertionError."""
+        tensor = tensor_of(value)
+        if self.catching and tensor is not None and self.listens("assert tensor", frame):
+            words: dict[int | str, str] = {"caught": str(self.catching[-1])}
+            self.note(node.test, "assert tensor", frame, about=tensor, args=words)
+
     # Functions whose results are cached
 
     _draws: dict[FunctionNode, str | None]
@@ -144,11 +195,15 @@ class Misuse(Compiled):
         elif isinstance(inner, Instance) and inner.cls is not None:
             value = self.state(inner).get(name, UNKNOWN)
             layer = isinstance(value, Instance) and (value.cls is None or self.is_module(value.cls))
-            if layer or (isinstance(value, Seq) and value.type == "Sequential"):
+            if (layer or _is_stack(value)) and id(value) not in self.settings:
                 words["part"] = "module"
         if "_orig_mod" in frame.module.source:
             words["aware"] = "_orig_mod"
         return words
+
+
+def _is_stack(value: Value | None) -> bool:
+    return isinstance(value, Seq) and value.type == "Sequential"
 
 
 def torch_imported_above(tree: ast.Module, line: int) -> bool:

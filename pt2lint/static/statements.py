@@ -157,7 +157,7 @@ class Statements(Expressions):
         if jumps or built or (isinstance(node.test, ast.Compare) and len(node.test.ops) > 1):
             self.test(node.test, env, frame)
         else:
-            self.eval(node.test, env, frame)
+            self.asserted(node, self.eval(node.test, env, frame), frame)
         self.narrow(node.test, env, True, frame)
 
     def s_delete(self, node: ast.Delete, env: Env, frame: Frame) -> None:
@@ -370,7 +370,10 @@ class Statements(Expressions):
         outer, frame.inside = frame.inside, "try"
         start = dict(env)
         returned = len(frame.returns)
+        catches = self.catches_assertions(node, env, frame)
+        self.catching += [node.lineno] * catches
         alive = self.block(node.body, env, frame)
+        del self.catching[len(self.catching) - catches :]
         frame.inside = outer
         paths: list[Env] = []
         if not alive and len(frame.returns) > returned and _only_imports(node.body):

@@ -46,7 +46,7 @@ class CompiledInPlace(Rule):
 
     code = "PTS308"
     name = "compiled-in-place"
-    ops = ("call torch.nn.Module.compile", "call builtins.Sequential.compile")
+    ops = ("call torch.nn.Module.compile", "call builtins.Sequential.compile", "compile torch forward")
     anywhere = True
 
     @classmethod

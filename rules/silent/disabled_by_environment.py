@@ -14,7 +14,8 @@ class DisabledByEnvironment(Rule):
     ## What happens
     With `TORCHDYNAMO_DISABLE=1` (or `TORCH_COMPILE_DISABLE=1`) every `torch.compile` of the process and of
     its children returns what it was given. It is a switch for finding errors; left in a program, nothing is
-    compiled and nothing says so.
+    compiled and nothing says so. `TORCHDYNAMO_SUPPRESS_ERRORS` runs eagerly whatever fails to compile: any value but
+    an empty one turns it on, "0" as well.
 
     ## Example
     ```python
@@ -50,14 +51,21 @@ class DisabledByEnvironment(Rule):
 
     code = "PTS306"
     name = "disabled-by-environment"
-    ops = ("set os.environ[]", "call os.environ.setdefault", "call os.putenv")
+    ops = ("set os.environ[]", "call os.environ.setdefault", "call os.environ.update", "call os.putenv")
     anywhere = True
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return op.arg(0) in [f"constant '{v}'" for v in VARIABLES] and op.arg(1) == "constant '1'"
+        if op.name == "call os.environ.update":
+            return any(op.arg(v) == "constant '1'" for v in VARIABLES)
+        value = op.arg(1)
+        if op.arg(0) == "constant 'TORCHDYNAMO_SUPPRESS_ERRORS'":
+            return value.startswith("constant '") and value != "constant ''"
+        return op.arg(0) in [f"constant '{v}'" for v in VARIABLES] and value == "constant '1'"
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        name = op.arg(0).removeprefix("constant '").removesuffix("'")
+        name = next((v for v in VARIABLES if op.arg(v) or v in op.arg(0)), "")
         effect = "hides what fails to compile" if "SUPPRESS" in name else "turns torch.compile off"
+        if "SUPPRESS" in name and op.arg(1) not in ("", "constant '1'"):
+            effect += f" whatever its value, {op.arg(1).removeprefix('constant ')} as well,"
         self.report(node, op, f"`{name}` {effect} in the whole process, and in those that it starts")

@@ -6,7 +6,10 @@ from pt2lint.op import Op
 from pt2lint.rule import Rule
 
 COMPILE = ("call torch.compile", "call torch.compiler.compile")
-HOOKS = tuple(f"call torch.nn.Module.register_forward{kind}" for kind in ("_hook", "_pre_hook"))
+HOOKS = tuple(
+    f"call torch.nn.Module.register_{kind}"
+    for kind in ("forward_hook", "forward_pre_hook", "full_backward_hook")
+)
 
 
 class LateHook(Rule):
@@ -62,7 +65,8 @@ class LateHook(Rule):
     ```
 
     ## Versions
-    Measured: a late hook does not run on torch 2.6, 2.9, 2.13 and 2.15.
+    Measured: a late forward hook and a late full backward hook do not run on torch 2.6, 2.9, 2.13 and 2.15; a hook of a
+    parameter (`Tensor.register_hook`) does.
     """
 
     code = "PTS310"

@@ -14,7 +14,7 @@ class MethodNotCompiled(Rule):
     other method is looked up on the original module, with the original as `self`: `compiled.generate(x)`
     runs without compiling, and so does every `self(...)` inside it. Nothing says so. `model.compile()`
     compiles in place, so that `self(...)` is compiled too; a method that does not go through `forward` is
-    compiled by itself.
+    compiled by itself. The same goes for a submodule: `compiled.encoder(x)` is the original's.
 
     ## Example
     ```python
@@ -76,8 +76,10 @@ class MethodNotCompiled(Rule):
     def accepts(cls, op: Op) -> bool:
         if op.region or "constant 'forward'" in op.arg("name"):
             return False
-        return op.arg("method").startswith("calls ") or (
-            op.arg("name") == "constant 'generate'" and not op.arg("method")
+        return (
+            bool(op.arg("part"))
+            or op.arg("method").startswith("calls ")
+            or (op.arg("name") == "constant 'generate'" and not op.arg("method"))
         )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
@@ -85,6 +87,14 @@ class MethodNotCompiled(Rule):
         if not isinstance(node, cst.Attribute) or not isinstance(call, cst.Call) or call.func is not node:
             return
         name = node.attr.value
+        if op.arg("part"):
+            self.report(
+                node,
+                op,
+                f"`{self.text(node)}` is a part of the original module and runs uncompiled: only calling "
+                f"`{self.text(node.value)}` runs compiled code; `{self.text(node)}.compile()` compiles it by itself",
+            )
+            return
         if op.arg("method") in ("calls self", "calls forward", ""):
             way = "`compile()` in place also compiles the calls of the module inside it"
             if op.arg("method") == "calls forward":

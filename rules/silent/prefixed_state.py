@@ -12,9 +12,10 @@ class PrefixedState(Rule):
     ## What happens
     `torch.compile(model)` returns a module that holds the original as `_orig_mod`, and its parameters are
     named after that. A checkpoint saved from it loads only into a module that is wrapped the same way:
-    `load_state_dict` of the plain model fails, and with `strict=False` it silently loads nothing.
+    `load_state_dict` of the plain model fails, and with `strict=False` it silently loads nothing. After
+    `model.encoder = torch.compile(model.encoder)` the same goes for the keys of that part.
     `model.compile()` compiles in place and leaves the names alone; the original's `state_dict()` has them
-    too.
+    too. A file that itself mentions `_orig_mod` knows about it: nothing is said there.
 
     ## Example
     ```python
@@ -59,14 +60,26 @@ class PrefixedState(Rule):
 
     code = "PTS303"
     name = "prefixed-state"
-    ops = ("attribute of compiled",)
+    ops = ("attribute of compiled", "state of compiled part")
     anywhere = True
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return op.arg("name") == "constant 'state_dict'" and not op.region
+        if op.name == "state of compiled part":
+            return not op.region
+        name = op.arg("name") == "constant 'state_dict'"
+        return name and not op.region and not op.arg("aware") and not op.arg("method")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name == "state of compiled part":
+            part = op.arg("part").removeprefix("constant ").strip("'")
+            self.report(
+                node,
+                op,
+                f"`{self.text(node)}` has keys that start with `{part}._orig_mod.`, as torch.compile wrapped `{part}`: "
+                f"they do not load into the plain model; `{part}.compile()` keeps the names",
+            )
+            return
         call = self.function.parent(node)
         if not isinstance(node, cst.Attribute) or not isinstance(call, cst.Call) or call.func is not node:
             return
@@ -74,10 +87,28 @@ class PrefixedState(Rule):
         if isinstance(outer, cst.Arg):
             outer = self.function.parent(outer)
             if isinstance(outer, cst.Call) and self.text(outer.func).endswith("load_state_dict"):
-                return  # between two wrapped modules the prefix is the same; between others it fails loudly
+                self.loaded(outer, op)
+                return
         self.report(
             node,
             op,
             f"the keys of `{self.text(call)}` start with `_orig_mod.`, as the module is wrapped by torch.compile: they "
             "do not load into the plain model; `model.compile()` keeps the names",
         )
+
+    def loaded(self, load: cst.Call, op: Op) -> None:
+        """`other.load_state_dict(compiled.state_dict())`: between two wrapped modules the prefix is the same; between
+        others it fails loudly, unless `strict=False`."""
+        wrapped = any(o.name == "attribute of compiled" for o in self.function.ops_at(load.func))
+        lax = any(
+            a.keyword is not None and a.keyword.value == "strict" and self.text(a.value) == "False"
+            for a in load.args
+        )
+        if lax and not wrapped:
+            self.report(
+                load,
+                op,
+                f"`{self.text(load)}` loads nothing: the keys of a module that torch.compile wrapped start with "
+                "`_orig_mod.`, and `strict=False` passes over them",
+                severity="error",
+            )

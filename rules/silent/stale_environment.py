@@ -10,12 +10,13 @@ STALE = (2, 9)
 
 
 class StaleEnvironment(Rule):
-    """`os.getenv` in compiled code is asked once: the answer is part of the graph.
+    """What compiled code asks of the environment is asked once: the answer is part of the graph.
 
     ## What happens
-    Dynamo guards what it reads from `os.environ`, and compiles again when that changes. It does not guard
-    what `os.getenv` answers: the compiled code goes on with the value from when it was compiled, whatever the
-    variable is set to later.
+    Dynamo guards the value of a variable that it reads from `os.environ`, and compiles again when that changes. It does
+    not guard what `os.getenv` answers: the compiled code goes on with the value from when it was compiled, whatever the
+    variable is set to later. Nor does it notice that a variable that was not there is set: `"NAME" in os.environ` and
+    `os.environ.get("NAME")` go on saying that it is not.
 
     ## Example
     ```python
@@ -50,26 +51,36 @@ class StaleEnvironment(Rule):
             answers.append(f(torch.ones(2)))
         return answers
     ```
-    Or read the variable where the model is made, and keep what it said.
+    This does for a variable that is always set. Otherwise read it where the model is made, and keep what it said.
 
     ## Versions
     Measured: on torch 2.6 the variable is guarded here too; on 2.9, 2.13 and 2.15 `os.getenv` gives the old value
-    after a change, `os.environ.get` and `os.environ[...]` the new one.
+    after a change, `os.environ.get` and `os.environ[...]` the new one. A variable that is set after it was found
+    missing stays missing there, however it is asked for.
     """
 
     code = "PTS311"
     name = "stale-environment"
-    ops = ("call os.getenv",)
+    ops = ("call os.getenv", "in os.environ")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if self.function.target < STALE or not isinstance(node, cst.Call):
+        if self.function.target < STALE:
+            return
+        if isinstance(node, cst.Comparison):
+            self.report(
+                node,
+                op,
+                f"`{self.text(node)}` is asked when this is compiled: that the variable is set later goes unseen",
+                severity="note",
+            )
+        if not isinstance(node, cst.Call):
             return
         fixes = []
         if isinstance(node.func, cst.Attribute):
             owner = self.text(node.func.value)
             fixes = [
                 self.fix(
-                    "Ask `os.environ`, which Dynamo guards: a changed variable compiles again.",
+                    "Ask `os.environ`, which Dynamo guards: a variable that is set and changes compiles again.",
                     self.edit(node.func, f"{owner}.environ.get"),
                     applicability="safe",
                 )

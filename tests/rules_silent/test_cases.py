@@ -30,7 +30,7 @@ class Net(torch.nn.Module):
             x = x + 1
         if getenv("SLOWER"):  # PTS311
             x = x + 1
-        if os.environ.get("SLOWEST") or "PATH" in os.environ:
+        if os.environ.get("SLOWEST") or "PATH" in os.environ:  # PTS311
             x = x + 1
         return x * len(os.environ["PATH"])
 """,
@@ -128,6 +128,10 @@ class Net(nn.Module):
     def fast(self, x):
         return self.layer(x)
 
+class Named(nn.Linear):
+    def named(self):
+        return "named"
+
 def main(x):
     net = Net()
     model = torch.compile(net)
@@ -141,8 +145,11 @@ def main(x):
     net.generate(x)
     torch.save(model.state_dict(), "m.pt")  # PTS303
     torch.save(net.state_dict(), "n.pt")
-    torch.save(model._orig_mod.state_dict(), "n.pt")
     torch.compile(Net()).load_state_dict(model.state_dict())
+    model.layer(x)  # PTS302
+    net.layer(x)
+    net.load_state_dict(model.state_dict(), strict=False)  # PTS303
+    torch.compile(Net()).load_state_dict(model.state_dict(), strict=False)
     if isinstance(model, Net):  # PTS304
         pass
     if isinstance(model, nn.Module) and isinstance(net, Net):
@@ -157,6 +164,10 @@ def in_place(x):
     layer.compile()  # PTS308
     stack = nn.Sequential(layer)
     stack.compile()  # PTS308
+    named = Named(3, 3)
+    named.compile()  # PTS308
+    net.layer = torch.compile(net.layer)
+    torch.save(net.state_dict(), "m.pt")  # PTS303
 
 def spread(x):
     net = torch.compile(DDP(Net()))  # PTS307
@@ -167,6 +178,9 @@ torch._dynamo.config.suppress_errors = True  # PTS305
 torch._dynamo.config.suppress_errors = False
 os.environ["TORCHDYNAMO_DISABLE"] = "1"  # PTS306
 os.environ["TORCHDYNAMO_DISABLE"] = "0"
+os.environ["TORCHDYNAMO_SUPPRESS_ERRORS"] = "0"  # PTS306
+os.environ.update(OMP_NUM_THREADS="1", TORCH_COMPILE_DISABLE="1")  # PTS306
+os.environ["TORCH_LOGS"] = "recompiles"  # PTS321
 os.environ["OMP_NUM_THREADS"] = "1"
 
 @torch.compile  # PTS309
@@ -191,6 +205,8 @@ def hooks(x, watch):
     model(x)
     net.layer.register_forward_hook(watch)  # PTS310
     model.layer.register_forward_pre_hook(watch)  # PTS310
+    net.layer.register_full_backward_hook(watch)  # PTS310
+    net.layer.weight.register_hook(watch)
     net.register_forward_hook(watch)
     other = Net()
     other.layer.register_forward_hook(watch)
@@ -268,6 +284,100 @@ g = torch.compile(f)
 vmap(g)(torch.ones(3))  # PTS318
 vmap(f)(torch.ones(3))
 torch.compile(vmap(f))(torch.ones(3))
+"""
+
+CASES["aware"] = """
+import os
+
+os.environ["TORCH_LOGS"] = "recompiles"
+
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+def main(compiling):
+    model = Net()
+    if compiling:
+        model = torch.compile(model)
+    state = {k.removeprefix("_orig_mod."): v for k, v in model.state_dict().items()}
+    torch.save(state, "m.pt")
+    torch.save(model._orig_mod.state_dict(), "n.pt")
+    for name, parameter in model.named_parameters():
+        if name.startswith("head"):
+            parameter.requires_grad = False
+"""
+CASES["traced"] = """
+import functools
+import numpy as np
+import torch
+from torch import nn
+
+@functools.lru_cache(maxsize=None)
+def mask(size):
+    return torch.tril(torch.ones(size, size))
+
+@functools.cache
+def directions(size):
+    return torch.randn(size)
+
+@torch.compile
+def checked(x):
+    assert (x > 0).all(), "positive"  # PTS324
+    assert x.shape[0] > 0
+    return x
+
+class Layer(nn.Module):
+    def forward(self, x):
+        x = x * directions(3) + torch.from_numpy(np.random.randn(3))  # PTS320, PTS323
+        return x @ mask(3)
+
+class Other(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Layer() for _ in range(3)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+def patched(x, other):
+    model = torch.compile(Net())
+    Layer.forward = other
+    model(x)
+    Layer.forward = other  # PTS319
+    Net.forward = other
+    Other.forward = other
+
+def stances(x):
+    torch.compiler.set_stance("force_eager")
+    checked(x)
+    torch.compiler.set_stance("default")
+    with torch.compiler.set_stance("force_eager"):
+        checked(x)
+
+def eager(x):
+    torch.compiler.set_stance("force_eager")  # PTS322
+    return checked(x)
+
+def caught(x):
+    try:
+        return checked(x)
+    except AssertionError:
+        return None
+
+def caught_too(x):
+    try:
+        return checked(x)
+    except Exception:
+        return None
 """
 
 

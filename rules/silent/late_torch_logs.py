@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import Rule
+
+
+class LateTorchLogs(Rule):
+    """`TORCH_LOGS` set after torch was imported has no effect.
+
+    ## What happens
+    torch reads `TORCH_LOGS` when it is imported. Set later, nothing is logged, and the silence looks like "no graph
+    breaks, no recompilations". `torch._logging.set_logs` can be called at any time, but not while the variable is set:
+    then it is ignored.
+
+    ## Example
+    ```python
+    import os
+    import torch
+
+    os.environ["TORCH_LOGS"] = "graph_breaks"
+
+    @torch.compile
+    def f(x):
+        return x * 2
+
+    def run():
+        f(torch.ones(3))
+        assert torch._logging._internal.log_state.is_artifact_enabled("graph_breaks")
+    ```
+
+    ## Use instead
+    ```python
+    import torch
+
+    torch._logging.set_logs(graph_breaks=True)
+
+    @torch.compile
+    def f(x):
+        return x * 2
+
+    def run():
+        f(torch.ones(3))
+        assert torch._logging._internal.log_state.is_artifact_enabled("graph_breaks")
+    ```
+
+    ## Versions
+    Measured: nothing is logged on torch 2.6, 2.9, 2.13 and 2.15.
+    """
+
+    code = "PTS321"
+    name = "late-torch-logs"
+    ops = ("set os.environ[]",)
+    anywhere = True
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return op.arg(0) == "constant 'TORCH_LOGS'" and bool(op.arg("after"))
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        self.report(
+            node,
+            op,
+            "torch reads `TORCH_LOGS` when it is imported, which is above: nothing is logged; set it before, or call "
+            "`torch._logging.set_logs(...)`",
+        )
