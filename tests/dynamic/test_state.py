@@ -32,6 +32,7 @@ class Model(torch.nn.Module):
 def in_place(model):
     model.count += 1
     model.fc.weight.data.add_(1)
+    model.fc.weight.sum().backward()
 
 
 def rebound(model):
@@ -58,6 +59,7 @@ def test_put_back(change):
     assert vars(model).keys() == vars(like).keys()
     assert not model.config.seen
     assert not model.fc._forward_hooks
+    assert model.fc.weight.grad is None
 
 
 def test_what_cannot_be_put_back_is_said():

@@ -92,6 +92,43 @@ def test_the_notes_say_why(proved):
     assert "breaks" in text
 
 
+ENTROPY = """import os
+
+import torch
+
+
+def f(x):
+    if torch.isinf(x).any():
+        os._exit(3)
+    torch.seed()
+    h = x + torch.rand(2, 4)
+    if h.sum() > 0:
+        h = h * 2
+    return h
+
+
+def example_inputs():
+    return f, (torch.ones(2, 4),)
+"""
+
+
+def test_new_seeds_are_the_same_and_deadly_inputs_left_out(tmp_path):
+    """`torch.seed()` gives each run another seed; changed inputs with an infinity end the process."""
+    path = str(tmp_path / "m.py")
+    with open(path, "w") as file:
+        file.write(ENTROPY)
+    fix = line_fix(path, "    h = torch.where(h.sum() > 0, h * 2, h)\n")
+    branch = Finding("PTB110", "branch", "m", path, 11, 8, 11, 19, fixes=(fix,))
+    options = replace(OPTIONS, timeout=60)
+    judged = verify([branch], [path], options)
+    proof = prove(judged.findings, judged.events, [path], options)
+    proven = [fix.proven for finding in proof.findings if finding.code == "PTB110" for fix in finding.fixes]
+    assert proven == [True], proof.notes
+    left = [note for note in proof.notes if "left out" in note]
+    assert [note.partition("`")[2].partition("`")[0] for note in left] == ["one infinity", "all infinite"]
+    assert "exit status 3" in left[0]
+
+
 def test_lines_that_no_longer_break():
     """Of lines 3, 5, 7 and 9, which broke: 3 is traced without a break, 5 breaks in the other mode, 7 is no longer
     traced, and 9 was rewritten."""

@@ -382,6 +382,10 @@ def outcome(
             said["error"] = (type(error).__name__, str(error)[:300])
         named = list(module.named_parameters()) if module is not None else []
         said["gradients"] = [] if said["error"] else backward(value, leaves, named)
+        # What went backwards by itself left its gradients there.
+        said["gradients"] += [
+            (f"{name}.grad", one.grad.clone()) for name, one in named if one.grad is not None
+        ]
     # torch's own warnings name the file and line that they came from, which a fix may move.
     said["printed"] = "\n".join(line for line in out.getvalue().splitlines() if "Warning" not in line)
     said["value"] = plain(value) if not said["error"] else []

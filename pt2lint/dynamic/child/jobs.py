@@ -26,6 +26,10 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
         from . import compare, entropy
 
         entropy.install()
+        if spec["observe"]["calm"]:
+            from . import calm
+
+            calm.install()
         look = compare.Observer(prober, spec, wire).observe
     elif spec.get("time"):
         from . import timing

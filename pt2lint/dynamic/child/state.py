@@ -44,6 +44,7 @@ class Picture:
     def __init__(self, root: Any) -> None:
         self.said: list[Any] = []
         self.tensors: list[torch.Tensor] = []
+        self.grads: list[torch.Tensor | None] = []
         self.held: list[tuple[Any, Any]] = []
         self._known: dict[int, int] = {}
         left = [root]
@@ -120,6 +121,7 @@ class Picture:
         self.said.append(about)
         self.tensors.append(tensor)
         grad = tensor.grad if tensor.is_leaf else None
+        self.grads.append(grad)
         return [grad, vars(tensor)]
 
 
@@ -155,8 +157,10 @@ class Kept:
             for container, held in self.first.held:
                 refill(container, held)
             with torch.no_grad():
-                for tensor, number in zip(self.first.tensors, self.numbers):  # noqa: B905 -- Python 3.9
+                for tensor, grad, number in zip(self.first.tensors, self.first.grads, self.numbers):  # noqa: B905
                     tensor.copy_(number)
+                    if grad is None and tensor.is_leaf and tensor.grad is not None:
+                        tensor.grad = None
             return Picture(self.module).said == self.first.said
         except Exception:
             return False
