@@ -31,7 +31,7 @@ def marked_before(
     else:
         if len(line.body) != 1:
             return
-        name = _free(function, "part")
+        name = free_name(function, "part")
         before = f"{name} = {function.module.code_for_node(value)}\n" + " " * (column - 1)
         edits.append(Edit(function.path, *function.range(value), name))
     mark = f"{torch}._dynamo.mark_dynamic({name}, {dim})"
@@ -61,7 +61,7 @@ def _line(function: FunctionCode, call: cst.Call) -> cst.SimpleStatementLine | N
     return here if not text[: column - 1].strip(" ") else None
 
 
-def _free(function: FunctionCode, name: str) -> str:
+def free_name(function: FunctionCode, name: str) -> str:
     """The name, with a number where it is taken in the function."""
     taken = {n.value for part in walk(function.module) for n in names(part)}
     number = 2

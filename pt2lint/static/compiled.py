@@ -224,13 +224,50 @@ class Compiled(Lifecycle):
         if isinstance(target, ast.Attribute) and self.listens("change attribute", frame):
             owner = self.quietly(target.value, env, frame)
             if isinstance(owner, Instance) and owner.cls is not None and self.is_module(owner.cls):
-                self.note(target, "change attribute", frame)
+                self.note(
+                    target, "change attribute", frame, args=self.made_once(owner.cls, target.attr, frame)
+                )
         elif (
             isinstance(target, ast.Name)
             and target.id in frame.globals
             and self.listens("change global", frame)
         ):
             self.note(target, "change global", frame)
+
+    def made_once(self, cls: ClassInfo, name: str, frame: Frame) -> dict[int | str, str]:
+        """Where `__init__` makes an attribute that nothing else in the file knows of but the function that runs:
+        {"made": "LINE COLUMN END_LINE END_COLUMN NUMBER"}, places as in an edit; {} where that is not so."""
+        stores = [(m, v) for c in self.bases(cls)[0] for m, v in c.assigned(name) if m.name == "__init__"]
+        if len(stores) != 1:
+            return {}
+        init, value = stores[0]
+        if not isinstance(value, ast.Constant) or type(value.value) is not int:
+            return {}
+        first, last = frame.unit
+        statement = None
+        for part in walk(frame.module.tree):
+            if isinstance(part, ast.Assign) and part.value is value:
+                statement = part
+            elif isinstance(part, ast.Attribute) and part.attr == name:
+                inside = first <= part.lineno <= last
+                if not _is_self(part) or not (inside or init.lineno <= part.lineno <= (init.end_lineno or 0)):
+                    return {}
+        above = [p for p in init.body if isinstance(p, ast.Expr) and ".__init__" in ast.unparse(p)]
+        if (
+            statement is None
+            or len(statement.targets) != 1
+            or not above
+            or above[0].lineno >= statement.lineno
+        ):
+            return {}
+        column = frame.module.column
+        place = (
+            statement.lineno,
+            column(statement.lineno, statement.col_offset),
+            statement.end_lineno or 0,
+            column(statement.end_lineno or 0, statement.end_col_offset or 0),
+        )
+        return {"made": " ".join(map(str, (*place, value.value)))}
 
     def grown(self, node: ast.Call, env: Env, frame: Frame) -> None:
         """`self.seen.append(x)`, `SEEN.append(x)`: a list that nothing in sight makes shorter."""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.fixes.hoist import before_loop
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.syntax import names
@@ -90,6 +91,7 @@ class CompilePerCall(Rule):
             node,
             op,
             f"`{self.text(node)}` runs at every {where}: it {cost}; compile once and keep the result",
+            fixes=before_loop(self.function, node),
         )
 
     def new_backend(self, node: cst.Call) -> bool:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.fixes.buffer import in_buffer
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.syntax import observes
@@ -70,10 +71,13 @@ class ModuleCounter(Rule):
         if observes(self.function, node):
             return
         few = self.function.target <= (2, 6)
-        cost = "one recompilation" if few else "a recompilation at every new value, and eager from the limit on"
+        cost = (
+            "one recompilation" if few else "a recompilation at every new value, and eager from the limit on"
+        )
         self.report(
             node,
             op,
             f"`{self.text(node)}` is a whole number that compiled code changes: {cost}; a buffer costs none",
+            fixes=in_buffer(self.function, node, op.arg("made")) if isinstance(node, cst.Attribute) else (),
             severity="note" if few else None,
         )

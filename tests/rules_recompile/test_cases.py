@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
 
 from pt2lint.config import Settings
+from pt2lint.finding import Finding
 from pt2lint.fixes.edit import apply_edits
-from pt2lint.static.engine import lint
-from tests.rules_recompile.blocks import codes, marked
-from tests.rules_recompile.running import outcome
+from pt2lint.static.engine import lint, load_rules
+from tests.rules_recompile.blocks import block, codes, marked
+from tests.rules_recompile.running import outcome, same
 
 CASES = {
     "learning rates": """
@@ -512,3 +514,125 @@ def test_the_targeted_torch_changes_what_is_said(tmp_path: Path) -> None:
     assert "every change" in said[2, 5]
     assert "once more" in said[2, 6]
     assert said[2, 6] == said[2, 15]
+
+
+COUNTS = """
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+        self.linear = torch.nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = self.linear(x)
+{body}
+
+net = torch.compile(Net())
+
+def run():
+    x = torch.arange(3.0, requires_grad=True)
+    total = 0
+    for _ in range(11):
+        total = total + net(x).sum()
+    total.backward()
+    return total.detach(), x.grad
+"""
+COUNTED = (
+    "self.calls += 1\nreturn y * 2",
+    "self.calls += 1\nreturn y * self.calls",
+    "self.calls = self.calls + 2\nreturn y / (1 + self.calls) + 0.5 ** self.calls * y",
+    "self.calls -= 1\nreturn y * (x > self.calls)",
+)
+KEPT = (
+    "self.calls += 1\nreturn y * float(self.calls > 3)",
+    "self.calls += 1\nreturn y * 2 if self.calls > 3 else y",
+    "self.calls += 1\nreturn y * 2 if self.calls % 2 == 0 else y",
+    "self.calls += 1\nreturn y.roll(self.calls)",
+    "self.calls += 1\nrate = 1 / self.calls\nreturn y * rate",
+    "self.calls += x.shape[0]\nreturn y",
+    "self.calls *= 2\nreturn y",
+    "self.calls += 1\nreturn y\n\ndef reset(self):\n    self.calls = 0",
+    "self.calls += 1\nreturn y\n\ndef extra_repr(self):\n    return str(self.calls)",
+)
+
+
+def counting(body: str, path: Path) -> tuple[str, list[Finding]]:
+    lines = [line if line.startswith("def") else "    " + line for line in body.splitlines()]
+    source = COUNTS.format(body="\n".join(("    " + line).rstrip() for line in lines))
+    path.write_text(source, encoding="utf-8")
+    return source, [
+        f for f in lint([str(path)], Settings(target_torch=(2, 13))).findings if f.code == "PTR202"
+    ]
+
+
+@pytest.mark.parametrize("body", COUNTED)
+def test_a_counter_in_a_buffer_does_not_recompile_and_gives_the_same(body: str, tmp_path: Path) -> None:
+    import torch
+
+    source, findings = counting(body, tmp_path / "m.py")
+    fix = findings[0].fixes[0]
+    assert fix.applicability == "unsafe"
+    before, after = outcome(source), outcome(apply_edits(source, fix.edits))
+    assert isinstance(before.value, tuple), before.value
+    assert isinstance(after.value, tuple), after.value
+    assert before.recompiled
+    assert not after.recompiled
+    assert not after.breaks
+    for one, other in zip(before.value, after.value, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("body", KEPT)
+def test_no_buffer_where_a_number_may_be_needed(body: str, tmp_path: Path) -> None:
+    _, findings = counting(body, tmp_path / "m.py")
+    assert findings
+    assert not findings[0].fixes
+
+
+IN_A_LOOP = """
+import torch
+
+def scale(x):
+    return x * 2
+
+def run():
+    found = []
+    for n in range(3):
+{body}
+    return found
+"""
+BODIES = (
+    "found.append(torch.compile(scale, dynamic=True)(torch.ones(n + 2)))",
+    "fast = torch.compile(scale)\nfound.append(fast(torch.ones(3)))",
+)
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_compiling_moves_before_the_loop(body: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    source = IN_A_LOOP.format(body=textwrap.indent(body, " " * 8))
+    path.write_text(source, encoding="utf-8")
+    (finding,) = lint([str(path)], Settings(target_torch=(2, 13))).findings
+    (fix,) = finding.fixes
+    repaired = apply_edits(source, fix.edits)
+    path.write_text(repaired, encoding="utf-8")
+    assert not lint([str(path)], Settings(target_torch=(2, 13))).findings
+    before, after = outcome(source), outcome(repaired)
+    assert after.frames
+    assert same(before.value, after.value)
+
+
+def test_a_marked_dimension_is_compiled_once(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    for rule in ("PTR206", "PTR213", "PTR212"):
+        source = block(next(r for r in load_rules() if r.code == rule), "Example")
+        path.write_text(source, encoding="utf-8")
+        (finding,) = lint([str(path)], Settings(target_torch=(2, 13))).findings
+        assert finding.code == rule
+        for fix in finding.fixes:
+            after = outcome(apply_edits(source, fix.edits))
+            assert after.frames
+            assert not after.recompiled, fix.description
+            assert after.value is None

@@ -1,0 +1,55 @@
+"""`torch.compile` before the loop that called it at every turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from pt2lint.finding import Edit, Fix
+from pt2lint.fixes.mark_dynamic import free_name
+from pt2lint.rule import FunctionCode
+
+
+def before_loop(function: FunctionCode, call: cst.Call) -> Iterator[Fix]:
+    """`torch.compile(f)(x)` in a loop: compile before it, call in it. `name = torch.compile(f)` moves as it is.
+
+    None where the call stands in no loop of its function, or its arguments are more than names and literals. That the
+    loop leaves these names alone is what the caller has seen.
+    """
+    if not all(_plain(a.value) and not a.star for a in call.args):
+        return
+    child: cst.CSTNode = call
+    loop = function.parent(call)
+    while loop is not None and not (isinstance(loop, cst.For | cst.While) and child is loop.body):
+        if isinstance(loop, cst.FunctionDef | cst.Lambda):
+            return
+        child, loop = loop, function.parent(loop)
+    if loop is None or not isinstance(function.parent(loop), cst.IndentedBlock | cst.Module):
+        return
+    line, column, _, _ = function.range(loop)
+    text = function.module.code_for_node(call)
+    parent = function.parent(call)
+    if isinstance(parent, cst.Assign):
+        statement = function.parent(parent)
+        if (
+            not isinstance(statement, cst.SimpleStatementLine)
+            or len(statement.body) != 1
+            or len(parent.targets) != 1
+        ):
+            return
+        first, _, last, _ = function.range(parent)
+        name = function.module.code_for_node(parent.targets[0].target)
+        edits = [Edit(function.path, first, 1, last + 1, 1, "")]
+    else:
+        name = free_name(function, "compiled")
+        edits = [Edit(function.path, *function.range(call), name)]
+    made = f"{name} = {text}\n" + " " * (column - 1)
+    edits.append(Edit(function.path, line, column, line, column, made))
+    yield Fix("Compile once, before the loop, and call the result in it.", "safe", tuple(edits))
+
+
+def _plain(value: cst.BaseExpression) -> bool:
+    if isinstance(value, cst.Attribute):
+        return _plain(value.value)
+    return isinstance(value, cst.Name | cst.SimpleString | cst.Integer | cst.Float)
