@@ -75,7 +75,8 @@ class Run:
     stands), "trace" (the logs of a job that ran elsewhere). `graphs` counts the operators of each graph, and
     `graph_lines` holds the lines traced into it. `traced` holds the lines Dynamo traced in frames that it kept,
     `gave_up` those in frames it gave up, `ran` how often each line ran eagerly. `details` of "recorded" and
-    "program" hold `sites`: the lines that called torch.compile, with what came of it (child/harvest.py).
+    "program" hold `sites`: the lines that called torch.compile, with what came of it, and of "recorded" `reads`:
+    what the program's lines read from modules that torch.compile returned (child/harvest.py).
     """
 
     target: str
@@ -143,7 +144,7 @@ def run_from(message: Mapping[str, Any]) -> Run:
         explain=message.get("explain"),
         seconds=message.get("seconds"),
         rank=message.get("rank"),
-        details={key: message[key] for key in ("call", "dims", "sites") if key in message},
+        details={key: message[key] for key in ("call", "dims", "sites", "reads") if key in message},
     )
 
 

@@ -289,7 +289,8 @@ def test_further_calls_without_recompilation_refute() -> None:
 def programs(made: int, calls: int, graphs: int, in_place: bool = False, failed: bool = False) -> Events:
     site = {"path": PATH, "line": 14, "made": made, "in_place": in_place}
     error = Failure("exception", "x") if failed else None
-    recorded = run("recorded", details={"sites": [{**site, "calls": calls}]})
+    reads = [{"path": PATH, "line": 14, "name": "state_dict", "count": 2}]
+    recorded = run("recorded", details={"sites": [{**site, "calls": calls}], "reads": reads})
     return Events((recorded, run("program", details={"sites": [{**site, "graphs": graphs}]}, error=error)))
 
 
@@ -305,7 +306,14 @@ def programs(made: int, calls: int, graphs: int, in_place: bool = False, failed:
         ("PTS301", programs(1, 0, 3), "confirmed", "ended without calling what it returned"),
         ("PTS308", programs(1, 0, 0, in_place=True), "unreached", "was never called"),
         ("PTS308", programs(1, 2, 0, in_place=True), "confirmed", "called 2 times, and not one graph"),
-        ("PTS303", programs(1, 2, 3), "unreached", "read the rule's page"),
+        ("PTS311", programs(1, 2, 3), "unreached", "read the rule's page"),
+        ("PTS303", programs(1, 2, 3), "confirmed", "of what torch.compile had returned, 2 times"),
+        ("PTS304", programs(1, 2, 3), "unreached", "asked nothing of a compiled module here"),
+        ("PTS306", programs(1, 2, 0), "confirmed", "not one graph came of it"),
+        ("PTS306", programs(1, 2, 3), "unreached", "it was not off all the time"),
+        ("PTS306", programs(1, 0, 0), "unreached", "called nothing that it had compiled"),
+        ("PTS312", programs(2, 0, 0, in_place=True), "confirmed", "ran here 2 times, and gave None"),
+        ("PTS313", programs(1, 0, 0), "refuted", "raised nothing"),
         ("PTR205", programs(3, 3, 1), "confirmed", "called torch.compile here 3 times"),
         ("PTR205", programs(1, 3, 1), "refuted", "called torch.compile here 1 time"),
     ],

@@ -85,6 +85,50 @@ class Sites:
         return list(self.seen.values())
 
 
+class Reads:
+    """The names that the program's own lines read from modules that torch.compile returned.
+
+    `isinstance` asks an object of another class for its `__class__`, which is how that is seen.
+    """
+
+    def __init__(self, roots: list[str]) -> None:
+        self.roots = roots
+        self.seen: dict[tuple[str, int, str], int] = {}
+        self.own: dict[str, str | None] = {}  # real paths of the program's files by their names
+
+    def __enter__(self) -> Reads:
+        from torch._dynamo.eval_frame import OptimizedModule
+
+        self.wrapper, self.before = OptimizedModule, vars(OptimizedModule).get("__getattribute__")
+        get = OptimizedModule.__getattribute__
+
+        def read(module: Any, name: str) -> Any:
+            frame = sys._getframe(1)
+            path = self.path(frame.f_code.co_filename)
+            if path is not None:
+                key = (path, frame.f_lineno, name)
+                self.seen[key] = self.seen.get(key, 0) + 1
+            return get(module, name)
+
+        OptimizedModule.__getattribute__ = read
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.before is None:
+            del self.wrapper.__getattribute__
+        else:
+            self.wrapper.__getattribute__ = self.before
+
+    def path(self, name: str) -> str | None:
+        if name not in self.own:
+            real = os.path.realpath(name)
+            self.own[name] = real if under(real, self.roots) else None
+        return self.own[name]
+
+    def result(self) -> list[dict[str, Any]]:
+        return [{"path": p, "line": n, "name": name, "count": c} for (p, n, name), c in self.seen.items()]
+
+
 class Recorder:
     """The first calls of each root: what torch.compile is given, and the outermost of the user's modules."""
 
@@ -183,8 +227,9 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
 
     torch.compile, torch.nn.Module.__call__, torch.nn.Module.compile = compile, call, module_compile
     error = None
+    reads = Reads(spec["roots"])
     try:
-        with as_before():
+        with as_before(), reads:
             torch.compiler.set_stance("force_eager")
             run_program(what)
     except BaseException as raised:
@@ -203,7 +248,8 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
         target.how = "recorded from " + what
     sites = recorder.sites.result()
     if sites:
-        wire.send("run", target=what, probe="recorded", mode="call", error=error, seconds=None, sites=sites)
+        seen = {"sites": sites, "reads": reads.result()}
+        wire.send("run", target=what, probe="recorded", mode="call", error=error, seconds=None, **seen)
     return found
 
 
