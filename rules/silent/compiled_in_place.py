@@ -51,8 +51,13 @@ class CompiledInPlace(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return not op.region and op.arg("self").startswith(
-            ("torch.nn.modules.", "torch.nn.", "Sequential of")
+        kind = op.arg("self")
+        # What is only known to be some Module may be one of the project's.
+        some = kind.rsplit(".", 1)[-1] == "Module" or " | " in kind
+        return (
+            not op.region
+            and not some
+            and kind.startswith(("torch.nn.modules.", "torch.nn.", "Sequential of"))
         )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:

@@ -4,6 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.syntax import names
 
 # Where the size stands: without one, the call breaks the graph and NumPy draws.
 SIZE = {"rand": 0, "randn": 0, "random": 0, "random_sample": 0, "normal": 2, "uniform": 2, "randint": 2}
@@ -63,8 +64,17 @@ class NumpySeed(Rule):
         return bool(op.arg(SIZE[op.name.rpartition(".")[2]], "size"))
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.inside or op.caller or self.plain(node):
+            return
         self.report(
             node,
             op,
             f"`{self.text(node)}` is drawn by torch in compiled code: `np.random.seed` has no effect on it",
         )
+
+    def plain(self, node: cst.CSTNode) -> bool:
+        """Whether the function may be left to Python, where NumPy draws: it asks for a number of an array."""
+        last: cst.CSTNode | None = node
+        while last is not None and not isinstance(last, cst.FunctionDef):
+            last = self.function.parent(last)
+        return any(n.value in ("item", "tolist") for n in names(last or node))

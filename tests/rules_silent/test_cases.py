@@ -336,7 +336,16 @@ class Layer(nn.Module):
 
 class Other(nn.Module):
     def forward(self, x):
-        return x * 2
+        share = np.random.rand(1).item()
+        return x * share
+
+class Teacher(nn.Module):
+    def __init__(self, teacher: nn.Module):
+        super().__init__()
+        self.teacher = teacher
+
+    def prepare(self):
+        self.teacher.compile(mode="default")
 
 class Net(nn.Module):
     def __init__(self):
