@@ -27,6 +27,7 @@ from pt2lint.dynamic.run import find_python, read_sources
 from pt2lint.finding import Edit, Finding
 from pt2lint.fixes.edit import SHORTCUT, EditError, apply_edits, check_source, choose
 
+NOT_FINITE = ("one NaN", "one infinity", "all NaN", "all infinite")  # labels of changed inputs
 ATTEMPTS = 4  # fixes of one finding that are tried, at most
 RETRIES = 3  # changed inputs that may end the process before the observation is given up
 
@@ -175,9 +176,11 @@ class _Prover:
         self.python, self.options, self.sources, self.roots = python, options, sources, roots
         self.folder, self.progress = folder, progress
         self.notes: list[str] = []
-        self.before: list[tuple[Job, Path, _Seen]] = []
+        # What was observed as it is; with dropout (False) and, once it is asked for, without (True).
+        self.before: dict[bool, list[tuple[Job, Path, _Seen]]] = {}
         self.sides: dict[int, set[bool]] = {}
         self.gone: dict[Place, bool] = {}
+        self.jobs: list[Job] = []
 
     def observe(self, findings: Sequence[Finding], reach: Mapping[int, set[str]]) -> None:
         """Run the code as it is, once a job, with the tests that fixes rewrite wrapped to see their
@@ -185,23 +188,34 @@ class _Prover:
         flagged = {os.path.realpath(findings[number].path) for number in reach}
         overlay = self.wrapped([(number, findings[number]) for number in reach])
         targets = set().union(*reach.values())
-        for job in plan(self.sources, flagged, self.options):
-            if job.kind == "program" or (job.covers and not flagged & set(job.covers)):
-                continue
-            file = self.folder / f"{len(self.before)}.pt"
-            self.progress(f"{job.label}: observing what it does now")
-            seen = self.look(job, overlay, file, targets)
-            if seen.runs:
-                self.before.append((job, file, seen))
-                for number, values in seen.sides.items():
-                    self.sides.setdefault(number, set()).update(values)
+        self.jobs = [
+            job
+            for job in plan(self.sources, flagged, self.options)
+            if job.kind != "program" and (not job.covers or flagged & set(job.covers))
+        ]
+        self.look_at_all(overlay, targets, calm=False)
 
-    def look(self, job: Job, overlay: Mapping[str, str], file: Path, targets: Iterable[str]) -> _Seen:
+    def look_at_all(self, overlay: Mapping[str, str], targets: set[str], calm: bool) -> None:
+        found = self.before[calm] = []
+        for number, job in enumerate(self.jobs):
+            file = self.folder / f"{number}{'-calm' if calm else ''}.pt"
+            how = ", with dropout turned off" if calm else ""
+            self.progress(f"{job.label}: observing what it does now{how}")
+            seen = self.look(job, overlay, file, targets, calm)
+            if seen.runs:
+                found.append((job, file, seen))
+                for finding, values in seen.sides.items():
+                    self.sides.setdefault(finding, set()).update(values)
+
+    def look(
+        self, job: Job, overlay: Mapping[str, str], file: Path, targets: Iterable[str], calm: bool
+    ) -> _Seen:
         """What one job does now. Changed inputs that bring it down (a size that comes of them takes all memory) are
         left out; where nothing helps, no runs are returned, or those of the modes that could be observed."""
-        leave: dict[str, list[str]] = {}
+        # What is selected by torch.where has a gradient of zero only for finite values, as such fixes say.
+        leave = {mode: [*NOT_FINITE] for mode in ("call", *self.options.modes)} if calm else {}
         for _ in range(RETRIES + 1):
-            seen = self.run(job, overlay, file, True, targets, leave=leave)
+            seen = self.run(job, overlay, file, True, targets, leave=leave, calm=calm)
             if seen.trouble is None or seen.step is None or seen.step[1] == "call 1":
                 break
             mode, label, _ = seen.step
@@ -249,11 +263,13 @@ class _Prover:
         says_runtime_error: bool = False,
         enough: Callable[[_Seen, Mapping[str, Any]], bool] = lambda seen, message: False,
         leave: Mapping[str, Sequence[str]] | None = None,
+        calm: bool = False,
     ) -> _Seen:
-        """What the child says; it is ended early once `enough` is known. `leave`: labels of calls by mode."""
+        """What the child says; it is ended early once `enough` is known. `leave`: labels of calls by mode; `calm`:
+        with dropout turned off."""
         observe = {
             "file": str(file), "save": save, "only": sorted(only), "runtime_error": says_runtime_error,
-            "leave": dict(leave or {}), "seconds": self.options.timeout,
+            "leave": dict(leave or {}), "seconds": self.options.timeout, "calm": calm,
         }  # fmt: skip
         return self.child(job, overlay, {"observe": observe}, enough)
 
@@ -297,9 +313,12 @@ class _Prover:
                 and not any(fix.proven for fix in given)
             ]
             while open_:
+                # Two kinds that cannot be tried together: they are compared with other observations.
+                calm = fixes[open_[0]][index].draws_otherwise
                 ones = {
                     id(one): (number, one)
                     for number in open_
+                    if fixes[number][index].draws_otherwise == calm
                     for one in [replace(findings[number], fixes=(fixes[number][index],))]
                 }
                 chosen = choose([one for _, one in ones.values()], "unsafe")
@@ -322,7 +341,10 @@ class _Prover:
         halves.
         """
         targets = set().union(*(reach[number] for number, _ in group))
-        jobs = [one for one in self.before if targets & {target for target, _ in one[2].runs}]
+        calm = group[0][1].fixes[0].draws_otherwise
+        if calm not in self.before:
+            self.look_at_all({}, set().union(*reach.values()), calm)
+        jobs = [one for one in self.before[calm] if targets & {target for target, _ in one[2].runs}]
         if not jobs:
             return {}
         vain = [
@@ -350,7 +372,8 @@ class _Prover:
         for number, finding in group:
             if failed is None:
                 where = f"{finding.path}:{finding.line}: {finding.code}"
-                self.notes.append(f"{where}: proven: {_title(finding)}{self.seen_sides(number)}")
+                without = ", with dropout turned off" if calm else ""
+                self.notes.append(f"{where}: proven{without}: {_title(finding)}{self.seen_sides(number)}")
             else:
                 self.notes.append(_not_proven(finding, failed.why))
         if failed is None:
@@ -369,9 +392,9 @@ class _Prover:
         }
         if not overlay:
             return
-        targets = sorted({target for _, _, seen in self.before for target, _ in seen.runs})
+        targets = sorted({target for _, _, seen in self.before[False] for target, _ in seen.runs})
         wanted = {"time": {"backend": backend, "only": targets}}
-        for job, _, _ in self.before:
+        for job, _, _ in self.before[False]:
             self.progress(f"{job.label}: timing it")
             before, after = self.child(job, {}, wanted), self.child(job, overlay, wanted)
             for target in targets:
@@ -441,7 +464,9 @@ class _Prover:
                 failures.extend(filter(None, [failure(seen, message)]))  # noqa: B023 -- called in this turn
                 return bool(failures)  # noqa: B023
 
-            after = self.run(job, overlay, file, False, targets, says_so, enough)
+            after = self.run(
+                job, overlay, file, False, targets, says_so, enough, calm=fixes[0].draws_otherwise
+            )
             if failures:
                 return failures[0], ""
             if after.trouble:

@@ -128,7 +128,7 @@ def _rewritten(function: FunctionCode, skip: _Skip, names: Sequence[str]) -> Fix
     return fix(
         f"Compute always, and select what was before where it is left out. With dropout inside, one seed then draws "
         f"{OTHER_DRAWS}; what is left out still costs its time, and its parameters get a gradient of zero instead of "
-        "none.",
+        "none, as long as all values are finite.",
         (*imports, *rewrite(function, new)),
     )
 

@@ -1,14 +1,21 @@
 """Layers left out at random, computed and selected instead, under the real Dynamo."""
 
+from dataclasses import replace
+
 import libcst as cst
 import pytest
 import torch
 
+from pt2lint.config import Settings
+from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.finding import Fix
 from pt2lint.fixes.cond import to_cond
+from pt2lint.fixes.proof import prove
 from pt2lint.fixes.rewrite import Refusal
 from pt2lint.fixes.skip import compute_and_select
-from tests.fixes.lab import function_code, nodes, prove
+from pt2lint.static.engine import lint
+from tests.fixes import lab
+from tests.fixes.lab import function_code, nodes
 
 HEAD = """import torch
 
@@ -112,7 +119,7 @@ def test_what_is_left_out_at_random_is_selected(way):
     assert fix.draws_otherwise
     assert fix.applicability == "unsafe"
     # The layers draw no numbers here, so that both draw the same: half of the six are left out.
-    after = prove(source, fix, [[X], [X.clone().requires_grad_()]], name="Model")
+    after = lab.prove(source, fix, [[X], [X.clone().requires_grad_()]], name="Model")
     assert "x_before = x" in after
     for comment in ("# the layer", "# leave out"):
         assert (comment in after) == (comment in source)
@@ -128,7 +135,7 @@ def test_two_tensors_are_both_selected():
     code.kinds = lambda: {
         code.range(one): "tensor:float" for one in nodes(code, cst.Name) if one.value in "xy"
     }
-    after = prove(source, compute_and_select(code, drawn(code)), [[X]], name="Model")
+    after = lab.prove(source, compute_and_select(code, drawn(code)), [[X]], name="Model")
     assert after.count("torch.where(") == 2
     code.memo.clear()
     code.kinds = None
@@ -193,3 +200,54 @@ def test_torch_cond_and_random_numbers(side, says):
             assert "draws random numbers" in fix.reason
         else:
             assert ("Not for sides" in fix.description) == bool(says)
+
+
+SPEECH = """import torch
+
+
+class Layer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        y = torch.nn.functional.scaled_dot_product_attention(x, x, x, dropout_p=0.3 if self.training else 0.0)
+        return x + torch.nn.functional.dropout(self.fc(y), 0.5, self.training)
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layerdrop = 0.5
+        self.layers = torch.nn.ModuleList([Layer() for _ in range(3)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            if self.training:
+                p = torch.rand([])
+                if p < self.layerdrop:
+                    continue
+            x = layer(x)
+        return x
+
+
+def example_inputs():
+    return Model(), (torch.randn(1, 2, 4),)
+"""
+
+
+def test_proven_with_dropout_turned_off(tmp_path):
+    path = tmp_path / "m.py"
+    path.write_text(SPEECH)
+    options = VerifyOptions(modes=("train",), further=False)
+    judged = verify(lint([str(path)], Settings()).findings, [str(path)], options)
+    proof = prove(judged.findings, judged.events, [str(path)], options)
+    [finding] = [one for one in proof.findings if one.code == "PTB110"]
+    assert [fix.proven for fix in finding.fixes[:2]] == [False, True]
+    assert finding.fixes[1].draws_otherwise
+    assert any("proven, with dropout turned off: Compute always" in note for note in proof.notes)
+    # A fix that says nothing of random numbers must draw the same.
+    bold = replace(finding.fixes[1], proven=None, description="Draws alike.")
+    proof = prove([replace(finding, fixes=(bold,))], judged.events, [str(path)], options)
+    assert [fix.proven for fix in proof.findings[0].fixes] == [False]
+    assert any("values differ" in note or "gradients" in note for note in proof.notes)
