@@ -52,13 +52,11 @@ class CompiledInPlace(Rule):
     @classmethod
     def accepts(cls, op: Op) -> bool:
         kind = op.arg("self")
+        if op.region or kind.startswith("Sequential of"):
+            return not op.region
         # What is only known to be some Module may be one of the project's.
         some = kind.rsplit(".", 1)[-1] == "Module" or " | " in kind
-        return (
-            not op.region
-            and not some
-            and kind.startswith(("torch.nn.modules.", "torch.nn.", "Sequential of"))
-        )
+        return kind.startswith("torch.nn.") and not some
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         kind = op.arg("self").split(" ")[0].rsplit(".", 1)[-1]

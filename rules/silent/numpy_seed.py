@@ -64,7 +64,7 @@ class NumpySeed(Rule):
         return bool(op.arg(SIZE[op.name.rpartition(".")[2]], "size"))
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if op.inside or op.caller or self.plain(node):
+        if op.inside or self.plain(node):
             return
         self.report(
             node,
