@@ -1,10 +1,10 @@
 """Proof of fixes: each is laid over its files in a child process, run, and compared with the code as it was.
 
 Proven means, on every sample input and on what was made of it (negated, zeros, larger, smaller, with a NaN
-and an infinity, masks switched, with gradients, other seeds): the same results, gradients, changes in place,
-buffers, prints and errors, in eager mode and compiled; no graph break left where the finding was; none in the
-lines that the fix wrote; and none in a line that Dynamo traced without a break before. A break that a frame
-given up as a whole hid until then does not count against the fix.
+and an infinity, masks switched, with gradients, other seeds), as far as there is time: the same results,
+gradients, changes in place, buffers, prints and errors, in eager mode and compiled; no graph break left where
+the finding was; none in the lines that the fix wrote; and none in a line that Dynamo traced without a break
+before. A break that a frame given up as a whole hid until then does not count against the fix.
 """
 
 from __future__ import annotations
