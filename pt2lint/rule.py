@@ -147,6 +147,11 @@ class Rule:
         """The node's source as it stands."""
         return self.function.module.code_for_node(node)
 
+    def quote(self, node: cst.CSTNode) -> str:
+        """The node's source for a message: one line, in backticks, cut where it is long."""
+        text = " ".join(self.text(node).split())
+        return f"`{text if len(text) <= QUOTED else text[: QUOTED - 3] + '...'}`"
+
     def local_name(self, qualified: str) -> str | None:
         """How this file spells an imported name ("torch" may be `t`), or None if it does not import it."""
         for local, target in self.function.imports.items():
@@ -269,11 +274,6 @@ class GraphBreak(Rule):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         self.breaks(node, op, self.says)
-
-    def quote(self, node: cst.CSTNode) -> str:
-        """The node's source for a message: one line, in backticks, cut where it is long."""
-        text = " ".join(self.text(node).split())
-        return f"`{text if len(text) <= QUOTED else text[: QUOTED - 3] + '...'}`"
 
     def breaks(self, node: cst.CSTNode, op: Op, message: str, variant: str = "") -> None:
         """Report what breaks the graph on the targeted torch: `message`, with `{code}` in it, then where the

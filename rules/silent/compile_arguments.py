@@ -73,7 +73,7 @@ class CompileArguments(Rule):
             self.report(
                 node,
                 op,
-                f"`{self.text(node.func)}` takes `mode` or `options`, not both: it raises RuntimeError",
+                f"{self.quote(node.func)} takes `mode` or `options`, not both: it raises RuntimeError",
             )
         elif mode not in MODES or self.function.target < MODES[mode]:
             known = ", ".join(name for name, since in MODES.items() if self.function.target >= since)

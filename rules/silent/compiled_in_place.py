@@ -64,6 +64,6 @@ class CompiledInPlace(Rule):
             self.report(
                 node,
                 op,
-                f"`{self.text(node)}` compiles nothing: `{kind}.forward` is torch's own, where Dynamo does not start; "
+                f"{self.quote(node)} compiles nothing: `{kind}.forward` is torch's own, where Dynamo does not start; "
                 "`torch.compile(module)` does compile it",
             )

@@ -96,5 +96,5 @@ class CompiledWrapper(Rule):
         self.report(
             node,
             op,
-            f"`{self.text(node)}` compiles {wrapper}, which breaks the graph; compile the module inside it",
+            f"{self.quote(node)} compiles {wrapper}, which breaks the graph; compile the module inside it",
         )

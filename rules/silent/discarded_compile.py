@@ -70,7 +70,7 @@ class DiscardedCompile(Rule):
             self.report(
                 node,
                 op,
-                f"the result of `{self.text(node)}` is thrown away: nothing is compiled",
+                f"the result of {self.quote(node)} is thrown away: nothing is compiled",
                 fixes=self.fixes(node),
             )
             return

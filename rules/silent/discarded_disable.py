@@ -75,5 +75,5 @@ class DiscardedDisable(Rule):
         given = [o.arg(0, "fn") for o in self.function.ops_at(node) if o.name.startswith("call ")]
         if given and all(w in ("function", "module", "compiled") or w.startswith("torch.nn.") for w in given):
             self.report(
-                node, op, f"the result of `{self.text(node)}` is thrown away: Dynamo traces it as before"
+                node, op, f"the result of {self.quote(node)} is thrown away: Dynamo traces it as before"
             )

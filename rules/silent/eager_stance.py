@@ -72,6 +72,6 @@ class EagerStance(Rule):
             self.report(
                 node,
                 op,
-                f"`{self.text(node)}` turns torch.compile off for the rest of the process; "
+                f"{self.quote(node)} turns torch.compile off for the rest of the process; "
                 "`with` it, that ends with the block",
             )

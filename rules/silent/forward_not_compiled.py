@@ -57,7 +57,7 @@ class ForwardNotCompiled(Rule):
             self.report(
                 node,
                 op,
-                f"`{self.text(node)}` runs uncompiled: `{module}.compile()` compiles what `{module}(...)` runs",
+                f"{self.quote(node)} runs uncompiled: `{module}.compile()` compiles what `{module}(...)` runs",
                 fixes=[
                     self.fix(
                         "Call the module: that runs the compiled code, and the module's hooks.",

@@ -65,7 +65,7 @@ class InPlaceResult(Rule):
         self.report(
             node,
             op,
-            f"`{self.text(node)}` compiles in place and returns None",
+            f"{self.quote(node)} compiles in place and returns None",
             fixes=self.fixes(node, holder),
         )
 

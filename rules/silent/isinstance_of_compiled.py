@@ -57,6 +57,6 @@ class IsinstanceOfCompiled(Rule):
         self.report(
             node,
             op,
-            f"`{self.text(node)}` is False: `torch.compile` returned a wrapper of another class; "
+            f"{self.quote(node)} is False: `torch.compile` returned a wrapper of another class; "
             "`model.compile()` keeps it",
         )

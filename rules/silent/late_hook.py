@@ -90,7 +90,7 @@ class LateHook(Rule):
             self.report(
                 node,
                 op,
-                f"`{self.text(node)}` comes after the compiled module's first call, and compiled code does not look "
+                f"{self.quote(node)} comes after the compiled module's first call, and compiled code does not look "
                 "for new hooks: it never runs",
             )
 

@@ -80,5 +80,5 @@ class LatePatch(Rule):
         self.report(
             node,
             op,
-            f"`{self.text(node)}` is replaced after compiled code that runs it was called: that keeps the old one",
+            f"{self.quote(node)} is replaced after compiled code that runs it was called: that keeps the old one",
         )

@@ -91,8 +91,8 @@ class MethodNotCompiled(Rule):
             self.report(
                 node,
                 op,
-                f"`{self.text(node)}` is a part of the original module and runs uncompiled: only calling "
-                f"`{self.text(node.value)}` runs compiled code; `{self.text(node)}.compile()` compiles it by itself",
+                f"{self.quote(node)} is a part of the original module and runs uncompiled: only calling "
+                f"{self.quote(node.value)} runs compiled code; `{self.text(node)}.compile()` compiles it by itself",
             )
             return
         if op.arg("method") in ("calls self", "calls forward", ""):
@@ -102,5 +102,5 @@ class MethodNotCompiled(Rule):
         else:
             way = f"compile it by itself: `model.{name} = torch.compile(model.{name})`"
         self.report(
-            node, op, f"`{self.text(node)}` is the original module's method and runs uncompiled; {way}"
+            node, op, f"{self.quote(node)} is the original module's method and runs uncompiled; {way}"
         )

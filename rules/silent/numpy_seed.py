@@ -69,7 +69,7 @@ class NumpySeed(Rule):
         self.report(
             node,
             op,
-            f"`{self.text(node)}` is drawn by torch in compiled code: `np.random.seed` has no effect on it",
+            f"{self.quote(node)} is drawn by torch in compiled code: `np.random.seed` has no effect on it",
         )
 
     def plain(self, node: cst.CSTNode) -> bool:

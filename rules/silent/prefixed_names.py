@@ -86,7 +86,7 @@ class PrefixedNames(Rule):
             return
         if node.attr.value in CHILDREN:
             self.report(
-                node, op, f"`{self.text(call)}` gives the original module alone, as torch.compile wrapped it"
+                node, op, f"{self.quote(call)} gives the original module alone, as torch.compile wrapped it"
             )
             return
         loop = self.function.parent(call)
@@ -101,8 +101,8 @@ class PrefixedNames(Rule):
                 self.report(
                     node,
                     op,
-                    f"the names of `{self.text(call)}` start with `_orig_mod.`, as torch.compile wrapped the module: "
-                    f"`{self.text(self.test(used))}` is never true",
+                    f"the names of {self.quote(call)} start with `_orig_mod.`, as torch.compile wrapped the module: "
+                    f"{self.quote(self.test(used))} is never true",
                 )
                 return
 

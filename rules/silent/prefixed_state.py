@@ -76,7 +76,7 @@ class PrefixedState(Rule):
             self.report(
                 node,
                 op,
-                f"`{self.text(node)}` has keys that start with `{part}._orig_mod.`, as torch.compile wrapped `{part}`: "
+                f"{self.quote(node)} has keys that start with `{part}._orig_mod.`, as torch.compile wrapped `{part}`: "
                 f"they do not load into the plain model; `{part}.compile()` keeps the names",
             )
             return
@@ -92,7 +92,7 @@ class PrefixedState(Rule):
         self.report(
             node,
             op,
-            f"the keys of `{self.text(call)}` start with `_orig_mod.`, as the module is wrapped by torch.compile: they "
+            f"the keys of {self.quote(call)} start with `_orig_mod.`, as the module is wrapped by torch.compile: they "
             "do not load into the plain model; `model.compile()` keeps the names",
         )
 
@@ -108,7 +108,7 @@ class PrefixedState(Rule):
             self.report(
                 load,
                 op,
-                f"`{self.text(load)}` loads nothing: the keys of a module that torch.compile wrapped start with "
+                f"{self.quote(load)} loads nothing: the keys of a module that torch.compile wrapped start with "
                 "`_orig_mod.`, and `strict=False` passes over them",
                 severity="error",
             )

@@ -70,7 +70,7 @@ class StaleEnvironment(Rule):
             self.report(
                 node,
                 op,
-                f"`{self.text(node)}` is asked when this is compiled: that the variable is set later goes unseen",
+                f"{self.quote(node)} is asked when this is compiled: that the variable is set later goes unseen",
                 severity="note",
             )
         if not isinstance(node, cst.Call):
@@ -88,7 +88,7 @@ class StaleEnvironment(Rule):
         self.report(
             node,
             op,
-            f"`{self.text(node)}` is read once, when this is compiled: a later change of the variable goes unseen",
+            f"{self.quote(node)} is read once, when this is compiled: a later change of the variable goes unseen",
             fixes=fixes,
             severity="note",  # most variables are set once
         )

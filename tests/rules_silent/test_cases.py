@@ -45,7 +45,7 @@ class Net(nn.Module):
         self.layer = nn.Linear(3, 3)
         if fast and hasattr(torch, "compile"):
             try:
-                self = torch.compile(self)  # PTS301
+                self = torch.compile(self)  # PTS301, PTS325
                 print("compiled", self.layer)
             except RuntimeError as e:
                 print(e)
@@ -381,6 +381,26 @@ def caught(x):
         return checked(x)
     except AssertionError:
         return None
+
+def tried(net):
+    try:
+        print("compiling")
+        net = torch.compile(net)  # PTS325
+    except Exception as e:
+        print(e)
+    try:
+        net = torch.compile(net)
+        net(torch.ones(3))
+    except Exception:
+        pass
+    try:
+        net = torch.compile(net)
+    except RuntimeError as e:
+        raise ValueError("no compiler") from e
+    try:
+        return torch.compile(net)  # PTS325
+    except RuntimeError:
+        return net
 
 def caught_too(x):
     try:
