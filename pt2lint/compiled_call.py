@@ -51,10 +51,15 @@ class CompiledCall(Rule):
         """What was compiled, for a message."""
         return f"`{op.arg('to')}`" if op.arg("to") else "the compiled function"
 
-    def shown(self, op: Op, argument: Argument, what: str) -> Op:
-        """The operation, with the place where the compiled function uses the argument as its flow: a report shows
-        it, and a run is held against it."""
-        path, _, line = op.arg(f"at {argument.key}").rpartition(":")
-        if not path or not line.isdigit():
-            return op
-        return op._replace(flow=(*op.flow, Step(path, int(line), what)))
+    def shown(self, op: Op, key: int | str, what: str = "") -> Op:
+        """The operation, with the way of an argument as its flow: into the compiled function, and to the place that
+        makes it matter (`what` it does there). A report shows it; a run is held against it."""
+        steps = []
+        for word, message in (
+            ("to at", f"`{op.arg(f'name {key}')}` of {self.callee(op)}"),
+            (f"at {key}", what),
+        ):
+            path, _, line = op.arg(word).rpartition(":")
+            if path and line.isdigit() and message:
+                steps.append(Step(path, int(line), message))
+        return op._replace(flow=(*op.flow, *steps))

@@ -103,6 +103,8 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
                 verdict, evidence = "refuted", {"reason": "further calls compiled nothing again"}
             elif own & traced.get(path, frozenset()):
                 evidence = {"reason": "the line was compiled, and no further call compiled it again for this"}
+            elif any(run.probe == "program" for run in events.runs):
+                evidence = {"reason": "the program was run, and nothing was compiled again for this"}
         if verdict == "unreached":
             failure = _failure_for(path, finding.line, events.failures, files)
             if failure is not None:
@@ -403,7 +405,23 @@ def _recompiles(runs: Iterable[Run]) -> dict[tuple[str, int, str], Group]:
 
 
 def _concerns(finding: Finding, path: str, group: Group, files: Files) -> bool:
-    """Whether a recompilation is what a PTR finding foretold: its guard names what the statement names."""
+    """Whether a recompilation is what a PTR finding foretold: its guard names the parameter of the recompiled
+    function that the finding's flow names ("`n` of `f`"), else something that the statement names."""
+    own = files.statements(group.first.path)
+    function = own.function(group.first.line) if own else None
+    named = [
+        step.message
+        for step in finding.flow
+        if function is not None
+        and step.line == function.lineno
+        and "` of `" in step.message
+        and (
+            step.path == files.shown.get(group.first.path) or os.path.realpath(step.path) == group.first.path
+        )
+    ]
+    if named:  # said of a call: inputs that we varied ourselves show nothing of it
+        theirs = any(run.probe in CALLED_AGAIN for run, _ in group.events)
+        return theirs and any(message.startswith(f"`{group.subject}` of ") for message in named)
     statements = files.statements(path)
     node = statements.node(finding.line) if statements else None
     if node is None:

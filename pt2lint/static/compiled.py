@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from pt2lint.static.frame import Env, Frame, unit_of
-from pt2lint.static.lifecycle import Lifecycle
+from pt2lint.static.lifecycle import Lifecycle, parameters_of
 from pt2lint.static.modules import ClassInfo, FunctionNode, below, walk
 from pt2lint.static.uses import Uses, uses
 from pt2lint.static.values import UNKNOWN, Ext, Func, Instance, Py, Seq, Value, Wrapped
@@ -126,30 +126,27 @@ class Compiled(Lifecycle):
         """A compiled callable is called from code that is not compiled."""
         if not isinstance(node, ast.Call):
             return
+        inner = self.body_of(func.inner if isinstance(func, Wrapped) else func)
         dynamic = self.settings.get(id(func), (None, {}))[1].get("dynamic", "none")
         if frame.loaders and not self.quiet and dynamic == "none":
-            self.feeds(ast.unparse(node.func), node, frame)
+            self.feeds(ast.unparse(node.func), inner, node, frame)
         if not self.listens("call compiled", frame):
             return
         words: dict[int | str, str] = {i: self.sort(a) for i, a in enumerate(args)}
         words.update({k: self.sort(v) for k, v in kwargs.items()})
         for name, value in self.settings.get(id(func), (None, {}))[1].items():
             words["compile " + name] = value
-        inner = self.body_of(func.inner if isinstance(func, Wrapped) else func)
         if inner is not None:
-            parameters = inner.node.args
-            names = _positional(inner)
-            used = self.uses_of(inner)
+            names, used = parameters_of(inner), self.uses_of(inner)
+            a = inner.node.args
             given = [*enumerate(names[: len(args)]), *((k, k) for k in kwargs)]
+            given += [(stars, p.arg) for stars, p in (("*", a.vararg), ("**", a.kwarg)) if p is not None]
             for at, name in given:
+                words[f"name {at}"] = name
                 if name in used:
                     how, path, line = used[name]
                     words[f"use {at}"], words[f"at {at}"] = how, f"{path}:{line}"
-            if parameters.vararg is not None and parameters.vararg.arg in used:
-                words["use *"] = str(len(names))
-            if parameters.kwarg is not None and parameters.kwarg.arg in used:
-                words["use **"] = "read"
-            words["to"] = self.title(inner)
+            words |= {"to": self.title(inner), "to at": f"{inner.module.path}:{inner.node.lineno}"}
         self.note(node, "call compiled", frame, args=words)
 
     def body_of(self, callee: Value) -> Func | None:
@@ -175,7 +172,7 @@ class Compiled(Lifecycle):
 
         def follow(call: ast.Call) -> tuple[Uses, list[str]] | None:
             inner = self.callee(call.func, me, func, frame)
-            return None if inner is None else (self.uses_of(inner), _positional(inner))
+            return None if inner is None else (self.uses_of(inner), parameters_of(inner))
 
         def evaluate(expression: ast.expr) -> Value:
             return self.quietly(expression, env, frame)
@@ -309,9 +306,6 @@ class Compiled(Lifecycle):
     def bases(self, cls: ClassInfo) -> tuple[list[ClassInfo], list[str], bool]:
         raise NotImplementedError
 
-    def title(self, func: Func) -> str:
-        raise NotImplementedError
-
     def callee(self, callee: ast.expr, me: str, func: Func, frame: Frame) -> Func | None:
         raise NotImplementedError
 
@@ -326,12 +320,6 @@ def _yields(node: FunctionNode) -> bool:
         if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             rest += below(part)
     return False
-
-
-def _positional(func: Func) -> list[str]:
-    """The names that positional arguments of a call fill."""
-    a = func.node.args
-    return [p.arg for p in [*a.posonlyargs, *a.args]][1 if func.bound is not None else 0 :]
 
 
 def _shortened(tree: ast.AST, place: ast.Name | ast.Attribute) -> bool:

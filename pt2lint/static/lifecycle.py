@@ -8,7 +8,7 @@ from typing import Any
 from pt2lint.static.core import Core
 from pt2lint.static.frame import Env, Frame
 from pt2lint.static.modules import walk
-from pt2lint.static.values import Instance, Py, Seq, Value
+from pt2lint.static.values import Func, Instance, Py, Seq, Value
 
 
 class Lifecycle(Core):
@@ -66,11 +66,12 @@ class Lifecycle(Core):
                 made |= {n.id for target in part.targets for n in walk(target) if isinstance(n, ast.Name)}
         return over, made
 
-    def feeds(self, callee: str, node: ast.Call, frame: Frame) -> None:
+    def feeds(self, callee: str, inner: Func | None, node: ast.Call, frame: Frame) -> None:
         """A compiled callable is called: remember it with the loader whose batches it is given.
 
         The words: path, line and column where the statement begins, the names given as they are, how torch is
-        called there, and the callee.
+        called there, the callee; and where the function that it runs is defined ("PATH:LINE"), its name, and its
+        parameters that take what comes from the loader.
         """
         for loader, made in frame.loaders:
             given = [*node.args, *(k.value for k in node.keywords)]
@@ -83,7 +84,13 @@ class Lifecycle(Core):
                 )
                 names = "" if spread else ",".join(dict.fromkeys(plain))
                 torch = next((local for local, n in frame.module.imports.items() if n == "torch"), "")
-                words = ("feeds", frame.module.path, str(frame.line), str(column), names, torch, callee)
+                words = ["feeds", frame.module.path, str(frame.line), str(column), names, torch, callee]
+                if inner is not None:
+                    taken = [
+                        p for p, a in zip(parameters_of(inner), node.args, strict=False) if _mentions(a, made)
+                    ]
+                    taken += [k.arg for k in node.keywords if k.arg and _mentions(k.value, made)]
+                    words += [f"{inner.module.path}:{inner.node.lineno}", self.title(inner), ",".join(taken)]
                 self.used(loader, "\t".join(words))
 
     def used(self, owner: Value | None, what: str) -> None:
@@ -104,9 +111,18 @@ class Lifecycle(Core):
         if isinstance(index, Py) and isinstance(index.const, str):
             self.used(owner, f"set {index.const}")
 
+    def title(self, func: Func) -> str:
+        raise NotImplementedError
+
     def compiled_method(self, owner: Value | None, name: str) -> None:
         """torch.compile was given a bound method of an external object."""
         self.used(owner, f"{name.rsplit('.', 1)[-1]} in region")
+
+
+def parameters_of(func: Func) -> list[str]:
+    """The names that positional arguments of a call fill."""
+    a = func.node.args
+    return [p.arg for p in [*a.posonlyargs, *a.args]][1 if func.bound is not None else 0 :]
 
 
 def _mentions(node: ast.AST, names: set[str]) -> bool:

@@ -60,12 +60,12 @@ class ChangingKeys(CompiledCall):
         for argument in self.arguments(node, op):
             key = self.key(turns.meaning(argument.value), turns)
             if argument.use and key is not None:
-                self.say(argument.value, self.shown(op, argument, "the dictionary is used here"), key)
+                self.say(argument.value, self.shown(op, argument.key, "the dictionary is used here"), key)
         for a in node.args:
             if a.star == "**" and op.arg("use **"):
                 key = self.key(turns.meaning(a.value), turns)
                 if key is not None:
-                    self.say(a.value, op, key)
+                    self.say(a.value, self.shown(op, "**"), key)
             elif (
                 a.star == "*"
                 and op.arg("use *")
@@ -74,7 +74,7 @@ class ChangingKeys(CompiledCall):
             ):
                 self.report(
                     a.value,
-                    op,
+                    self.shown(op, "*"),
                     f"`*{self.text(a.value)}` passes more arguments at every call, and Dynamo guards on their number: "
                     "each is compiled anew, until the limit",
                 )

@@ -65,18 +65,18 @@ class ChangingSize(CompiledCall):
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         if mentions_marks(turns.loops):
             return
-        for a in node.args:
-            size = turns.size(a.value) if not a.star else None
+        for key, value, _, _ in self.arguments(node, op):
+            size = turns.size(value)
             if size is not None:
                 dim, by = size
                 what = (
-                    "is longer at every call" if by == self.text(a.value) else f"changes its size with `{by}`"
+                    "is longer at every call" if by == self.text(value) else f"changes its size with `{by}`"
                 )
                 self.report(
-                    a.value,
-                    op,
-                    f"`{self.text(a.value)}` {what}: {self.callee(op)} is compiled for the first size and then again "
+                    value,
+                    self.shown(op, key),
+                    f"`{self.text(value)}` {what}: {self.callee(op)} is compiled for the first size and then again "
                     "for any, unless `mark_dynamic` says so beforehand",
-                    fixes=marked_before(self.function, node, a.value, dim),
+                    fixes=marked_before(self.function, node, value, dim),
                 )
                 return

@@ -67,7 +67,7 @@ class ChangingText(CompiledCall):
             if turns.text(value) or (argument.word == "str" and turns.item(value)):
                 self.report(
                     value,
-                    self.shown(op, argument, "the text is looked at here"),
+                    self.shown(op, argument.key, "the text is looked at here"),
                     f"`{self.text(value)}` is another text at every call, and {self.callee(op)} looks at it: each is "
                     "compiled anew, until the limit",
                 )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from pt2lint.finding import Edit, Fix
+from pt2lint.finding import Edit, Fix, Step
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 
@@ -75,7 +75,12 @@ class SmallerBatch(Rule):
         if not isinstance(node, cst.Call) or any(a.star for a in node.args):
             return
         feeds = sorted(use.split("\t")[1:] for use in op.uses if use.startswith(FEEDS))
-        path, line, *_, callee = feeds[0]
+        path, line, _, _, _, callee, *inner = feeds[0]
+        if inner:
+            place, title, taken = inner
+            file, _, first = place.rpartition(":")
+            steps = [Step(file, int(first), f"`{name}` of `{title}`") for name in taken.split(",") if name]
+            op = op._replace(flow=(*op.flow, *steps))
         where = f"line {line}" if path == self.function.path else f"{path}:{line}"
         shuffled = op.arg("shuffle", 2) == "constant True"
         fixes = [*self.dropped(node), *self.marked(feeds)]
@@ -104,7 +109,7 @@ class SmallerBatch(Rule):
 
     def marked(self, feeds: list[list[str]]) -> Iterator[Fix]:
         edits: list[Edit] = []
-        for path, line, column, names, torch, _ in feeds:
+        for path, line, column, names, torch, *_ in feeds:
             if not names or not torch:
                 return
             marks = [f"{torch}._dynamo.mark_dynamic({name}, 0)" for name in names.split(",")]

@@ -62,14 +62,14 @@ class StaticShapes(CompiledCall):
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         if mentions_marks(turns.loops):
             return
-        for a in node.args:
-            size = turns.size(a.value) if not a.star else None
+        for key, value, _, _ in self.arguments(node, op):
+            size = turns.size(value)
             if size is not None:
                 self.report(
-                    a.value,
-                    op,
-                    f"the shape of `{self.text(a.value)}` changes with `{size[1]}`, and with `dynamic=False` each "
+                    value,
+                    self.shown(op, key),
+                    f"the shape of `{self.text(value)}` changes with `{size[1]}`, and with `dynamic=False` each "
                     "shape is compiled anew until the limit",
-                    fixes=marked_before(self.function, node, a.value, size[0]),
+                    fixes=marked_before(self.function, node, value, size[0]),
                 )
                 return

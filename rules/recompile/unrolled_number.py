@@ -106,7 +106,7 @@ class UnrolledNumber(CompiledCall):
 
     def say(self, op: Op, argument: Argument, what: str, use: str) -> None:
         op = self.shown(
-            op, argument, "is used here" if use in ("", "read") else "decides here what is compiled"
+            op, argument.key, "is used here" if use in ("", "read") else "decides here what is compiled"
         )
         self.report(
             argument.value, op, f"`{self.text(argument.value)}` {what} compiled anew, until the limit"

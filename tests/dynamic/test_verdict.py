@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from pt2lint.dynamic.dynamic_shapes import mark_dynamic
 from pt2lint.dynamic.events import Break, Events, Failure, Recompile, Run, run_from
 from pt2lint.dynamic.statements import Statements
 from pt2lint.dynamic.verdict import Files, guard_subject, judge
-from pt2lint.finding import Finding
+from pt2lint.finding import Finding, Step
 
 PATH = "/p/m.py"
 SOURCE = """\
@@ -248,6 +249,21 @@ def test_a_recompilation_confirms_the_finding_that_names_its_cause() -> None:
     assert [(each.code, each.verdict) for each in judged] == [("PTR202", "confirmed")]
     assert judged[0].evidence is not None
     assert (judged[0].evidence["hits"], judged[0].evidence["limit"]) == (8, "recompile_limit")
+
+
+@pytest.mark.parametrize(
+    ("guard", "probe", "verdict"),
+    [
+        ("n == 3", "program", "confirmed"),
+        ("n == 3", "varied", "unreached"),
+        ("x == 3", "program", "unreached"),
+    ],
+)
+def test_a_finding_at_a_call_is_confirmed_by_the_parameter_that_it_names(
+    guard: str, probe: str, verdict: str
+) -> None:
+    at_call = replace(found(20, code="PTR207"), flow=(Step("m.py", 15, "`n` of `step`"),))
+    assert verdict_of(at_call, recompiled(guard, 3, probe)) == verdict
 
 
 def test_an_unforeseen_recompilation_is_reported_with_its_guard() -> None:
