@@ -13,6 +13,7 @@ import difflib
 import os
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -132,12 +133,19 @@ def prove(
     if python is None:
         return Proof(list(findings), [trouble])
     with tempfile.TemporaryDirectory(prefix="pt2lint-proof-") as folder:
-        prover = _Prover(python, options, sources, roots, Path(folder), progress)
+        prover = _Prover(python, options, sources, roots, Path(folder), progress, _default_runs(events))
         prover.observe(findings, reach)
         proved = prover.prove(findings, reach)
         if timing:
             prover.time(proved)
         return Proof(proved, prover.notes, prover.gone)
+
+
+def _default_runs(events: Events) -> dict[tuple[str, str], Run]:
+    """Runs in default mode by (target, mode), where no two targets have one name."""
+    runs = [run for run in events.runs if run.probe == "default"]
+    counts = Counter((run.target, run.mode) for run in runs)
+    return {key: run for run in runs if counts[key := (run.target, run.mode)] == 1}
 
 
 def _targets_that_break(finding: Finding, events: Events, roots: Sequence[str]) -> set[str]:
@@ -172,7 +180,9 @@ class _Prover:
         roots: list[str],
         folder: Path,
         progress: Callable[[str], None],
+        known: Mapping[tuple[str, str], Run],
     ) -> None:
+        self.known = known
         self.python, self.options, self.sources, self.roots = python, options, sources, roots
         self.folder, self.progress = folder, progress
         self.notes: list[str] = []
@@ -221,6 +231,8 @@ class _Prover:
             mode, label, _ = seen.step
             self.notes.append(f"{job.label}: left out `{label}`, with which it ended early: {seen.trouble}")
             leave.setdefault(mode, []).append(label)
+        if not calm:
+            seen.runs |= {key: run for key, run in self.known.items() if key in seen.observed}
         if seen.trouble:
             here = f" in {seen.step[0]} mode" if seen.step and seen.observed else ""
             self.notes.append(f"{job.label}: no fix was tried{here}, since it ended early: {seen.trouble}")
@@ -270,6 +282,7 @@ class _Prover:
         observe = {
             "file": str(file), "save": save, "only": sorted(only), "runtime_error": says_runtime_error,
             "leave": dict(leave or {}), "seconds": self.options.timeout, "calm": calm,
+            "known": [] if calm else [list(key) for key in self.known],
         }  # fmt: skip
         return self.child(job, overlay, {"observe": observe}, enough)
 

@@ -19,7 +19,7 @@ import torch
 from .overlay import sides
 from .probes import CountingBackend, Prober, as_before, report_records, seed
 from .state import Kept, Unsure
-from .taps import listening
+from .taps import Records, listening
 from .targets import Call, Target, cloned, mapped, module_of
 from .wire import Wire
 
@@ -102,7 +102,7 @@ class InMode:
         plainly = self.eager(first, False)
         if plainly["error"]:
             return
-        self.trace(first)
+        self.start(first)
         done: dict[Variant, dict[str, Any]] = {first: self.note(first, plainly, False)}
         known, left = [self.shown(first)], 0
         for variant in others:
@@ -156,7 +156,7 @@ class InMode:
             return
         if self.compare_one(*found[0], self.eager, ""):
             return
-        self.trace(found[0][0])
+        self.start(found[0][0])
         done = []
         for number, (variant, old) in enumerate(found):
             if number and self.late():
@@ -208,11 +208,15 @@ class InMode:
                 self.kept = Kept(module, like)
         return self.function
 
-    def trace(self, variant: Variant) -> None:
-        """Default mode, every record heard."""
+    def start(self, variant: Variant) -> None:
+        """Begin with an empty cache, in default mode; every record is heard, where it is not known already."""
         torch._dynamo.reset()
+        prober = self.prober
+        if self.wanted["save"] and [self.target.name, self.mode] in self.wanted["known"]:
+            self.backend = prober.counting_backend(Records(prober.roots))
+            return
         self.step(variant, "traced")
-        function, prober = self.fresh(), self.prober
+        function = self.fresh()
         with prober.run(self.target, "default", self.mode) as report, listening(prober.roots) as records:
             self.backend = prober.counting_backend(records)
             args, kwargs = self.arguments(variant)
