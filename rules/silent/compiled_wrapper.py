@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import libcst as cst
 
+from pt2lint.finding import Fix
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 
@@ -97,4 +100,21 @@ class CompiledWrapper(Rule):
             node,
             op,
             f"{self.quote(node)} compiles {wrapper}, which breaks the graph; compile the module inside it",
+            fixes=self.fixes(node),
         )
+
+    def fixes(self, node: cst.CSTNode) -> list[Fix]:
+        """`torch.compile(DDP(net, a), b)` -> `DDP(torch.compile(net, b), a)`"""
+        outer, made = node, node.args[0].value if isinstance(node, cst.Call) and node.args else None
+        if not isinstance(outer, cst.Call) or not isinstance(made, cst.Call) or not made.args:
+            return []
+        first = [arg for call in (outer, made) for arg in call.args[:1]]
+        if any(arg.keyword is not None or arg.star for arg in first):
+            return []
+        compiled = self.called(self.text(outer.func), self.text(made.args[0].value), outer.args[1:])
+        wrapped = self.called(self.text(made.func), compiled, made.args[1:])
+        return [self.fix("Compile the module, then wrap it.", self.edit(outer, wrapped))]
+
+    def called(self, callee: str, first: str, rest: Sequence[cst.Arg]) -> str:
+        given = [first, *(self.text(a.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for a in rest)]
+        return f"{callee}({', '.join(given)})"

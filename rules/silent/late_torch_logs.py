@@ -2,8 +2,15 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.finding import Fix
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+
+# What set_logs takes as True or False; what it takes as a level needs one.
+ARTIFACTS = frozenset(
+    "graph_breaks recompiles recompiles_verbose guards graph graph_code graph_sizes bytecode aot_graphs "
+    "aot_joint_graph output_code schedule perf_hints fusion".split()
+)
 
 
 class LateTorchLogs(Rule):
@@ -64,4 +71,20 @@ class LateTorchLogs(Rule):
             op,
             "torch reads `TORCH_LOGS` when it is imported, which is above: nothing is logged; set it before, or call "
             "`torch._logging.set_logs(...)`",
+            fixes=self.fixes(node),
         )
+
+    def fixes(self, node: cst.CSTNode) -> list[Fix]:
+        """`os.environ["TORCH_LOGS"] = "recompiles"` -> `torch._logging.set_logs(recompiles=True)`"""
+        target = self.function.parent(node)
+        statement = self.function.parent(target) if target is not None else None
+        torch = self.local_name("torch")
+        if not isinstance(statement, cst.Assign) or len(statement.targets) != 1 or torch is None:
+            return []
+        value = statement.value
+        wanted = value.raw_value.split(",") if isinstance(value, cst.SimpleString) else []
+        if not wanted or not {w.strip() for w in wanted} <= ARTIFACTS:
+            return []
+        keywords = ", ".join(f"{w.strip()}=True" for w in wanted)
+        edit = self.edit(statement, f"{torch}._logging.set_logs({keywords})")
+        return [self.fix("Ask torch for these logs.", edit)]

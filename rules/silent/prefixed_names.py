@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.finding import Fix
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.syntax import names
@@ -86,7 +87,10 @@ class PrefixedNames(Rule):
             return
         if node.attr.value in CHILDREN:
             self.report(
-                node, op, f"{self.quote(call)} gives the original module alone, as torch.compile wrapped it"
+                node,
+                op,
+                f"{self.quote(call)} gives the original module alone, as torch.compile wrapped it",
+                fixes=[self.ask_original(node)],
             )
             return
         loop = self.function.parent(call)
@@ -103,8 +107,14 @@ class PrefixedNames(Rule):
                     op,
                     f"the names of {self.quote(call)} start with `_orig_mod.`, as torch.compile wrapped the module: "
                     f"{self.quote(self.test(used))} is never true",
+                    fixes=[self.ask_original(node)],
                 )
                 return
+
+    def ask_original(self, node: cst.Attribute) -> Fix:
+        """`compiled.children()` -> `compiled._orig_mod.children()`"""
+        edit = self.edit(node.value, f"{self.text(node.value)}._orig_mod")
+        return self.fix("Ask the original, whose names are the model's own.", edit)
 
     def test(self, used: cst.Name) -> cst.CSTNode:
         """The comparison or the call of a method that the name stands in."""

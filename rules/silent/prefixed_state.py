@@ -94,6 +94,12 @@ class PrefixedState(Rule):
             op,
             f"the keys of {self.quote(call)} start with `_orig_mod.`, as the module is wrapped by torch.compile: they "
             "do not load into the plain model; `model.compile()` keeps the names",
+            fixes=[
+                self.fix(
+                    "Ask the original: checkpoints saved from here on have the model's own names.",
+                    self.edit(node.value, f"{self.text(node.value)}._orig_mod"),
+                )
+            ],
         )
 
     def loaded(self, load: cst.Call, op: Op) -> None:

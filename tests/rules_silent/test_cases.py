@@ -442,3 +442,58 @@ def run():
     (fix,) = finding.fixes
     assert not outcome(source).frames
     assert outcome(apply_edits(source, fix.edits)).frames
+
+
+HEADER = """import copy
+import os
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.layer(x)
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("net = Net()\nnet = net.compile()", "net = Net()\nnet.compile()"),
+        ("net = Net()\nnet.compile()\nnet.forward(1)", "net = Net()\nnet.compile()\nnet(1)"),
+        (
+            "net = torch.compile(Net())\nstate = net.state_dict()",
+            "net = torch.compile(Net())\nstate = net._orig_mod.state_dict()",
+        ),
+        (
+            "net = torch.compile(Net())\n[p for n, p in net.named_parameters() if n == 'layer.weight']",
+            "net = torch.compile(Net())\n[p for n, p in net._orig_mod.named_parameters() if n == 'layer.weight']",
+        ),
+        (
+            "net = torch.compile(DDP(Net(), device_ids=[0]), dynamic=True)",
+            "net = DDP(torch.compile(Net(), dynamic=True), device_ids=[0])",
+        ),
+        (
+            'os.environ["TORCH_LOGS"] = "recompiles,graph_breaks"',
+            "torch._logging.set_logs(recompiles=True, graph_breaks=True)",
+        ),
+    ],
+)
+def test_the_fix(before: str, after: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(HEADER + before + "\n", encoding="utf-8")
+    (fix,) = (fix for finding in lint([str(path)]).findings for fix in finding.fixes)
+    assert apply_edits(HEADER + before + "\n", fix.edits) == HEADER + after + "\n"
+    path.write_text(HEADER + after + "\n", encoding="utf-8")
+    assert not lint([str(path)]).findings
+
+
+def test_what_logs_by_level_has_no_fix(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(HEADER + 'os.environ["TORCH_LOGS"] = "+dynamo"\n', encoding="utf-8")
+    (finding,) = lint([str(path)]).findings
+    assert not finding.fixes
