@@ -19,9 +19,10 @@ from typing import Any
 import torch
 
 NODES = 200_000  # objects that are looked at, at most
+_PLAIN = {str, bytes, bool, int, type(None), torch.dtype}  # compared as they are
 _VALUES = (
-    str, bytes, bool, int, float, complex, type(None), type(Ellipsis), type(NotImplemented), range, slice,
-    torch.dtype, torch.device, torch.layout, torch.memory_format, os.PathLike, enum.Enum,
+    str, bytes, int, float, complex, type(Ellipsis), type(NotImplemented), range, slice, torch.device, torch.layout,
+    torch.memory_format, os.PathLike, enum.Enum,
 )  # fmt: skip
 _BY_IDENTITY = (
     type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.CodeType, weakref.ref, property,
@@ -55,18 +56,24 @@ class Picture:
 
     def _look(self, value: Any) -> list[Any]:
         """Describe one object; returns what to look at next."""
-        if isinstance(value, _VALUES):
-            self.said.append((type(value), repr(value)))
+        kind: Any = type(value)
+        if kind in _PLAIN:  # nearly all
+            self.said.append((kind, value))
             return []
         if id(value) in self._known:
             self.said.append(self._known[id(value)])
             return []
         self._known[id(value)] = len(self._known)
-        self.said.append((type(value), id(value)))
-        if isinstance(value, _BY_IDENTITY):
-            return []
+        self.said.append((kind, id(value)))
+        if kind is dict:
+            return self._content(value)
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
+        if isinstance(value, _BY_IDENTITY):
+            return []
+        if isinstance(value, _VALUES):
+            self.said.append(repr(value))
+            return []
         if isinstance(value, torch.Generator):
             self.said.append(bytes(value.get_state().numpy()))
             return []
@@ -81,15 +88,10 @@ class Picture:
         if type(attributes) is dict:
             self.held.append((attributes, dict(attributes)))
             inner += [part for pair in attributes.items() for part in pair]
-        slots = [name for base in type(value).__mro__ for name in _slots(base)]
+        slots = _slots(kind)
         inner += [getattr(value, name) for name in slots if hasattr(value, name)]
-        if (
-            not isinstance(value, _OPEN)
-            and type(attributes) is not dict
-            and not slots
-            and type(value) is not object
-        ):
-            raise Unsure(f"a {type(value).__name__}")
+        if not isinstance(value, _OPEN) and type(attributes) is not dict and not slots and kind is not object:
+            raise Unsure(f"a {kind.__name__}")
         return inner
 
     def _content(self, value: Any) -> list[Any]:
@@ -125,15 +127,19 @@ class Picture:
         return [grad, vars(tensor)]
 
 
-def _slots(base: type) -> list[str]:
-    given = vars(base).get("__slots__", ())
-    names = [given] if isinstance(given, str) else list(given)
-    private = f"_{base.__name__.lstrip('_')}"
-    return [
-        private + name if name.startswith("__") and not name.endswith("__") else name
-        for name in names
-        if name not in ("__dict__", "__weakref__")
-    ]
+@functools.cache
+def _slots(kind: type) -> tuple[str, ...]:
+    """The names by which `__slots__` of a class and its bases are read."""
+    found: list[str] = []
+    for base in kind.__mro__:
+        given = vars(base).get("__slots__", ())
+        private = f"_{base.__name__.lstrip('_')}"
+        found += [
+            private + name if name.startswith("__") and not name.endswith("__") else name
+            for name in ([given] if isinstance(given, str) else given)
+            if name not in ("__dict__", "__weakref__")
+        ]
+    return tuple(found)
 
 
 class Kept:
