@@ -297,3 +297,105 @@ def parameter_or_tensor(compile):
     p = torch.nn.Parameter(torch.ones(4))
     for n in range(CALLS):
         yield f(p if n % 2 else _x)
+
+
+def one_dict_key(compile):
+    """a dict whose only key changes"""
+    f = compile(lambda d: sum(d.values()))
+    for n in range(CALLS):
+        yield f({f"k{n}": _x})
+
+
+def int_argument_dict_key(compile):
+    """an int argument that is a dict key"""
+    scales = {n: n * 2.0 for n in range(20)}
+    f = compile(lambda x, a: x * scales[a])
+    for n in range(CALLS):
+        yield f(_x, n + 2)
+
+
+def int_argument_slice(compile):
+    """an int argument that slices a list"""
+    parts = [_x] * 20
+    f = compile(lambda x, a: x + sum(parts[:a]))
+    for n in range(CALLS):
+        yield f(_x, n + 2)
+
+
+def int_argument_module_list(compile):
+    """an int argument that picks from a ModuleList"""
+    layers = torch.nn.ModuleList([torch.nn.Linear(4, 4) for _ in range(CALLS)])
+    f = compile(lambda x, a: layers[a](x))
+    for n in range(CALLS):
+        yield f(torch.ones(2, 4), n)
+
+
+def int_argument_chunk(compile):
+    """an int argument that `chunk` is given"""
+    f = compile(lambda x, a: sum(c.sum() for c in x.chunk(a)))
+    for n in range(CALLS):
+        yield f(torch.ones(40), n + 2)
+
+
+def int_argument_one_hot(compile):
+    """an int argument that `one_hot` is given"""
+    f = compile(lambda x, a: torch.nn.functional.one_hot(x, a))
+    for n in range(CALLS):
+        yield f(torch.arange(4), n + 5)
+
+
+def int_argument_formatted(compile):
+    """an int argument in an f-string"""
+    f = compile(lambda x, a: x * len(f"a{a}"))
+    for n in range(CALLS):
+        yield f(_x, n + 2)
+
+
+def float_argument_dropout(compile):
+    """a float argument that `dropout` is given"""
+    f = compile(lambda x, a: torch.nn.functional.dropout(x, a))
+    for n in range(CALLS):
+        yield f(_x, (n + 0.5) / 20)
+
+
+def float_argument_label_smoothing(compile):
+    """a float argument that `cross_entropy` is given as label_smoothing"""
+    f = compile(lambda x, y, a: torch.nn.functional.cross_entropy(x, y, label_smoothing=a))
+    for n in range(CALLS):
+        yield f(torch.ones(2, 4), torch.tensor([0, 1]), (n + 0.5) / 20)
+
+
+def float_argument_eps(compile):
+    """a float argument that `layer_norm` is given as eps"""
+    f = compile(lambda x, a: torch.nn.functional.layer_norm(x, (4,), eps=a))
+    for n in range(CALLS):
+        yield f(_x, (n + 0.5) / 20)
+
+
+def float_argument_momentum(compile):
+    """a float argument that `batch_norm` is given as momentum"""
+    mean, var = torch.zeros(4), torch.ones(4)
+    f = compile(lambda x, a: torch.nn.functional.batch_norm(x, mean, var, training=True, momentum=a))
+    for n in range(CALLS):
+        yield f(torch.ones(2, 4), (n + 0.5) / 20)
+
+
+def float_argument_attention(compile):
+    """a float argument that `scaled_dot_product_attention` is given as scale"""
+    f = compile(lambda x, a: torch.nn.functional.scaled_dot_product_attention(x, x, x, scale=a))
+    for n in range(CALLS):
+        yield f(torch.ones(1, 1, 4, 4), (n + 0.5) / 20)
+
+
+def float_argument_uniform(compile):
+    """a float argument that `uniform_` is given"""
+    f = compile(lambda x, a: torch.empty_like(x).uniform_(0, a))
+    for n in range(CALLS):
+        yield f(_x, (n + 0.5) / 20)
+
+
+def float_argument_clamp(compile):
+    """a float argument that `clamp` is given"""
+    f = compile(lambda x, a: x.clamp(max=a))
+    for n in range(CALLS):
+        yield f(_x, (n + 0.5) / 20)

@@ -210,3 +210,15 @@ def break_then_string(compile):
     f = compile(run)
     for n in range(CALLS):
         yield f(torch.full((1,), n + 2.0))
+
+
+def backend_lambda_in_loop(compile):
+    """`torch.compile(f, backend=lambda ...)` in a loop"""
+    for n in range(CALLS):
+        yield torch.compile(_f, backend=lambda gm, inputs: compile.backend(gm, inputs))(torch.ones(4))
+
+
+def backend_partial_in_loop(compile):
+    """`torch.compile(f, backend=functools.partial(...))` in a loop"""
+    for n in range(CALLS):
+        yield torch.compile(_f, backend=functools.partial(compile.backend))(torch.ones(4))

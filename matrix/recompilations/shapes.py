@@ -312,3 +312,35 @@ def padded_to_buckets(compile):
     for n in range(CALLS):
         length = -(-(n + 2) // 8) * 8
         yield f(torch.ones(length, 4))
+
+
+def warm_up_of_one(compile):
+    """a warm-up with a batch of one, then batches of 8"""
+    f = compile(_f)
+    for n in range(CALLS):
+        yield f(torch.ones(8 if n else 1, 4))
+
+
+def unbacked_from_one(compile):
+    """the first dimension counts from 1, `mark_unbacked`"""
+    f = compile(_f)
+    for n in range(CALLS):
+        x = torch.ones(n + 1, 4)
+        torch._dynamo.decorators.mark_unbacked(x, 0)
+        yield f(x)
+
+
+def last_batch_smaller_static(compile):
+    """ten full batches and a smaller one, `dynamic=False`"""
+    f = compile(_f, dynamic=False)
+    for n in range(CALLS):
+        yield f(torch.ones(8 if n < 10 else 3, 4))
+
+
+def last_batch_smaller_marked(compile):
+    """ten full batches and a smaller one, `mark_dynamic`"""
+    f = compile(_f)
+    for n in range(CALLS):
+        x = torch.ones(8 if n < 10 else 3, 4)
+        torch._dynamo.mark_dynamic(x, 0)
+        yield f(x)

@@ -361,3 +361,72 @@ def dropout_rate_changed(compile):
     for n in range(CALLS):
         model[1].p = 0.1 + n / 100
         yield f(torch.ones(2, 4))
+
+
+class _Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = _IntAttribute()
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+class _CountsAssigned(_CountsBuffer):
+    def forward(self, x):
+        self.step = self.step + 1
+        return x * self.step
+
+
+class _DropoutAttribute(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.p = 0.1
+
+    def forward(self, x):
+        return nn.functional.dropout(x, self.p)
+
+
+def int_attribute_unread(compile):
+    """`model.step = n` before each call, not read there"""
+    model = nn.Linear(4, 4)
+    f = compile(model)
+    for n in range(CALLS):
+        model.step = n + 2
+        yield f(torch.ones(2, 4))
+
+
+def int_attribute_of_inner(compile):
+    """`model.inner.step = n` before each call"""
+    model = _Inner()
+    f = compile(model)
+    for n in range(CALLS):
+        model.inner.step = n + 2
+        yield f(torch.ones(4))
+
+
+def buffer_filled(compile):
+    """`model.step.fill_(n)` of a buffer before each call"""
+    model = _IntAttribute()
+    del model.step
+    model.register_buffer("step", torch.tensor(2))
+    f = compile(model)
+    for n in range(CALLS):
+        model.step.fill_(n + 2)
+        yield f(torch.ones(4))
+
+
+def counter_in_buffer_assigned(compile):
+    """`self.step = self.step + 1` of a buffer"""
+    f = compile(_CountsAssigned())
+    for n in range(CALLS):
+        yield f(torch.ones(4))
+
+
+def float_attribute_dropout(compile):
+    """`model.p = number` before each call, which `dropout` is given"""
+    model = _DropoutAttribute()
+    f = compile(model)
+    for n in range(CALLS):
+        model.p = 0.1 + n / 100
+        yield f(torch.ones(4))
