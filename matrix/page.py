@@ -73,6 +73,17 @@ What eager does (or the author expects), and what happens instead, without an er
 - that the case cannot run in that version.
 """
 
+RULES = """\
+## What the rules' examples show
+
+Each rule's page has an example and what to use instead; `python -m tests.rules_recompile.measure PYTHON...` runs both
+under the torch of each interpreter that it is given, with the eager backend. The cells say what came of the example:
+how often it was compiled again, or what went wrong: that nothing was compiled, how many graph breaks there were, that
+`run()` gave something else than without compiling, that it raised. `=` means that it shows nothing there. What to use
+instead is clean in every version, but where it is given after a semicolon.
+
+"""
+
 
 def escaped(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
@@ -211,7 +222,41 @@ def calls() -> str:
                 f"| {escaped(case.title)} | {' | '.join(silently(r) for r in found)} | {escaped(expected)} |"
             )
         page.append(head("case", shown, "eager, or expected") + "\n".join(rows) + "\n")
+    page.append(rule_page())
     return "\n".join(page)
+
+
+def shown_by(code: str, result: dict[str, Any]) -> str:
+    """What a block of a rule's page did, in a cell of the table."""
+    if result["error"]:
+        return str(result["error"]).split("(")[0]
+    said = []
+    if code.startswith("PTR"):
+        said.append(f"{result['recompilations']}" if result["recompilations"] else "")
+    if not result["frames"]:
+        said.append("nothing compiled")
+    if result["breaks"] and code.startswith("PTS"):
+        said.append(f"{result['breaks']} breaks")
+    if not result["same"]:
+        said.append("differs")
+    return ", ".join(s for s in said if s) or "="
+
+
+def rule_page() -> str:
+    """The rules' examples by version, from what tests/rules_recompile/measure.py wrote."""
+    shown = versions("rules")
+    found = {v: json.loads((RESULTS / f"rules-{v}.json").read_text(encoding="utf-8"))["rules"] for v in shown}
+    rows = []
+    for code in sorted(set().union(*found.values())):
+        cells = []
+        for version in shown:
+            blocks = found[version].get(code)
+            sections = blocks or {}
+            said = [shown_by(code, sections[s]) for s in ("Example", "Use instead") if s in sections]
+            cells.append("; ".join(said[: 1 if said[1:] in ([], ["="]) else 2]) or "-")
+        rows.append(f"| [{code}](rules/{code}.md) | {' | '.join(cells)} |")
+    names = [".".join(v.split(".")[:2]) for v in shown]
+    return RULES + f"| rule | {' | '.join(names)} |\n|---{'|---' * len(names)}|\n" + "\n".join(rows) + "\n"
 
 
 def main() -> int:

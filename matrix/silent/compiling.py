@@ -327,3 +327,114 @@ def mark_dynamic_on_static(compile):
     except Exception as error:
         return "compiles", type(error).__name__
     return "compiles", "compiles"
+
+
+def disable_discarded(compile):
+    """`torch.compiler.disable(function)` whose result is thrown away: is the function traced?"""
+    traced = []
+
+    def inner(x):
+        traced.append(torch.compiler.is_compiling())
+        return x * 2
+
+    torch.compiler.disable(inner)
+    compile(lambda x: inner(x) + 1)(_x)
+    return "[False]", str(traced)
+
+
+def disable_on_plain_class(compile):
+    """`@torch.compiler.disable` on a class that is no module: is its method traced?"""
+    traced = []
+
+    @torch.compiler.disable
+    class Helper:
+        def double(self, x):
+            traced.append(torch.compiler.is_compiling())
+            return x * 2
+
+    helper = Helper()
+    compile(lambda x: helper.double(x) + 1)(_x)
+    return "[False]", str(traced)
+
+
+def compiled_forward_copied(compile):
+    """`copy.deepcopy` after `model.forward = torch.compile(model.forward)`: weights of its own"""
+    model = _Model()
+    model.forward = compile(model.forward)
+    other = copy.deepcopy(model)
+    with torch.no_grad():
+        for p in other.parameters():
+            p.zero_()
+    return "own weights", "own weights" if other(_x).abs().sum() == 0 else "the original's weights"
+
+
+def in_place_copied(compile):
+    """`copy.deepcopy` after `model.compile()`"""
+    model = _Model()
+    model.compile(backend=compile.backend)
+    other = copy.deepcopy(model)
+    return "1 graphs", _graphs(compile, lambda: other(_x))
+
+
+def in_place_saved(compile):
+    """`torch.save` and `torch.load` of a module after `model.compile()`"""
+    model = _Model()
+    model.compile(backend=compile.backend)
+    buffer = io.BytesIO()
+    torch.save(model, buffer)
+    buffer.seek(0)
+    loaded = torch.load(buffer, weights_only=False)
+    return "1 graphs", _graphs(compile, lambda: loaded(_x))
+
+
+def under_vmap(compile):
+    """`torch.vmap(torch.compile(f))`"""
+    return "1 graphs", _graphs(compile, lambda: torch.vmap(compile(lambda x: x * 2))(_x))
+
+
+def under_grad(compile):
+    """`torch.func.grad(torch.compile(f))`"""
+    return "1 graphs", _graphs(compile, lambda: torch.func.grad(compile(lambda x: (x * 2).sum()))(_x))
+
+
+def vmap_compiled(compile):
+    """`torch.compile(torch.vmap(f))`"""
+    return "1 graphs", _graphs(compile, lambda: compile(torch.vmap(lambda x: x * 2))(_x))
+
+
+def children_of_compiled(compile):
+    """names of `named_children()` of a compiled module"""
+    return "linear", " ".join(name for name, _ in compile(_Model()).named_children())
+
+
+def failure_in_try(compile):
+    """a backend that fails, in `try: torch.compile(f) except Exception`"""
+
+    def broken(graph, inputs):
+        raise RuntimeError("backend")
+
+    try:
+        f = torch.compile(lambda x: x * 2, backend=broken)
+        said = "not caught"
+    except Exception:
+        said = "caught"
+    try:
+        f(_x)
+    except Exception:
+        pass
+    return "caught", said
+
+
+def moved_after(compile):
+    """`torch.compile(model).to(...)` is compiled"""
+    model = compile(_Model()).to("cpu").eval()
+    return "1 graphs", _graphs(compile, lambda: model(_x))
+
+
+def loaded_after(compile):
+    """`load_state_dict` into the original after the first compiled call"""
+    model = _Model()
+    compiled = compile(model)
+    compiled(_x)
+    model.load_state_dict({k: torch.zeros_like(v) for k, v in model.state_dict().items()})
+    return "0.0", str(compiled(_x).abs().sum().item())

@@ -433,3 +433,61 @@ def autocast_dtype_changed(compile):
         f(a)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         return str(run(a).dtype), str(f(a).dtype)
+
+
+def backward_hook_added_after(compile):
+    """a full backward hook of a submodule added after the first compiled call"""
+    model = _Owner()
+    compiled = compile(model)
+    x = _x.clone().requires_grad_()
+    compiled(x).sum().backward()
+    fired = []
+    model.layer.register_full_backward_hook(lambda m, i, o: fired.append(1))
+    compiled(x).sum().backward()
+    return "1", str(len(fired))
+
+
+def _set_later(compile, asked):
+    os.environ.pop("PT2LINT_SET_LATER", None)
+    f = compile(lambda x: x * 3 if asked() else x * 2)
+    try:
+        f(_x)
+        os.environ["PT2LINT_SET_LATER"] = "1"
+        return "3.0", _first(f(_x))
+    finally:
+        os.environ.pop("PT2LINT_SET_LATER", None)
+
+
+def environ_get_set_later(compile):
+    """`os.environ.get` of a variable that is set after the first compiled call"""
+    return _set_later(compile, lambda: os.environ.get("PT2LINT_SET_LATER") is not None)
+
+
+def environ_contains_set_later(compile):
+    """`"NAME" in os.environ` of a variable that is set after the first compiled call"""
+    return _set_later(compile, lambda: "PT2LINT_SET_LATER" in os.environ)
+
+
+def plain_method_rebound_on_class(compile):
+    """a method replaced on the class of an object that is no module"""
+
+    class Helper:
+        def scale(self, x):
+            return x * 2
+
+    helper = Helper()
+    f = compile(lambda x: helper.scale(x))
+    f(_x)
+    Helper.scale = lambda self, x: x * 3
+    return "3.0", _first(f(_x))
+
+
+def cached_draw(compile):
+    """an `lru_cache`d function that draws: the same numbers at two calls"""
+
+    @functools.lru_cache
+    def drawn(size):
+        return torch.randn(size)
+
+    f = compile(lambda x: x * drawn(4))
+    return "True", str(torch.equal(f(_x), f(_x)))

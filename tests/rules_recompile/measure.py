@@ -1,9 +1,9 @@
-"""A Markdown table of what each recompilation and silent-misuse rule's page does on several versions of torch.
+"""Run each recompilation and silent-misuse rule's page under several versions of torch, and keep what it showed.
 
     python -m tests.rules_recompile.measure /path/to/torch-2.9/bin/python ...
 
-Each interpreter needs torch only. A cell: recompilations, frames compiled, graph breaks, and "differs" where
-`run()` gives something else than without compiling; first of "Example", then of "Use instead".
+Each interpreter needs torch and NumPy only. What was measured goes to matrix/results/rules-VERSION.json, by rule and
+section of its page; `python matrix/page.py` makes the table of docs/recompilations.md of it.
 """
 
 from __future__ import annotations
@@ -18,35 +18,37 @@ from pt2lint.static.engine import load_rules
 from tests.rules_recompile.blocks import block
 
 SECTIONS = ("Example", "Use instead")
+RESULTS = Path(__file__).parents[2] / "matrix" / "results"
+VERSION = """
+import importlib.metadata as m, sys
+print(m.version("torch").split("+")[0], ".".join(map(str, sys.version_info[:2])))
+"""
 
 
-def measure(python: str, sources: dict[str, str]) -> tuple[str, dict[str, Any]]:
-    """The version of torch under that interpreter, and what the blocks did there."""
-    version = "import importlib.metadata as m; print(m.version('torch').split('+')[0])"
-    found = subprocess.run([python, "-c", version], capture_output=True, text=True, check=True).stdout.strip()
+def measure(python: str, sources: dict[str, str]) -> tuple[str, str, dict[str, Any]]:
+    """The versions of torch and Python under that interpreter, and what the blocks did there."""
+    found = subprocess.run([python, "-c", VERSION], capture_output=True, text=True, check=True).stdout.split()
     script = str(Path(__file__).with_name("running.py"))
     done = subprocess.run(
         [python, script], input=json.dumps(sources), capture_output=True, text=True, check=True, timeout=1200
     )
-    return found, json.loads(done.stdout.splitlines()[-1])
-
-
-def cell(result: dict[str, Any]) -> str:
-    if result["error"]:
-        return str(result["error"]).split("(")[0]
-    words = [f"{result['recompilations']} re", f"{result['frames']} fr", f"{result['breaks']} br"]
-    return " ".join(words if result["same"] else [*words, "differs"])
+    return found[0], found[1], json.loads(done.stdout.splitlines()[-1])
 
 
 def main(pythons: list[str]) -> None:
     rules = [r for r in load_rules() if r.code.startswith(("PTR", "PTS"))]
-    sources = {f"{r.code} {s}": block(r, s) for r in rules for s in SECTIONS}
-    columns = [measure(p, sources) for p in pythons]
-    print("| rule | " + " | ".join(version for version, _ in columns) + " |")
-    print("|---" * (len(columns) + 1) + "|")
-    for rule in rules:
-        cells = ["; ".join(cell(results[f"{rule.code} {s}"]) for s in SECTIONS) for _, results in columns]
-        print(f"| {rule.code} {rule.name} | " + " | ".join(cells) + " |")
+    sources = {f"{r.code} {section}": block(r, section) for r in rules for section in SECTIONS}
+    for python in pythons:
+        torch, version, found = measure(python, sources)
+        rows = [
+            f"{json.dumps(r.code)}: {json.dumps({s: found[f'{r.code} {s}'] for s in SECTIONS})}"
+            for r in rules
+        ]
+        lines = ",\n".join(rows)
+        head = f'"torch": {json.dumps(torch)}, "python": {json.dumps(version)}'
+        (RESULTS / f"rules-{torch}.json").write_text(
+            f'{{{head},\n"rules": {{\n{lines}\n}}}}\n', encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ else than it gives where torch.compile does nothing, or it raises.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,21 @@ def test_page_has_its_sections(rule: type[Rule]) -> None:
     places = [text.find(f"\n## {s}\n") for s in ("What happens", "Example", "Use instead", "Versions")]
     assert -1 not in places
     assert places == sorted(places)
+
+
+RESULTS = sorted((Path(__file__).parents[2] / "matrix" / "results").glob("rules-*.json"))
+# Where an example shows nothing, as its page says under "Versions".
+FINE = {("PTS308", "2.15"), ("PTS311", "2.6")}
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda p: p.stem)
+def test_every_example_was_measured_on_every_version(path: Path) -> None:
+    measured = json.loads(path.read_text(encoding="utf-8"))
+    version = ".".join(measured["torch"].split(".")[:2])
+    for rule in RULES:
+        example, instead = (measured["rules"][rule.code][s] for s in ("Example", "Use instead"))
+        shows = example["error"] or example["breaks"] or not example["frames"] or not example["same"]
+        assert bool(shows) is ((rule.code, version) not in FINE), rule.code
+        assert instead["frames"] and instead["same"] and not (instead["breaks"] or instead["error"]), (
+            rule.code
+        )
