@@ -1,4 +1,4 @@
-"""Elements selected by a mask only to take their mean loss: all elements instead, zero outside the mask."""
+"""Elements selected by a mask only to take their mean loss: all elements instead, neutral outside the mask."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from pt2lint.fixes.rewrite import (
     Repaired,
     accepted,
     ancestors,
+    binds,
     block_of,
     enclosing_function,
     fix,
@@ -32,9 +33,31 @@ from pt2lint.fixes.rewrite import (
 )
 from pt2lint.rule import FunctionCode
 
-# Element by element, and zero where both operands are zero. Their default is the mean.
-_LOSSES = words("l1_loss mse_loss smooth_l1_loss huber_loss")
-_MODULES = {f"torch.nn.{name}" for name in ("L1Loss", "MSELoss", "SmoothL1Loss", "HuberLoss")}
+
+@dataclass(frozen=True)
+class _Loss:
+    """How to keep elements out of a loss: what to put in their place (None: leave them), and whether the mean has to
+    be scaled to the elements that count."""
+
+    operand: str | None
+    target: str
+    scaled: bool = True
+
+
+# Element by element, and zero for these operands. A cross entropy leaves out the targets -100 by itself.
+_ZERO = _Loss("0", "0")
+_LOGITS = _Loss("-3e4", "0")  # exp(-3e4) is zero; float16 holds the number
+_CLASSES = _Loss(None, "-100", scaled=False)
+_LOSSES = {
+    **dict.fromkeys(words("l1_loss mse_loss smooth_l1_loss huber_loss"), _ZERO),
+    "binary_cross_entropy_with_logits": _LOGITS,
+    "cross_entropy": _CLASSES,
+}
+_MODULES = {
+    **{f"torch.nn.{name}": _ZERO for name in ("L1Loss", "MSELoss", "SmoothL1Loss", "HuberLoss")},
+    "torch.nn.BCEWithLogitsLoss": _LOGITS,
+    "torch.nn.CrossEntropyLoss": _CLASSES,
+}
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
@@ -66,23 +89,24 @@ def _loss_around(function: FunctionCode, node: cst.CSTNode) -> cst.Call | None:
     """The call of a loss that a selection is an operand of."""
     arg = function.parent(node)
     call = function.parent(arg) if isinstance(arg, cst.Arg) else None
-    return call if isinstance(call, cst.Call) and _is_loss(function, call) else None
+    return call if isinstance(call, cst.Call) and _loss(function, call) else None
 
 
-def _is_loss(function: FunctionCode, call: cst.Call) -> bool:
-    """Whether a call takes the mean of a loss of two operands (modules are taken to do so)."""
+def _loss(function: FunctionCode, call: cst.Call) -> _Loss | None:
+    """The loss that a call takes the mean of, with two operands (modules are taken to do so)."""
     name = qualified(function, call.func) or ""
-    known = (name.startswith("torch.") and callee(call) in _LOSSES) or told(function, call.func) in _MODULES
-    return (
-        known
-        and len(call.args) >= 2
-        and all(
-            not arg.star
-            and (arg.keyword is None) == (at < 2)
-            and not (arg.keyword and arg.keyword.value in ("reduction", "size_average", "reduce", "weight"))
-            for at, arg in enumerate(call.args)
-        )
+    found = (
+        _LOSSES.get(callee(call)) if name.startswith("torch.") else _MODULES.get(told(function, call.func))
     )
+    fits = len(call.args) >= 2 and all(
+        not arg.star
+        and (arg.keyword is None) == (at < 2)
+        and not (
+            arg.keyword and arg.keyword.value in words("reduction size_average reduce weight ignore_index")
+        )
+        for at, arg in enumerate(call.args)
+    )
+    return found if fits else None
 
 
 def _within(function: FunctionCode, call: cst.Call, kind: Kind) -> Fix:
@@ -102,32 +126,39 @@ def _within(function: FunctionCode, call: cst.Call, kind: Kind) -> Fix:
 def _scaled(
     function: FunctionCode, call: cst.Call, where: str, operands: Sequence[str], mask: str
 ) -> cst.BaseExpression:
-    """The loss of both operands, zero outside the mask, as the mean over the mask."""
+    """The loss of both operands, neutral outside the mask, as the mean over the mask."""
     name = cst.parse_expression(mask)
     text = (
         mask
         if isinstance(name, cst.Name | cst.Attribute | cst.Call | cst.Subscript) or name.lpar
         else f"({mask})"
     )
-    given = [f"{where}({mask}, {one}, 0)" for one in operands]
+    loss = _loss(function, call)
+    assert loss is not None
+    given = [
+        one if fill is None else f"{where}({mask}, {one}, {fill})"
+        for one, fill in zip(operands, (loss.operand, loss.target), strict=True)
+    ]
     given += [source(function, arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args[2:]]
-    scale = f"* ({text}.numel() / {text}.sum())"
-    whole = f"{source(function, call.func)}({', '.join(given)}) {scale}"
+    scale = f" * ({text}.numel() / {text}.sum())" if loss.scaled else ""
+    whole = f"{source(function, call.func)}({', '.join(given)}){scale}"
     if len(whole) > 80:  # the tree adds the indentation of the statement
         inner = "".join(f"{function.module.default_indent}{one},\n" for one in given)
-        whole = f"{source(function, call.func)}(\n{inner}) {scale}"
+        whole = f"{source(function, call.func)}(\n{inner}){scale}"
     parent = function.parent(call)
-    alone = isinstance(parent, cst.Assign | cst.Return | cst.Arg | cst.AugAssign | cst.AnnAssign) or (
-        isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.Add)
+    alone = (
+        not loss.scaled
+        or isinstance(parent, cst.Assign | cst.Return | cst.Arg | cst.AugAssign | cst.AnnAssign)
+        or (isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.Add))
     )
     return cst.parse_expression(whole if alone else f"({whole})")
 
 
 def _fix(function: FunctionCode, new: dict[cst.CSTNode, New], imports: Sequence[Any]) -> Fix:
     return fix(
-        "Take the loss of all elements, with those outside the mask zero on both sides, and scale the mean to the "
-        "elements of the mask. It assumes that the loss takes the mean, and that the mask has the shape of the "
-        "operands, or is broadcast to it. The last digits may differ.",
+        "Take the loss of all elements, with those outside the mask made neutral, as the mean over the mask. It "
+        "assumes that the loss takes the mean (and a cross entropy ignores the class -100), and that the mask has the "
+        "shape of the operands, or is broadcast to it. The last digits may differ.",
         (*imports, *rewrite(function, new)),
     )
 
@@ -151,10 +182,9 @@ class _Block:
         if statement is None or owner is None or found is None:
             raise _No("nothing is selected by a mask, under its own name, here")
         self.owner, self.mask = owner, found[1]
-        while isinstance(
-            around := function.parent(function.parent(statement) or statement), cst.If
-        ) and _is_none_test(around.test):
-            statement = around  # `if x is not None: x = x[mask]`
+        outer = function.parent(function.parent(statement) or statement)
+        if isinstance(outer, cst.If) and self.selects_where_given(outer):
+            statement = outer
         place = block_of(function, statement)
         if place is None:
             raise _No("not in a block")
@@ -163,15 +193,17 @@ class _Block:
         plain = [one for one in self.block if not self.gather(one)]
         around = function.parent(function.parent(statement) or statement)
         self.flag: cst.If | None = None
-        if isinstance(around, cst.If):
-            if plain or around.orelse is not None or effect(around.test):
+        if isinstance(around, cst.If) and not plain:
+            if around.orelse is not None or effect(around.test):
                 raise _No("the `if` does more than to select")
             self.flag = around
-        elif not isinstance(around, cst.FunctionDef):
-            raise _No("the selection stands in a loop, or deeper")
+        while isinstance(around, cst.If | cst.With):
+            around = function.parent(function.parent(around) or around)
+        if not isinstance(around, cst.FunctionDef):
+            raise _No("the selection stands in a loop, or a `try`")
 
     def selected(self, statement: cst.CSTNode) -> tuple[str, str] | None:
-        """The name and the mask of `x = x.masked_select(mask)`."""
+        """The name and the mask of `x = x.masked_select(mask)` or `y = x.view(-1)[mask]`."""
         if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
             return None
         only = statement.body[0]
@@ -181,11 +213,22 @@ class _Block:
         if not isinstance(target, cst.Name) or found is None:
             return None
         tensor, mask = found
-        if not isinstance(tensor, cst.Name) or tensor.value != target.value or not isinstance(mask, cst.Name):
+        if effect(tensor) or not isinstance(mask, cst.Name) or mask.value == target.value:
             return None
         if isinstance(only.value, cst.Subscript) and self.kind(mask) != "tensor:bool":
             return None
         return target.value, mask.value
+
+    def unselected(self, statement: cst.CSTNode) -> cst.BaseExpression | None:
+        """What is selected from by a statement of the group; None where that has the name of what is selected."""
+        only = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
+        if not isinstance(only, cst.Assign):
+            return None
+        found = masked_of(self.function, only.value)
+        assert found is not None
+        tensor, target = found[0], only.targets[0].target
+        same = isinstance(tensor, cst.Name) and isinstance(target, cst.Name) and tensor.value == target.value
+        return None if same else tensor
 
     def gather(self, statement: cst.CSTNode) -> bool:
         """Take the statement into the group, if all that it does is to select."""
@@ -196,25 +239,27 @@ class _Block:
                 raise _No(f"`{name}` is selected twice, or is a mask itself")
             self.group.statements.append(statement)
             return True
-        if (
-            isinstance(statement, cst.If)
-            and statement.orelse is None
-            and _is_none_test(statement.test)
-            and isinstance(statement.body, cst.IndentedBlock)
-            and all(self.selected(one) for one in statement.body.body)
-        ):
+        if isinstance(statement, cst.If) and self.selects_where_given(statement):
             for one in statement.body.body:
                 self.gather(one)
             self.group.statements[-len(statement.body.body) :] = [statement]
             return True
         return False
 
+    def selects_where_given(self, statement: cst.If) -> bool:
+        """Whether it is `if x is not None: x = x[mask]`."""
+        return (
+            statement.orelse is None
+            and _is_none_test(statement.test)
+            and all(self.selected(one) is not None for one in statement.body.body)
+        )
+
     def rewritten(self) -> Fix:
         function = self.function
         ends = {
             name: function.range(self.flag or statement)[2:]
             for statement in self.group.statements
-            for name in reads(statement) & set(self.group.masks)
+            for name in set(binds(statement)) & set(self.group.masks)
         }
         losses: dict[cst.Call, str] = {}
         unfit: dict[str, _No] = {}
@@ -222,6 +267,8 @@ class _Block:
             if use.name not in self.group.masks or function.range(use.node)[:2] < ends[use.name]:
                 continue
             try:
+                if self.flag is None and not self.in_block(use.node):
+                    raise _No(f"`{use.name}` is used where it may be another")
                 if use.binds:
                     self.must_stay_elementwise(use.node, use.name)
                 elif (call := self.consumer(use.node, use.name)) is not None:
@@ -244,26 +291,31 @@ class _Block:
         for call, mask in losses.items():
             operands = [source(function, arg.value) for arg in call.args[:2]]
             new[call] = _scaled(function, call, where, operands, kept.get(mask, mask))
-        lines = [f"{name} = {mask}" for mask, name in kept.items()]
+        for statement in self.group.statements:
+            tensor = self.unselected(statement)
+            if tensor is not None and self.flag is not None:
+                raise _No("what is selected under the `if` has another name")
+            if self.flag is None and not set(unfit) & reads(statement):
+                # `x = x[mask]` goes, `y = x.view(-1)[mask]` becomes `y = x.view(-1)`.
+                new |= {statement: None} if tensor is None else {statement.body[0].value: tensor}  # type: ignore[attr-defined]
         if self.flag is not None:
             all_of, more = torch_name(function, "torch.ones_like")
             imports = (*imports, *more)
             test = source(function, self.flag.test)
-            lines = [f"{name} = {mask} if {test} else {all_of}({mask})" for mask, name in kept.items()]
-        made: list[Any] = [cst.parse_statement(one) for one in lines]
-        first: Any = self.flag
-        if self.flag is None:
-            fit = [one for one in self.group.statements if not set(unfit) & reads(one)]
-            new |= dict.fromkeys(fit)
-            first = fit[0]
-        if made:
-            made[0] = made[0].with_changes(leading_lines=first.leading_lines)
-            new[first] = made
+            made: list[Any] = [
+                cst.parse_statement(f"{name} = {mask} if {test} else {all_of}({mask})")
+                for mask, name in kept.items()
+            ]
+            made[0] = made[0].with_changes(leading_lines=self.flag.leading_lines)
+            new[self.flag] = made
         return _fix(function, new, tuple(dict.fromkeys(imports)))
+
+    def in_block(self, node: cst.CSTNode) -> bool:
+        return any(one in self.block for one in (node, *ancestors(self.function, node)))
 
     def bound_later(self, mask: str) -> bool:
         """Whether the mask's name may hold something else by the time of a loss."""
-        end = min(self.function.range(one)[2:] for one in self.group.statements)
+        end = min(self.function.range(one)[2:] for one in self.group.statements if mask in reads(one))
         return any(
             use.name == mask and use.binds and self.function.range(use.node)[:2] > end
             for use in uses(self.owner.body)
@@ -297,6 +349,11 @@ class _Block:
                 return self.elementwise(node.func.value, name)
         return False
 
+    def mask_of(self, operand: cst.BaseExpression) -> str | None:
+        """The mask that the operand of a loss was selected by."""
+        found = [mask for name, mask in self.group.masks.items() if self.elementwise(operand, name)]
+        return found[0] if found else None
+
     def consumer(self, node: cst.CSTNode, name: str) -> cst.Call | None:
         """The loss that the name is an operand of; None for what is harmless. Raises _No for anything else."""
         function = self.function
@@ -312,11 +369,8 @@ class _Block:
                 ):
                     return None
                 break
-            if isinstance(outer, cst.Call) and _is_loss(function, outer):
-                operands = [arg.value for arg in outer.args[:2]]
-                masks = {
-                    self.group.masks.get(one.value) if isinstance(one, cst.Name) else None for one in operands
-                }
+            if isinstance(outer, cst.Call) and _loss(function, outer):
+                masks = {self.mask_of(arg.value) for arg in outer.args[:2]}
                 if masks != {self.group.masks[name]}:
                     raise _No("the loss has an operand that was selected otherwise")
                 return outer

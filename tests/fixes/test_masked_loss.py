@@ -55,6 +55,58 @@ def test_losses(lines):
     assert "[m]" not in after
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["a = x.view(-1, 3)[m]", "b = y[m]", "return F.cross_entropy(a, b)"],
+        ["return F.cross_entropy(x[m], y[m], label_smoothing=0.1)"],
+        ["return 2 * F.cross_entropy(x[m], y[m])"],
+        [
+            "if m is not None:",
+            "    a = x[m]",
+            "    b = y[m]",
+            "    r = F.cross_entropy(a, b)",
+            "else:",
+            "    r = x",
+            "return r",
+        ],
+        ["loss_fct = torch.nn.CrossEntropyLoss()", "a = x[m]", "b = y.view(-1)[m]", "return loss_fct(a, b)"],
+    ],
+)
+def test_classes_of_active_tokens(lines):
+    code = code_of(*lines)
+    plain = code.kinds
+    code.kinds = lambda: (
+        plain()
+        | {
+            code.range(one): "torch.nn.CrossEntropyLoss"
+            for one in nodes(code, cst.Name)
+            if one.value == "loss_fct"
+        }
+    )
+    x = torch.randn(4, 3, requires_grad=True)
+    y, mask = torch.tensor([0, 2, 1, 99]), torch.tensor([True, True, True, False])
+    fix = mask_in_loss(code, selection(code))
+    prove(HEAD + "".join(f"    {line}\n" for line in lines), fix, [[x, y, mask], [x, y, ~mask & False]])
+
+
+@pytest.mark.parametrize("rest", ["", ", pos_weight=torch.tensor(5.0)"])
+def test_logits_of_active_tokens(rest):
+    lines = [
+        "a = x.view(-1)[m]",
+        "b = y[m]",
+        f"return F.binary_cross_entropy_with_logits(a, b.float(){rest})",
+    ]
+    code = code_of(*lines)
+    x, y = torch.tensor([[0.5], [float("inf")], [-2.0]], requires_grad=True), torch.tensor([1, 0, 0])
+    mask = torch.tensor([True, False, True])
+    fix = mask_in_loss(code, selection(code))
+    after = prove(
+        HEAD + "".join(f"    {line}\n" for line in lines), fix, [[x, y, mask], [x, y, ~mask & False]]
+    )
+    assert "a = x.view(-1)\n    b = y\n" in after
+
+
 def test_under_a_flag():
     lines = [
         "# padding",
@@ -93,7 +145,7 @@ def test_another_loss_keeps_its_selection():
         *lines[:3],
         "a = F.mse_loss(x, y)",
         lines[3],
-        "return a + F.binary_cross_entropy_with_logits(z, z)",
+        "return a + F.poisson_nll_loss(z, z)",
     ]
     code = code_of(*lines)
     fix = mask_in_loss(code, selection(code))
@@ -108,6 +160,9 @@ def test_another_loss_keeps_its_selection():
         ["return F.mse_loss(x[m], y)"],
         ["return F.mse_loss(x[m], y[m], reduction='sum')"],
         ["return F.binary_cross_entropy(x[m], y[m])"],
+        ["return F.cross_entropy(x[m], y[m], ignore_index=0)"],
+        ["if flag:", "    a = x[m]", "    b = y[m]", "return F.mse_loss(a, b)"],
+        ["if flag:", "    x = x[m]", "    y = y[m]", "    z = F.mse_loss(x, y)", "return F.mse_loss(x, y)"],
         ["return F.mse_loss(x[0], y[0])"],  # no mask
         ["x = x[m]", "y = y[m]", "return F.mse_loss(x, y) + x.max()"],
         ["x = x[m]", "y = y[m]", "x = x.cumsum(0)", "return F.mse_loss(x, y)"],
