@@ -15,8 +15,6 @@ from typing import Any
 
 import torch
 
-from .taps import current_compile_id
-
 
 class Entropy:
     """Bytes that depend on the last seed and on how often bytes were asked for since."""
@@ -28,13 +26,15 @@ class Entropy:
         self.seed, self.asked = seed, 0
 
     def __call__(self, size: int) -> bytes:
-        # Dynamo calls what it traces to see what comes back: that must not change what the run itself gets.
-        self.asked += current_compile_id() is None
-        start = f"{self.seed} {self.asked} "
-        found = b""
-        while len(found) < size:
-            found += hashlib.sha256(f"{start}{len(found)}".encode()).digest()
-        return found[:size]
+        self.asked += 1
+        return made_of(f"{self.seed} {self.asked}", size)
+
+
+def made_of(text: str, size: int) -> bytes:
+    found = b""
+    while len(found) < size:
+        found += hashlib.sha256(f"{text} {len(found)}".encode()).digest()
+    return found[:size]
 
 
 entropy = Entropy()
@@ -44,7 +44,7 @@ def install() -> None:
     """Let this process draw its entropy from `entropy`; once."""
     found: Any = builtins
     original = random.Random.seed
-    found._pt2lint_entropy = entropy
+    found._pt2lint_entropy, found._pt2lint_made_of = entropy, made_of
     found._pt2lint_random_seed = types.FunctionType(
         original.__code__, original.__globals__, "seed", original.__defaults__, original.__closure__
     )
@@ -62,7 +62,8 @@ def _exchange(function: Any, code: types.CodeType) -> None:
 def _torch_seed() -> int:
     import torch
 
-    number = int.from_bytes(_pt2lint_entropy(8), "little")  # type: ignore[name-defined]  # noqa: F821
+    # Dynamo calls it while it traces and takes what comes back for a constant: no count may be kept.
+    number = int.from_bytes(_pt2lint_made_of(str(torch.initial_seed()), 8), "little")  # type: ignore[name-defined]  # noqa: F821
     torch.manual_seed(number)
     return number
 
