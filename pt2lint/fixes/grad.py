@@ -23,9 +23,57 @@ from pt2lint.rule import FunctionCode
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
-    """The guard around the statement."""
+    """What starts a sum without asking for its gradient; the guard around the statement."""
     del kind
-    return accepted(only_in_eager(function, node))
+    return accepted(without_gradient(function, node), only_in_eager(function, node))
+
+
+def without_gradient(function: FunctionCode, node: cst.CSTNode) -> Repaired:
+    """`total = torch.zeros(1, requires_grad=True)` without `requires_grad`, where the name only starts a sum.
+
+    A sum requires a gradient because of what is added. Refused where the name is not bound again, or its gradient
+    is asked for.
+    """
+    if not isinstance(node, cst.Call):
+        return Refusal("no tensor is made here")
+    asks = next(
+        (
+            arg
+            for arg in node.args
+            if arg.keyword is not None
+            and arg.keyword.value == "requires_grad"
+            and source(function, arg.value) == "True"
+        ),
+        None,
+    )
+    assign, owner = function.parent(node), enclosing_function(function, node)
+    if asks is None or owner is None or not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
+        return Refusal("no name is bound to a tensor that is made with `requires_grad=True`")
+    target = assign.targets[0].target
+    if not isinstance(target, cst.Name):
+        return Refusal("no name is bound")
+    again = False
+    for use in uses(owner.body):
+        if use.name != target.value or use.node is target:
+            continue
+        if use.binds:
+            made = function.parent(function.parent(use.node) or use.node)
+            value = made.value if isinstance(made, cst.Assign) else None
+            if not isinstance(value, cst.BinaryOperation) or not isinstance(value.operator, cst.Add):
+                return Refusal(f"`{use.name}` is more than a sum")
+            again = True
+        elif isinstance(function.parent(use.node), cst.Attribute):
+            return Refusal(f"something is asked of `{use.name}` itself")
+    if not again:
+        return Refusal("nothing is added to it")
+    kept = [arg for arg in node.args if arg is not asks]
+    if kept:
+        kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return fix(
+        f"Start `{target.value}` without `requires_grad`: the sum requires a gradient where something that is added "
+        "does. It assumes that something is.",
+        rewrite(function, {node: node.with_changes(args=kept)}),
+    )
 
 
 def only_in_eager(function: FunctionCode, node: cst.CSTNode) -> Repaired:

@@ -51,10 +51,11 @@ class Proof:
 @dataclass(frozen=True)
 class _Failed:
     """Why fixes that were tried together are not proven; `at` are those whose fault it plainly is, by their place
-    among them."""
+    among them; `random` where it may be that compiled code merely draws other random numbers."""
 
     why: str
     at: frozenset[int] = frozenset()
+    random: bool = False
 
 
 @dataclass
@@ -336,7 +337,7 @@ class _Prover:
                 }
                 chosen = choose([one for _, one in ones.values()], "unsafe")
                 group = [ones[id(one)] for one, _ in chosen.taken]
-                for number, proven in self.prove_group(group, reach).items():
+                for number, proven in self.prove_group(group, reach, calm).items():
                     fixes[number][index] = replace(fixes[number][index], proven=proven)
                 tried = {number for number, _ in group}
                 open_ = [number for number in open_ if number not in tried]
@@ -346,7 +347,7 @@ class _Prover:
         ]
 
     def prove_group(
-        self, group: Sequence[tuple[int, Finding]], reach: Mapping[int, set[str]]
+        self, group: Sequence[tuple[int, Finding]], reach: Mapping[int, set[str]], calm: bool
     ) -> dict[int, bool]:
         """Whether each of these findings' only fix is proven; those that no observed call reaches are left.
 
@@ -354,7 +355,6 @@ class _Prover:
         halves.
         """
         targets = set().union(*(reach[number] for number, _ in group))
-        calm = group[0][1].fixes[0].draws_otherwise
         if calm not in self.before:
             self.look_at_all({}, set().union(*reach.values()), calm)
         jobs = [one for one in self.before[calm] if targets & {target for target, _ in one[2].runs}]
@@ -370,18 +370,22 @@ class _Prover:
                 _not_proven(finding, "it was never taken") for number, finding in group if number in vain
             ]
             left = [one for one in group if one[0] not in vain]
-            return dict.fromkeys(vain, False) | (self.prove_group(left, reach) if left else {})
+            return dict.fromkeys(vain, False) | (self.prove_group(left, reach, calm) if left else {})
         self.progress(f"trying {len(group)} fix{'es' if len(group) > 1 else ''}")
-        failed, summary = self.attempt([finding for _, finding in group], jobs, targets)
+        failed, summary = self.attempt([finding for _, finding in group], jobs, targets, calm)
         if failed is not None and len(group) > 1:
             half = len(group) // 2
             first = [one for at, one in enumerate(group) if (at not in failed.at if failed.at else at < half)]
             if not failed.at:
-                return self.prove_group(first, reach) | self.prove_group(group[half:], reach)
+                return self.prove_group(first, reach, calm) | self.prove_group(group[half:], reach, calm)
             for at in sorted(failed.at):
                 self.notes.append(_not_proven(group[at][1], failed.why))
             guilty = {group[at][0]: False for at in failed.at}
-            return guilty | (self.prove_group(first, reach) if first else {})
+            return guilty | (self.prove_group(first, reach, calm) if first else {})
+        if failed is not None and failed.random and not calm:
+            again = self.prove_group(group, reach, calm=True)
+            if again:
+                return again
         for number, finding in group:
             if failed is None:
                 where = f"{finding.path}:{finding.line}: {finding.code}"
@@ -435,7 +439,11 @@ class _Prover:
         return f"; only one side was seen: the test was always {'true' if True in sides else 'false'}"
 
     def attempt(
-        self, findings: Sequence[Finding], jobs: Sequence[tuple[Job, Path, _Seen]], targets: set[str]
+        self,
+        findings: Sequence[Finding],
+        jobs: Sequence[tuple[Job, Path, _Seen]],
+        targets: set[str],
+        calm: bool,
     ) -> tuple[_Failed | None, str]:
         """Why the fixes (one each) are not proven (None: they are), and what was measured."""
         fixes = [finding.fixes[0] for finding in findings]
@@ -464,7 +472,7 @@ class _Prover:
                 seen: _Seen, message: Mapping[str, Any], runs: Mapping[tuple[str, str], Run] = before.runs
             ) -> _Failed | None:
                 if message.get("event") == "compared" and message["difference"]:
-                    return _Failed(f"{message['label']}: {message['difference']}")
+                    return _Failed(f"{message['label']}: {message['difference']}", random=message["random"])
                 key = (message.get("target", ""), message.get("mode", ""))
                 if message.get("event") == "run" and message["probe"] == "default" and key[0] in targets:
                     if key in runs:
@@ -477,9 +485,7 @@ class _Prover:
                 failures.extend(filter(None, [failure(seen, message)]))  # noqa: B023 -- called in this turn
                 return bool(failures)  # noqa: B023
 
-            after = self.run(
-                job, overlay, file, False, targets, says_so, enough, calm=fixes[0].draws_otherwise
-            )
+            after = self.run(job, overlay, file, False, targets, says_so, enough, calm=calm)
             if failures:
                 return failures[0], ""
             if after.trouble:
