@@ -80,6 +80,7 @@ class Core:
         self._kept: list[Env] = []
         self._used: dict[Any, dict[str, tuple[int, str]]] = {}
         self._draws: dict[Any, str | None] = {}
+        self.compiled_from: dict[int, tuple[Value, str]] = {}
         self.catching: list[int] = []  # the lines of each `try` around that waits for an AssertionError
         self._decisive: dict[Any, Any] = {}
         # What functions were called with, a few calls each, by path and lines.

@@ -8,6 +8,7 @@ from typing import Any
 
 from pt2lint.static.classes import Classes
 from pt2lint.static.frame import Env, Frame
+from pt2lint.static.misuse import dotted
 from pt2lint.static.values import (
     BOOL,
     CONSTANT,
@@ -56,16 +57,6 @@ _COMPARE: dict[type[ast.cmpop], Any] = {
     ast.Gt: lambda a, b: a > b,
     ast.GtE: lambda a, b: a >= b,
 }
-
-
-def dotted(node: ast.expr) -> str | None:
-    """`a.b.c` as text, or None if the expression is anything else."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        owner = dotted(node.value)
-        return None if owner is None else f"{owner}.{node.attr}"
-    return None
 
 
 def broadcast(a: Tensor | None, b: Tensor | None) -> int | None:
@@ -752,8 +743,7 @@ class Expressions(Classes):
                 self.cached_call(func, node, frame)
             return self.apply(func, args, kwargs, node, frame, spread)
         result = self.apply(func, args, kwargs, node, frame, spread)
-        place = dotted(node.func.value) if isinstance(node.func, ast.Attribute) else None
-        self.outside_call(node, func, args, place or "", env, frame)
+        self.outside_call(node, func, args, result, env, frame)
         return result
 
     _expressions: dict[type[ast.AST], Any] = {

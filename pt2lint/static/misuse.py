@@ -14,6 +14,7 @@ from pt2lint.static.values import (
     Ext,
     Func,
     Instance,
+    Py,
     Seq,
     Value,
     Wrapped,
@@ -28,20 +29,46 @@ DRAWS = ("random.", "numpy.random.", "torch.rand", "torch.normal", "torch.bernou
 # What the environment (Env) of code outside of what is compiled remembers besides the values of names.
 CALLED = "compiled()"  # what was compiled and called
 IN_PLACE = ".compile()"  # after a name: its object was compiled in place
+RAN = ".()"  # after a name: its object was compiled, and called in the line that is the value
+LATE_HOOKS = tuple(
+    f"torch.nn.Module.register_{kind}" for kind in ("forward_hook", "forward_pre_hook", "full_backward_hook")
+)
 MAX_NESTING = 4  # modules in modules
 
 
+def dotted(node: ast.expr) -> str | None:
+    """`a.b.c` as text, or None if the expression is anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        owner = dotted(node.value)
+        return None if owner is None else f"{owner}.{node.attr}"
+    return None
+
+
 class Misuse(Compiled):
+    compiled_from: dict[int, tuple[Value, str]]
+
     def outside_call(
-        self, node: ast.Call, func: Value, args: list[Value], place: str, env: Env, frame: Frame
+        self, node: ast.Call, func: Value, args: list[Value], result: Value, env: Env, frame: Frame
     ) -> None:
-        """A call in code that is not compiled; `place` is what stands before the dot of `place.method(...)`."""
+        """A call in code that is not compiled."""
+        place = dotted(node.func.value) or "" if isinstance(node.func, ast.Attribute) else ""
         for option in options(func):
             if isinstance(option, Wrapped) and option.how == "compiled":
                 known = env.get(CALLED)
                 env[CALLED] = option.inner if known is None else join(known, option.inner)
+                original = self.compiled_from.get(id(option), (None, ""))[1]
+                for name in filter(None, (dotted(node.func), original)):
+                    env.setdefault(name + RAN, Py("int", node.lineno))
+        if isinstance(func, Instance) and (dotted(node.func) or "") + IN_PLACE in env:
+            env.setdefault(f"{dotted(node.func)}{RAN}", Py("int", node.lineno))
         if isinstance(func, Ext):
-            if func.name == "torch.nn.Module.compile" and place:
+            if func.name in ("torch.compile", "torch.compiler.compile") and node.args:
+                self.compiled_from[id(result)] = (result, dotted(node.args[0]) or "")
+            elif func.name.startswith("torch.nn.Module.register_") and func.name.endswith("_hook"):
+                self.hooked(node, func.name, env, frame)
+            elif func.name == "torch.nn.Module.compile" and place:
                 env[place + IN_PLACE] = TRUE
                 self.forward_of_torch(node, func.receiver, frame)
             elif func.name == "torch.nn.Module.state_dict" and place:
@@ -51,6 +78,19 @@ class Misuse(Compiled):
         if place and place + IN_PLACE in env and isinstance(node.func, ast.Attribute):
             if node.func.attr == "forward" and self.listens("forward of compiled", frame):
                 self.note(node, "forward of compiled", frame)
+
+    def hooked(self, node: ast.Call, name: str, env: Env, frame: Frame) -> None:
+        """A hook is added to a part of a module."""
+        if name not in LATE_HOOKS or not isinstance(node.func, ast.Attribute):
+            return
+        part = node.func.value
+        while isinstance(part, (ast.Attribute, ast.Subscript)):
+            part = part.value  # a hook of the compiled module itself runs
+            ran = env.get(f"{dotted(part)}{RAN}")
+            before = isinstance(ran, Py) and isinstance(ran.const, int) and ran.const < node.lineno
+            if before and self.listens("late hook", frame):
+                self.note(node, "late hook", frame)
+                return
 
     def forward_of_torch(self, node: ast.Call, module: Value | None, frame: Frame) -> None:
         """`module.compile()` of a class of the project that inherits `forward` from torch.nn."""

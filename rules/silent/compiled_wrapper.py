@@ -24,6 +24,10 @@ class CompiledWrapper(Rule):
     breaks the graph (three times with DDP on torch 2.13, besides compiling frames of torch's own code).
     PyTorch's guide on where to apply torch.compile says to compile the inner module, before it is wrapped.
 
+    What speaks for the wrapper is in PyTorch's FAQ: there Dynamo splits the graph at DDP's buckets (the setting
+    `optimize_ddp`), so that gradients are sent while the rest of the backward pass runs. On a job whose network is
+    slow, measure both.
+
     ## Example
     ```python
     import os

@@ -5,12 +5,6 @@ import libcst as cst
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 
-COMPILE = ("call torch.compile", "call torch.compiler.compile")
-HOOKS = tuple(
-    f"call torch.nn.Module.register_{kind}"
-    for kind in ("forward_hook", "forward_pre_hook", "full_backward_hook")
-)
-
 
 class LateHook(Rule):
     """A hook added to a submodule after the model was compiled and called never runs.
@@ -71,43 +65,13 @@ class LateHook(Rule):
 
     code = "PTS310"
     name = "late-hook"
-    ops = (*HOOKS, *COMPILE, "call compiled")
+    ops = ("late hook",)
     anywhere = True
 
-    @classmethod
-    def accepts(cls, op: Op) -> bool:
-        return op.name in HOOKS and not op.region
-
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
-            return
-        place = node.func.value
-        if not isinstance(place, cst.Attribute | cst.Subscript):
-            return  # a hook of the module itself runs
-        while isinstance(place, cst.Attribute | cst.Subscript):
-            place = place.value
-        if isinstance(place, cst.Name) and place.value in self.called_before(self.function.range(node)[0]):
-            self.report(
-                node,
-                op,
-                f"{self.quote(node)} comes after the compiled module's first call, and compiled code does not look "
-                "for new hooks: it never runs",
-            )
-
-    def called_before(self, line: int) -> set[str]:
-        """Names of modules that were compiled and called above the line, and of what torch.compile returned."""
-        names: dict[str, set[str]] = {}
-        for op in self.function.ops:
-            node = self.function.node_at(op.range) if op.name in COMPILE and op.line < line else None
-            target = self.function.parent(node) if node is not None else None
-            if not isinstance(node, cst.Call) or not node.args or not isinstance(target, cst.Assign):
-                continue
-            given, kept = node.args[0].value, target.targets[0].target
-            if isinstance(kept, cst.Name):
-                names[kept.value] = {kept.value} | ({given.value} if isinstance(given, cst.Name) else set())
-        found: set[str] = set()
-        for op in self.function.ops:
-            node = self.function.node_at(op.range) if op.name == "call compiled" and op.line < line else None
-            if isinstance(node, cst.Call) and isinstance(node.func, cst.Name):
-                found |= names.get(node.func.value, set())
-        return found
+        self.report(
+            node,
+            op,
+            f"{self.quote(node)} comes after the compiled module's first call, and compiled code does not look "
+            "for new hooks: it never runs",
+        )

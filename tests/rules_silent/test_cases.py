@@ -274,6 +274,22 @@ head = [p for n, p in wrapped.named_parameters() if n in ("head.weight", "head.b
 layers = list(wrapped.children())[:-1]  # PTS317
 layers = list(model.children())[:-1]
 
+wrapped.head.register_forward_hook(print)
+wrapped(torch.ones(3))
+wrapped.head.register_forward_hook(print)  # PTS310
+wrapped = torch.compile(Net())
+wrapped.head.register_forward_hook(print)
+placed = Net()
+placed(torch.ones(3))
+placed.head.register_forward_hook(print)
+placed.compile()
+placed.encoder.register_forward_hook(print)
+for step in range(3):
+    handle = placed.encoder.register_forward_hook(print)
+    placed(torch.ones(3))
+    handle.remove()
+placed.head.register_forward_hook(print)  # PTS310
+
 def f(x):
     return x * 2
 
