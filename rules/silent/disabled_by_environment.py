@@ -13,9 +13,10 @@ class DisabledByEnvironment(Rule):
 
     ## What happens
     With `TORCHDYNAMO_DISABLE=1` (or `TORCH_COMPILE_DISABLE=1`) every `torch.compile` of the process and of
-    its children returns what it was given. It is a switch for finding errors; left in a program, nothing is
-    compiled and nothing says so. `TORCHDYNAMO_SUPPRESS_ERRORS` runs eagerly whatever fails to compile: any value but
-    an empty one turns it on, "0" as well.
+    its children returns what it was given: `TORCHDYNAMO_DISABLE` from there on, `TORCH_COMPILE_DISABLE` if it is
+    set before the first `torch.compile`. It is a switch for finding errors; left in a program, nothing is compiled
+    and nothing says so. `TORCHDYNAMO_SUPPRESS_ERRORS` runs eagerly whatever fails to compile: any value but an
+    empty one turns it on, "0" as well.
 
     ## Example
     ```python
@@ -65,7 +66,7 @@ class DisabledByEnvironment(Rule):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         name = next((v for v in VARIABLES if op.arg(v) or v in op.arg(0)), "")
-        effect = "hides what fails to compile" if "SUPPRESS" in name else "turns torch.compile off"
+        effect = "hides what fails to compile" if "SUPPRESS" in name else "turns torch.compile off from here on"
         if "SUPPRESS" in name and op.arg(1) not in ("", "constant '1'"):
             effect += f" whatever its value, {op.arg(1).removeprefix('constant ')} as well,"
         self.report(node, op, f"`{name}` {effect} in the whole process, and in those that it starts")
