@@ -125,6 +125,7 @@ class InMode:
             done[variant] = self.note(variant, eager, gradients)
         # What is compiled before the fix is asked for only where random numbers may explain a difference.
         if any(not same_outcome(plainly, one["eager"]) for variant, one in done.items() if variant.seed):
+            self.compiled(first, False)  # what is compared with it runs there for the second time as well
             for variant, one in done.items():
                 if self.late() and variant is not first:
                     del self.seen[self.key(variant)]
@@ -185,12 +186,19 @@ class InMode:
         if difference and how and old["compiled"]:
             difference = differ(old["compiled"], now, allowed)
         if difference:
-            self.tell(variant, how + difference)
+            # Dropped random numbers move those after them, not the errors or what is printed.
+            random = bool(how and old["compiled"]) and not now["error"] and not old["eager"]["error"]
+            self.tell(variant, how + difference, random)
         return difference is not None
 
-    def tell(self, variant: Variant, difference: str | None) -> None:
+    def tell(self, variant: Variant, difference: str | None, random: bool = False) -> None:
         self.wire.send(
-            "compared", target=self.target.name, mode=self.mode, label=variant.label, difference=difference
+            "compared",
+            target=self.target.name,
+            mode=self.mode,
+            label=variant.label,
+            difference=difference,
+            random=random,
         )
 
     def arguments(self, variant: Variant) -> Call:
