@@ -33,6 +33,7 @@ RAN = ".()"  # after a name: its object was compiled, and called in the line tha
 LATE_HOOKS = tuple(
     f"torch.nn.Module.register_{kind}" for kind in ("forward_hook", "forward_pre_hook", "full_backward_hook")
 )
+MANY = 2  # calls of torch functions on tensors that make a method worth compiling
 MAX_NESTING = 4  # modules in modules
 
 
@@ -231,7 +232,7 @@ class Misuse(Compiled):
         words: dict[int | str, str] = {"name": "constant " + repr(name), "self": self.sort(inner)}
         found = self.find_method(inner.cls, name) if isinstance(inner, Instance) and inner.cls else None
         if found is not None:
-            words["method"] = self.compute(*found)
+            words["method"] = self.compute(*found) or self.computes(*found)
         elif isinstance(inner, Instance) and inner.cls is not None:
             value = self.state(inner).get(name, UNKNOWN)
             layer = isinstance(value, Instance) and (value.cls is None or self.is_module(value.cls))
@@ -240,6 +241,23 @@ class Misuse(Compiled):
         if "_orig_mod" in frame.module.source:
             words["aware"] = "_orig_mod"
         return words
+
+    def computes(self, cls: ClassInfo, node: FunctionNode) -> str:
+        """ "computes" where a method that is given something does several things to tensors, else ""."""
+        parameters = {p.arg for p in [*node.args.args[1:], *node.args.kwonlyargs]}
+        if not parameters or node.decorator_list:
+            return ""
+        frame = Frame(cls.module, unit_of(node), "", cls=cls)
+        done = 0
+        for part in walk(node):
+            if isinstance(part, ast.Call) and isinstance(part.func, (ast.Name, ast.Attribute)):
+                callee = self.quietly(part.func, cls.env or {}, frame)
+                if isinstance(callee, Ext) and self.first_is_tensor(callee.name):
+                    done += 1
+        return "computes" if done >= MANY else ""
+
+    def first_is_tensor(self, name: str) -> bool:
+        raise NotImplementedError
 
 
 def _is_stack(value: Value | None) -> bool:

@@ -66,7 +66,9 @@ class DisabledByEnvironment(Rule):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         name = next((v for v in VARIABLES if op.arg(v) or v in op.arg(0)), "")
-        effect = "hides what fails to compile" if "SUPPRESS" in name else "turns torch.compile off from here on"
+        effect = (
+            "hides what fails to compile" if "SUPPRESS" in name else "turns torch.compile off from here on"
+        )
         if "SUPPRESS" in name and op.arg(1) not in ("", "constant '1'"):
             effect += f" whatever its value, {op.arg(1).removeprefix('constant ')} as well,"
         self.report(node, op, f"`{name}` {effect} in the whole process, and in those that it starts")

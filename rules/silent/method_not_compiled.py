@@ -78,7 +78,7 @@ class MethodNotCompiled(Rule):
             return False
         return (
             bool(op.arg("part"))
-            or op.arg("method").startswith("calls ")
+            or op.arg("method").startswith(("calls ", "computes"))
             or (op.arg("name") == "constant 'generate'" and not op.arg("method"))
         )
 
@@ -102,5 +102,8 @@ class MethodNotCompiled(Rule):
         else:
             way = f"compile it by itself: `model.{name} = torch.compile(model.{name})`"
         self.report(
-            node, op, f"{self.quote(node)} is the original module's method and runs uncompiled; {way}"
+            node,
+            op,
+            f"{self.quote(node)} is the original module's method and runs uncompiled; {way}",
+            severity="note" if op.arg("method") == "computes" else None,
         )

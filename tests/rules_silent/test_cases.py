@@ -13,6 +13,35 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "random in cond": """
+import torch
+import torch.nn.functional as F
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = torch.nn.Dropout(0.1)
+        self.fc = torch.nn.Linear(3, 3)
+
+    def forward(self, x):
+        x = torch.cond(x.sum() > 0, lambda x: self.drop(self.fc(x)), lambda x: self.fc(x), (x,))  # PTS330
+
+        def noisy(x):
+            return x + torch.randn_like(x)
+
+        def plain(x):
+            return F.dropout(self.fc(x), 0.1, training=False)
+
+        x = torch.cond(x.sum() > 1, plain, noisy, (x,))  # PTS330
+        noise = self.drop(x)
+        return torch.cond(x.sum() > 2, lambda x, noise: x * noise, plain_too, (x, noise))
+
+def plain_too(x, noise):
+    return x - noise
+
+model = torch.compile(Net())
+model(torch.ones(3))
+""",
     "environment": """
 import os
 from os import getenv
@@ -124,6 +153,12 @@ class Net(nn.Module):
     def size(self):
         return self.width
 
+    def inverse(self, x, scale):
+        return torch.log(x) - torch.exp(scale)
+
+    def rate(self, step):
+        return 0.1 * step / torch.log(torch.tensor(self.width))
+
     @torch.compile
     def fast(self, x):
         return self.layer(x)
@@ -140,6 +175,8 @@ def main(x):
     model.encode(x)  # PTS302
     model.generate(x)  # PTS302
     model.size()
+    model.inverse(x, x)  # PTS302
+    model.rate(3)
     model.fast(x)
     model.eval()
     net.generate(x)
