@@ -23,7 +23,13 @@ Names of operations:
 - `set NAME`         also: an attribute of an external module is assigned (`set torch._dynamo.config.verbose`; args 0
                     is the value), an item of an external mapping (`set os.environ[]`; args 0 the key, 1 the value)
 - `call compiled`   a compiled callable is called from code that is not compiled; args also hold "compile KEYWORD",
-                    what torch.compile was given, and "use N": "range" where argument N ends a loop inside
+                    what torch.compile was given, "to" and "to at", the function that it runs and where that is
+                    ("PATH:LINE"), and of each argument N (or "*", "**") "name N", the parameter, "use N", what the
+                    function does with it (pt2lint.static.uses), and "at N", where
+- `set attribute of compiled`  code that is not compiled assigns an attribute that compiled code reads, of a module; args:
+                    0 the value, "head", the compiled module's expression, "use", "at" and "to" as above
+- `keep by size`    a module keeps a size that decides what the next call does, or something in a dictionary under a
+                    size; args: "how" ("number", "item")
 - `attribute of compiled`  an attribute of a compiled module is read; args: "name", "self" (the module), for a
                     method of the project "method": what it does ("calls self", "calls LAYER", ""), "part" for a
                     module in it, and "aware" in a file that mentions `_orig_mod`
@@ -40,8 +46,10 @@ Names of operations:
 - `set traced method`  a method of a class is replaced after compiled code that runs it was called
 - `call cached`     a function under functools.lru_cache is called; args: "name", and "draws": what it draws random
                     numbers with
+- `draw in cond`    torch.cond is called, and a branch draws random numbers; args: "draws" with what, "line" where
 - `in NAME`         an external object is asked whether it contains something: `in os.environ`
-- `change attribute`, `change global`  an int attribute of a module or an int global is read and written back
+- `change attribute`, `change global`  an int attribute of a module or an int global is read and written back; args:
+                    "made", where `__init__` makes the attribute if nothing else knows of it
 - `grow attribute`, `grow global`  a list attribute or global is appended to, and nothing in sight empties it
 """
 

@@ -8,6 +8,7 @@ from typing import Any
 from pt2lint.static.frame import Env, Frame, unit_of
 from pt2lint.static.lifecycle import Lifecycle, parameters_of
 from pt2lint.static.modules import ClassInfo, FunctionNode, below, walk
+from pt2lint.static.sizes import from_shape
 from pt2lint.static.uses import Uses, uses
 from pt2lint.static.values import UNKNOWN, Ext, Func, Instance, Py, Seq, Value, Wrapped
 
@@ -231,6 +232,41 @@ class Compiled(Lifecycle):
         ):
             self.note(target, "change global", frame)
 
+    def kept(self, target: ast.Attribute | ast.Subscript, frame: Frame) -> None:
+        """A module keeps a size that compares with the next call's, or something in a dictionary under a size."""
+        me, node = frame.me, self._active[-1] if self._active else None
+        if not frame.region or not self.listens("keep by size", frame) or not isinstance(me, Instance):
+            return
+        node = node[0] if isinstance(node, tuple) else node
+        place = target.value if isinstance(target, ast.Subscript) else target
+        if (
+            not isinstance(place, ast.Attribute)
+            or not _is_self(place)
+            or not isinstance(node, ast.FunctionDef)
+        ):
+            return
+        if me.cls is None or not self.is_module(me.cls):
+            return
+        methods = [
+            m for c in self.bases(me.cls)[0] for m in c.methods.values() if m in self.reached or m is node
+        ]
+        statement = next(
+            (
+                p
+                for p in walk(node)
+                if isinstance(p, ast.Assign) and target in p.targets and len(p.targets) == 1
+            ),
+            None,
+        )
+        if statement is None:
+            return
+        if isinstance(target, ast.Subscript):
+            makers = {m.name for c in self.bases(me.cls)[0] for m, _ in c.assigned(place.attr)}
+            if makers == {"__init__"} and from_shape(target.slice, node, methods):
+                self.note(target, "keep by size", frame, args={"how": "item"})
+        elif from_shape(statement.value, node, methods) and _decides(place, statement, node):
+            self.note(target, "keep by size", frame, args={"how": "number"})
+
     def made_once(self, cls: ClassInfo, name: str, frame: Frame) -> dict[int | str, str]:
         """Where `__init__` makes an attribute that nothing else in the file knows of but the function that runs:
         {"made": "LINE COLUMN END_LINE END_COLUMN NUMBER"}, places as in an edit; {} where that is not so."""
@@ -320,6 +356,19 @@ def _yields(node: FunctionNode) -> bool:
         if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             rest += below(part)
     return False
+
+
+def _decides(place: ast.Attribute, statement: ast.Assign, node: FunctionNode) -> bool:
+    """Whether an `if` that compares the attribute leads to the statement, or returns before it."""
+    return any(
+        isinstance(side, ast.Attribute) and side.attr == place.attr and _is_self(side)
+        for part in walk(node)
+        if isinstance(part, ast.If)
+        and (isinstance(part.body[-1], ast.Return) or any(statement in walk(b) for b in part.body))
+        for test in walk(part.test)
+        if isinstance(test, ast.Compare)
+        for side in (test.left, *test.comparators)
+    )
 
 
 def _shortened(tree: ast.AST, place: ast.Name | ast.Attribute) -> bool:

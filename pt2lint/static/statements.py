@@ -229,6 +229,8 @@ class Statements(Expressions):
         for option in options(owner):
             if not frame.region:
                 self.set_outside(target, option, value, env, frame)
+            elif isinstance(value, Py) and value.type == "int" and option is frame.me:
+                self.kept(target, frame)
             if isinstance(option, Instance):
                 if option.cls is not None and option is frame.me:
                     self.store(option, target.attr, value, frame)
@@ -249,6 +251,7 @@ class Statements(Expressions):
         index = self.eval(target.slice, env, frame)
         for option in options(owner):
             if isinstance(option, Dict):
+                self.kept(target, frame)
                 if isinstance(index, Py) and isinstance(index.const, str):
                     option.items[index.const] = value
                 else:

@@ -403,6 +403,54 @@ def main(data, held_out, sampler, drop):
     evaluate(torch.nn.Linear(3, 3), DataLoader(held_out, batch_size=128))
     evaluate(torch.compile(torch.nn.Linear(3, 3), dynamic=True), DataLoader(held_out, batch_size=128))
 """,
+    "sizes that are kept": """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, k):
+        super().__init__()
+        self.masks = {}
+        self.by_layer = {}
+        self.longest = 0
+        self.last = 0
+        self.width = k
+        self.register_buffer("pos", torch.zeros(0))
+
+    def mask(self, n, device):
+        if (n, device) not in self.masks:
+            self.masks[n, device] = torch.ones(n, n, device=device)  # PTR214
+        return self.masks[n, device]
+
+    def forward(self, x, i):
+        b, n = x.shape
+        if n > self.longest:
+            self.longest = n  # PTR214
+            self.pos = torch.arange(n)
+        self.last = x.size(0)
+        if self.checked and self.last != n:
+            raise ValueError
+        if n == self.width:
+            return x
+        self.width = n  # PTR214
+        self.masks[str(n)] = x  # PTR214
+        self.masks[n // 128] = x
+        self.by_layer[i] = x
+        self.by_layer["x"] = x
+        found = {}
+        found[n] = x
+        return x @ self.mask(n, x.device) + self.pos[:n]
+
+class Reset(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seen = {}
+
+    def forward(self, x):
+        self.seen = {}
+        self.seen[x.shape[0]] = x
+        return x * 2
+""",
     "requests": """
 import torch
 from fastapi import FastAPI
