@@ -4,6 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.syntax import names
 
 
 class PrefixedState(Rule):
@@ -84,8 +85,12 @@ class PrefixedState(Rule):
         if not isinstance(node, cst.Attribute) or not isinstance(call, cst.Call) or call.func is not node:
             return
         outer = self.function.parent(call)
+        if isinstance(outer, cst.Attribute) and self.stays(outer):
+            return
         if isinstance(outer, cst.Arg):
             outer = self.function.parent(outer)
+            if isinstance(outer, cst.Call) and self.text(outer.func).endswith("deepcopy"):
+                return  # kept for this very module
             if isinstance(outer, cst.Call) and self.text(outer.func).endswith("load_state_dict"):
                 self.loaded(outer, op)
                 return
@@ -101,6 +106,18 @@ class PrefixedState(Rule):
                 )
             ],
         )
+
+    def stays(self, taken: cst.Attribute) -> bool:
+        """Whether `state_dict().values()` or the like leaves the names behind, or keeps them for this very module:
+        `{k: v.clone() for k, v in model.state_dict().items()}`."""
+        if taken.attr.value != "items":
+            return True
+        here: cst.CSTNode | None = taken
+        while here is not None and not isinstance(here, cst.DictComp | cst.BaseStatement):
+            here = self.function.parent(here)
+        if not isinstance(here, cst.DictComp):
+            return False
+        return not isinstance(here.key, cst.Name) or any(n.value == "clone" for n in names(here.value))
 
     def loaded(self, load: cst.Call, op: Op) -> None:
         """`other.load_state_dict(compiled.state_dict())`: between two wrapped modules the prefix is the same; between

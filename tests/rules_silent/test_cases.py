@@ -309,6 +309,12 @@ for name, parameter in model.named_parameters():
         parameter.requires_grad = False
 head = [p for n, p in wrapped.named_parameters() if n in ("head.weight", "head.bias")]  # PTS317
 layers = list(wrapped.children())[:-1]  # PTS317
+best = copy.deepcopy(wrapped.state_dict())
+best = {k: v.detach().clone() for k, v in wrapped.state_dict().items()}
+plain = {k[10:]: v for k, v in wrapped.state_dict().items()}
+norms = [v.norm() for v in wrapped.state_dict().values()]
+wrapped.load_state_dict(best)
+half = {k: v.half() for k, v in wrapped.state_dict().items()}  # PTS303
 layers = list(model.children())[:-1]
 
 wrapped.head.register_forward_hook(print)

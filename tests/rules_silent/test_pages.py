@@ -65,6 +65,8 @@ FINE = {("PTS308", "2.15"), ("PTS311", "2.6")}
 def test_every_example_was_measured_on_every_version(path: Path) -> None:
     measured = json.loads(path.read_text(encoding="utf-8"))
     version = ".".join(measured["torch"].split(".")[:2])
+    missing = {rule.code for rule in RULES} - set(measured["rules"])
+    assert not missing, "run python -m tests.rules_recompile.measure with each interpreter"
     for rule in RULES:
         example, instead = (measured["rules"][rule.code][s] for s in ("Example", "Use instead"))
         shows = example["error"] or example["breaks"] or not example["frames"] or not example["same"]
