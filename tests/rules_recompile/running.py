@@ -18,10 +18,11 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 LOGGERS = ("torch._dynamo.guards.__recompiles", "torch._dynamo.convert_frame.__recompiles")
 
@@ -53,9 +54,13 @@ def _defaults(**values: Any) -> Iterator[None]:
         settings.update(old)
 
 
+def _branch(test: Any, then: Any, orelse: Any, operands: Any = ()) -> Any:
+    return then(*operands) if test else orelse(*operands)
+
+
 def outcome(source: str, *, compiling: bool = True, again: bool = False) -> Outcome:
-    """Run the block; `compiling` False makes every torch.compile in it do nothing; `again`
-    runs it a second time and takes the time."""
+    """Run the block; `compiling` False makes every torch.compile in it do nothing, and torch.cond, which compiles
+    too, an `if` of Python; `again` runs it a second time and takes the time."""
     import torch
     import torch._dynamo
     from torch._dynamo.utils import counters
@@ -87,6 +92,7 @@ def outcome(source: str, *, compiling: bool = True, again: bool = False) -> Outc
         with (
             torch._dynamo.config.patch(suppress_errors=False, cache_size_limit=8),
             _defaults(backend="eager", disable=not compiling),
+            nullcontext() if compiling else mock.patch("torch.cond", _branch),
         ):
             try:
                 exec(compile(source, path, "exec"), names)
