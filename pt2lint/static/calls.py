@@ -327,6 +327,8 @@ class Calls(Externals, Core):
         )
         active = self._active.count(which)
         often = count >= MAX_CONTEXTS * (3 if region else 1)
+        if frame.loaders and isinstance(node, ast.Call):
+            callee.loaders = self.passed_batches(func, node, frame)
         if active > 1 or len(self._active) >= MAX_DEPTH or often:
             if truth(self._returned.get(which, UNKNOWN)) is not None:
                 return self._returned[which]  # the same answer whatever it was given

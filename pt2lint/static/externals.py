@@ -784,6 +784,15 @@ class Externals(Misuse):
     ) -> Value:
         """Dynamo traces the function that was scripted (so on torch 2.6 to 2.15), but no scripted module."""
         scripted = args[0] if args else UNKNOWN
+    def h_parallel(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
+        """A compiled module in DistributedDataParallel: a call of that is a call of what was compiled."""
+        inner = args[0] if args else kwargs.get("module", UNKNOWN)
+        if isinstance(inner, Wrapped) and inner.how == "compiled":
+            return inner
+        return Instance(None, "torch.nn.parallel.DistributedDataParallel")
+
         return scripted if isinstance(scripted, Func) else self.h_opaque(args, kwargs, node, frame, receiver)
 
     def h_checkpoint(
@@ -899,6 +908,7 @@ class Externals(Misuse):
         "random.Random.randint": h_random,
         "random.Random.randrange": h_random,
         "random.Random.random": h_random,
+        "torch.nn.parallel.DistributedDataParallel": h_parallel,
         "random.Random.uniform": h_random,
         "copy.deepcopy": h_deepcopy,
         "copy.copy": h_deepcopy,

@@ -59,12 +59,28 @@ class Lifecycle(Core):
             if isinstance(node.iter.func, ast.Name) and node.iter.func.id == "enumerate":
                 made -= {n.id for n in walk(first) if isinstance(n, ast.Name)}
         for part in (p for statement in node.body for p in walk(statement)):
-            if isinstance(part, (ast.Attribute, ast.Name)):
-                if getattr(part, "attr", getattr(part, "id", "")).startswith(("mark_", "maybe_mark_")):
-                    return None
-            elif isinstance(part, ast.Assign) and _mentions(part.value, made):
+            if _marks(part):
+                return None
+            if isinstance(part, ast.Assign) and _mentions(part.value, made):
                 made |= {n.id for target in part.targets for n in walk(target) if isinstance(n, ast.Name)}
         return over, made
+
+    def passed_batches(self, func: Func, node: ast.Call, frame: Frame) -> list[tuple[Value, set[str]]]:
+        """What the caller's loops go over, with the parameters that take what comes from it."""
+        found: list[tuple[Value, set[str]]] = []
+        if any(_marks(part) for part in walk(func.node)):
+            return found
+        for loader, made in frame.loaders:
+            taken = self._taking(func, node, made)
+            if taken:
+                found.append((loader, set(taken)))
+        return found
+
+    def _taking(self, func: Func, node: ast.Call, made: set[str]) -> list[str]:
+        """The parameters that a call fills with something made of these names."""
+        places = zip(parameters_of(func), node.args, strict=False)
+        taken = [p for p, a in places if not isinstance(a, ast.Starred) and _mentions(a, made)]
+        return taken + [k.arg for k in node.keywords if k.arg and _mentions(k.value, made)]
 
     def feeds(self, callee: str, inner: Func | None, node: ast.Call, frame: Frame) -> None:
         """A compiled callable is called: remember it with the loader whose batches it is given.
@@ -86,10 +102,7 @@ class Lifecycle(Core):
                 torch = next((local for local, n in frame.module.imports.items() if n == "torch"), "")
                 words = ["feeds", frame.module.path, str(frame.line), str(column), names, torch, callee]
                 if inner is not None:
-                    taken = [
-                        p for p, a in zip(parameters_of(inner), node.args, strict=False) if _mentions(a, made)
-                    ]
-                    taken += [k.arg for k in node.keywords if k.arg and _mentions(k.value, made)]
+                    taken = self._taking(inner, node, made)
                     words += [f"{inner.module.path}:{inner.node.lineno}", self.title(inner), ",".join(taken)]
                 self.used(loader, "\t".join(words))
 
@@ -123,6 +136,13 @@ def parameters_of(func: Func) -> list[str]:
     """The names that positional arguments of a call fill."""
     a = func.node.args
     return [p.arg for p in [*a.posonlyargs, *a.args]][1 if func.bound is not None else 0 :]
+
+
+def _marks(node: ast.AST) -> bool:
+    """`mark_dynamic` and the like."""
+    return isinstance(node, (ast.Attribute, ast.Name)) and getattr(
+        node, "attr", getattr(node, "id", "")
+    ).startswith(("mark_", "maybe_mark_"))
 
 
 def _mentions(node: ast.AST, names: set[str]) -> bool:

@@ -402,6 +402,13 @@ def main(data, held_out, sampler, drop):
     marked(model, DataLoader(held_out, batch_size=128))
     evaluate(torch.nn.Linear(3, 3), DataLoader(held_out, batch_size=128))
     evaluate(torch.compile(torch.nn.Linear(3, 3), dynamic=True), DataLoader(held_out, batch_size=128))
+    model = torch.nn.parallel.DistributedDataParallel(model)
+    evaluate(model, DataLoader(held_out, batch_size=32))  # PTR212
+    for x, y in DataLoader(data, batch_size=16, shuffle=True):  # PTR212
+        step(model, y, x.cuda())
+
+def step(model, target, inputs):
+    return (model(inputs) - target).sum()
 """,
     "sizes that are kept": """
 import torch
