@@ -107,6 +107,8 @@ class Interpreter(Statements):
         if isinstance(value, Wrapped):
             if value.how == "compiled":
                 self.root(value.inner, name)
+            elif value.how == "context manager" and isinstance(value.inner, Func):
+                self.compiled_generator(value.inner)
             return
         if isinstance(value, Instance) and value.cls is not None:
             found = self.find_method(value.cls, "forward") or self.find_method(value.cls, "__call__")

@@ -129,6 +129,7 @@ def either(model, fast):
     return model
 """,
     "wrapped": """
+import contextlib
 import os
 import torch
 from torch import nn
@@ -223,6 +224,15 @@ os.environ["OMP_NUM_THREADS"] = "1"
 @torch.compile  # PTS309
 def steps(x):
     yield x
+
+@torch.compile  # PTS309
+@contextlib.contextmanager
+def managed(x):
+    yield x * 2
+
+@contextlib.contextmanager
+def unmanaged(x):
+    yield x * 2
 
 @torch.compile
 def no_steps(x):
