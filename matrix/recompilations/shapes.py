@@ -344,3 +344,57 @@ def last_batch_smaller_marked(compile):
         x = torch.ones(8 if n < 10 else 3, 4)
         torch._dynamo.mark_dynamic(x, 0)
         yield f(x)
+
+
+class _KeepsLongest(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.longest = 0
+        self.register_buffer("positions", torch.zeros(0), persistent=False)
+
+    def forward(self, x):
+        n = x.shape[0]
+        if n > self.longest:
+            self.longest = n
+            self.positions = torch.arange(n)
+        return x + self.positions[:n, None]
+
+
+class _CachesLengths(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cache = {}
+
+    def forward(self, x):
+        n = x.shape[0]
+        if n not in self.cache:
+            self.cache[n] = torch.arange(n)
+        return x + self.cache[n][:, None]
+
+
+def length_as_dict_key_dynamic(compile):
+    """the length as key of a cache, `dynamic=True`"""
+    f = compile(_CachesLengths(), dynamic=True)
+    for n in range(CALLS):
+        yield f(torch.ones(n + 2, 4))
+
+
+def same_length_as_dict_key(compile):
+    """the length as key of a cache, always the same"""
+    f = compile(_CachesLengths())
+    for n in range(CALLS):
+        yield f(torch.ones(5, 4))
+
+
+def longest_length_kept(compile):
+    """`if n > self.longest: self.longest = n`, growing lengths"""
+    f = compile(_KeepsLongest())
+    for n in range(CALLS):
+        yield f(torch.ones(n + 2, 4))
+
+
+def longest_length_first(compile):
+    """`if n > self.longest: self.longest = n`, the longest first"""
+    f = compile(_KeepsLongest())
+    for n in range(CALLS):
+        yield f(torch.ones(20 - n, 4))

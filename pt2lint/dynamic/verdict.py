@@ -19,6 +19,8 @@ DEFAULT_MODE = ("default", "again", "given", "varied", "program", "trace")
 FULLGRAPH = ("fullgraph", "capture")
 # Runs that call again what was compiled, as the user's own program or inputs do.
 CALLED_AGAIN = ("again", "given", "program", "trace")
+# Findings that say that compiled code makes a constant of a size.
+KEEPS_SIZES = ("PTR214",)
 
 
 @dataclass(frozen=True)
@@ -422,6 +424,10 @@ def _concerns(finding: Finding, path: str, group: Group, files: Files) -> bool:
     if named:  # said of a call: inputs that we varied ourselves show nothing of it
         theirs = any(run.probe in CALLED_AGAIN for run, _ in group.events)
         return theirs and any(message.startswith(f"`{group.subject}` of ") for message in named)
+    if finding.code in KEEPS_SIZES and group.shapes and group.count > 1 and own and function is not None:
+        # One would make the size dynamic: what is compiled yet again for it was kept from being so.
+        if any(own.function(step.line) is function for step in finding.flow[:1]):
+            return True
     statements = files.statements(path)
     node = statements.node(finding.line) if statements else None
     if node is None:

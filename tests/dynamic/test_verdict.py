@@ -266,6 +266,13 @@ def test_a_finding_at_a_call_is_confirmed_by_the_parameter_that_it_names(
     assert verdict_of(at_call, recompiled(guard, 3, probe)) == verdict
 
 
+@pytest.mark.parametrize(("times", "verdict"), [(3, "confirmed"), (1, "unreached")])
+def test_a_size_that_stays_a_constant_confirms_that_it_is_kept(times: int, verdict: str) -> None:
+    size = "tensor 'x' size mismatch at index 0. expected 3, actual 4"
+    keeps = replace(found(12, code="PTR214"), flow=(Step("m.py", 14, "`step` is compiled"),))
+    assert verdict_of(keeps, recompiled(size, times, "varied")) == verdict
+
+
 def test_an_unforeseen_recompilation_is_reported_with_its_guard() -> None:
     judged = judge([found(10)], Events((recompiled("n == 3", 8, limit=True),)), FILES)
     unforeseen = next(each for each in judged if each.code == "PTR900")
