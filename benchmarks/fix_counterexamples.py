@@ -29,7 +29,20 @@ from hypothesis import given as with_programs
 from hypothesis import strategies as st
 
 from pt2lint.finding import Fix
-from pt2lint.fixes import branch, copying, guard, index, mask, printing, scalar, shortcut
+from pt2lint.fixes import (
+    branch,
+    copying,
+    counting,
+    grad,
+    guard,
+    index,
+    mask,
+    masked_loss,
+    printing,
+    scalar,
+    shortcut,
+    skip,
+)
 from pt2lint.fixes.edit import apply_edits, check_source
 from pt2lint.rule import FunctionCode
 
@@ -122,6 +135,63 @@ def shortcuts(draw: st.DrawFn) -> list[str]:
     return ["k = m", f"if {before}{asked}:", "    k = None", f"z = z if k is None else {used}"]
 
 
+_LOSS = "torch.nn.functional."
+losses = st.sampled_from(
+    [
+        f"z = {_LOSS}mse_loss(x[m], y[m])",
+        f"z = {_LOSS}l1_loss(x[m] * 2, y[m])",
+        f"z = 2 * {_LOSS}huber_loss(x.masked_select(m), torch.masked_select(y, m))",
+        f"a = x.masked_select(m)\nb = y.masked_select(m)\nz = {_LOSS}l1_loss(a, b) + {_LOSS}mse_loss(b, a)",
+        f"x = x[m]\ny = y[m]\ny = torch.sigmoid(y.float() + 2)\nz = {_LOSS}smooth_l1_loss(x, y, beta=0.5)",
+        f"a = x.view(-1)[m]\nb = y[m]\nz = {_LOSS}binary_cross_entropy_with_logits(a, b.float())",
+        f"if z is not None:\n    a = (x + y)[m]\n    b = y[m]\n    z = {_LOSS}mse_loss(a, b)",
+        f"q = x.sum() != 1\nif q is None:\n    x = x[m]\n    y = y[m]\nz = {_LOSS}l1_loss(x, y)",
+        "z = x[:1].view(-1, 1) * y.sum()\nn = z > 0\na = z[n]\nb = z[n]\nz = " + f"{_LOSS}mse_loss(a, b)",
+    ]
+).map(lambda text: text.split("\n"))
+
+
+@st.composite
+def skips(draw: st.DrawFn) -> list[str]:
+    """Layers that are left out at random."""
+    rate = draw(st.sampled_from(["0.5", "0.1", "0.0", "1.0"]))
+    layer = draw(
+        st.sampled_from(
+            ["z = z * 2 + x", "z = torch.sigmoid(z) * y", "z = z - y.abs()", "o = (z.relu(), 1)\nz = o[0]"]
+        )
+    ).split("\n")
+    inner = ["    " + line for line in layer]
+    asked = draw(st.sampled_from(["p < rate", "on and p < rate", "on and (p < rate)"]))
+    way = draw(st.sampled_from(["continue", "flag", "set", "else"]))
+    lines = ["p = torch.rand([])"]
+    if way == "continue":
+        lines += [f"if {asked}:", "    continue", *layer]
+    elif way == "flag":
+        lines += [f"skip = {asked}", "if not skip:", *inner]
+    elif way == "set":
+        lines = ["skip = False", *lines, f"if {asked}:", "    skip = True", "if not skip:", *inner]
+    else:
+        lines += [f"if {asked}:", "    o = None", "else:", *inner]
+    loop = ["for k in range(4):", *("    " + line for line in lines)]
+    return [f"rate = {rate}", f"on = {draw(st.sampled_from(['True', 'False', 'x.dim() < 2']))}", *loop]
+
+
+@st.composite
+def sums(draw: st.DrawFn) -> list[str]:
+    """Sums that start as a leaf."""
+    start = draw(
+        st.sampled_from(["torch.tensor(0.0, requires_grad=True)", "torch.zeros(1, requires_grad=True)"])
+    )
+    return [f"t = {start}", "for k in range(2):", f"    t = t + {draw(values)}", "z = t * y"]
+
+
+counts = st.sampled_from(
+    "d = torch.arange(0, x.dim()).tolist()\nz = x.sum(d)|d = torch.arange(x.dim(), 3).tolist()\nz = x * sum(d)".split(
+        "|"
+    )
+).map(lambda text: text.split("\n"))
+
+
 @st.composite
 def clamps(draw: st.DrawFn) -> list[str]:
     """Branches that change one tensor of the function's own in ways that are surely alike: fit for safe
@@ -170,6 +240,7 @@ def programs(draw: st.DrawFn) -> str:
             ["branch"] * 6
             + ["clamp"] * 3
             + ["assert", "number", "mask", "mask", "other", "index", "assignment", "assignment", "shortcut"]
+            + ["loss", "loss", "skip", "skip", "sum", "count"]
         )
     )
     made = {
@@ -182,6 +253,10 @@ def programs(draw: st.DrawFn) -> str:
         "index": indices,
         "assignment": assignments(),
         "shortcut": shortcuts(),
+        "loss": losses,
+        "skip": skips(),
+        "sum": sums(),
+        "count": counts,
     }[construct]
     lines += draw(made)
     tail = draw(st.sampled_from(["", "", "z = z + 1", "z.add_(1)", "y = y.view(-1)"]))
@@ -210,17 +285,29 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
     for node in nodes:
         offered: list[tuple[str, tuple[Fix, ...]]] = []
         if isinstance(node, cst.If | cst.IfExp):
-            shorter = shortcut.fixes(code, node)
-            longer = tuple(fix for fix in branch.fixes(code, node) if fix not in shorter)
-            offered += [("shortcut", shorter), ("branch", longer), ("guard", guard.fixes(code, node))]
+            shorter, left_out = shortcut.fixes(code, node), skip.fixes(code, node.test)
+            longer = tuple(fix for fix in branch.fixes(code, node) if fix not in (*shorter, *left_out))
+            offered += [
+                ("skip", left_out),
+                ("shortcut", shorter),
+                ("branch", longer),
+                ("guard", guard.fixes(code, node)),
+            ]
         elif isinstance(node, cst.Assert):
             offered.append(("guard", guard.fixes(code, node)))
         elif isinstance(node, cst.Subscript):
-            offered += [("mask", mask.fixes(code, node)), ("index", index.fixes(code, node))]
+            offered += [
+                ("masked loss", masked_loss.fixes(code, node)),
+                ("mask", mask.fixes(code, node)),
+                ("index", index.fixes(code, node)),
+            ]
         elif isinstance(node, cst.Call):
             offered += [
                 ("scalar", scalar.fixes(code, node)),
+                ("masked loss", masked_loss.fixes(code, node)),
                 ("mask", mask.fixes(code, node)),
+                ("counting", counting.fixes(code, node)),
+                ("gradient", grad.fixes(code, node)),
                 ("printing", printing.fixes(code, node)),
                 ("copying", copying.fixes(code, node)),
                 ("shortcut", shortcut.fixes(code, node)),
@@ -320,6 +407,15 @@ def alike(one: Any, other: Any, exact: bool) -> bool:
     return torch.allclose(one, other, rtol=1e-3, atol=1e-4, equal_nan=True)
 
 
+def finite(*found: Any) -> bool:
+    return all(
+        finite(*one)
+        if isinstance(one, list | tuple)
+        else not isinstance(one, torch.Tensor) or bool(one.isfinite().all())
+        for one in found
+    )
+
+
 @dataclass
 class Tally:
     programs: int = 0
@@ -370,6 +466,8 @@ def try_program(source: str, tally: Tally, cond: bool = False) -> None:
                     continue
                 if alike(one, other, safe):
                     continue
+                if fix.draws_otherwise and not finite(given, *one[1:3]):
+                    continue  # as such fixes say
                 if safe:
                     tally.wrong.append(f"{given}\n{source}\n{after}")
                     return
