@@ -14,9 +14,10 @@ from pt2lint.static.values import UNKNOWN, Ext, Func, Instance, Py, Seq, Value, 
 
 GROWS = ("append", "extend", "insert")
 SHRINKS = ("clear", "pop", "popleft", "remove")
-# Methods of torch.nn.Module that return the module itself.
-RETURN_SELF = frozenset(
-    "to eval train float half double bfloat16 cuda cpu requires_grad_ apply type share_memory".split()
+# Methods of torch.nn.Module that return the module itself, and those that name its parts.
+OF_WRAPPER = frozenset(
+    "to eval train float half double bfloat16 cuda cpu requires_grad_ apply type share_memory named_parameters "
+    "named_buffers".split()
 )
 
 
@@ -60,8 +61,8 @@ class Compiled(Lifecycle):
         if not module:
             return UNKNOWN
         found = self.attribute_of(inner, name, node, frame)
-        if isinstance(found, Ext) and found.name.startswith("torch.nn.Module.") and name in RETURN_SELF:
-            return Ext(found.name, owner)  # of the wrapper, which they return
+        if isinstance(found, Ext) and found.name.startswith("torch.nn.Module.") and name in OF_WRAPPER:
+            return Ext(found.name, owner)
         return found
 
     def words_of_compiled(self, inner: Value, name: str, frame: Frame) -> dict[int | str, str]:

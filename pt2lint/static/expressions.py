@@ -22,6 +22,7 @@ from pt2lint.static.values import (
     OFTEN_OFF,
     STR,
     UNKNOWN,
+    WRAPPED_NAME,
     Class,
     Dict,
     Ext,
@@ -248,8 +249,10 @@ class Expressions(Classes):
 
     def e_dictcomp(self, node: ast.DictComp, env: Env, frame: Frame) -> Value:
         inner = self.comprehend(node, env, frame)
-        self.eval(node.key, inner, frame)
-        return Dict({}, self.eval(node.value, inner, frame))
+        key = self.eval(node.key, inner, frame)
+        made = Dict({}, self.eval(node.value, inner, frame))
+        made.key = key
+        return made
 
     # Operators
 
@@ -358,6 +361,8 @@ class Expressions(Classes):
                 # `2 in t` asks whether any element is equal.
                 if self.listens("test tensor", frame):
                     self.note(node, "test tensor", frame, about=right)
+            if left is WRAPPED_NAME and isinstance(op, (ast.In, ast.NotIn)):
+                self.looked_up(node, right, frame)
             if isinstance(op, (ast.In, ast.NotIn)) and isinstance(right, Ext):
                 if self.listens(f"in {right.name}", frame):
                     self.note(node, f"in {right.name}", frame)

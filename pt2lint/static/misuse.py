@@ -8,8 +8,10 @@ from pt2lint.static.compiled import Compiled
 from pt2lint.static.frame import Env, Frame, unit_of
 from pt2lint.static.modules import ClassInfo, FunctionNode, walk
 from pt2lint.static.values import (
+    NAME,
     TRUE,
     UNKNOWN,
+    WRAPPED_NAME,
     Dict,
     Ext,
     Func,
@@ -30,6 +32,7 @@ DRAWS = ("random.", "numpy.random.", "torch.rand", "torch.normal", "torch.bernou
 CALLED = "compiled()"  # what was compiled and called
 IN_PLACE = ".compile()"  # after a name: its object was compiled in place
 RAN = ".()"  # after a name: its object was compiled, and called in the line that is the value
+NAMED = tuple(f"torch.nn.Module.named_{kind}" for kind in ("parameters", "buffers"))
 LATE_HOOKS = tuple(
     f"torch.nn.Module.register_{kind}" for kind in ("forward_hook", "forward_pre_hook", "full_backward_hook")
 )
@@ -65,6 +68,9 @@ class Misuse(Compiled):
         if isinstance(func, Instance) and (dotted(node.func) or "") + IN_PLACE in env:
             env.setdefault(f"{dotted(node.func)}{RAN}", Py("int", node.lineno))
         if isinstance(func, Ext):
+            if func.name in NAMED and isinstance(result, Seq) and isinstance(result.elem, Seq):
+                wrapped = isinstance(func.receiver, Wrapped)
+                result.elem = Seq([WRAPPED_NAME if wrapped else NAME, result.elem.elem], None, "tuple")
             if func.name in ("torch.compile", "torch.compiler.compile") and node.args:
                 self.compiled_from[id(result)] = (result, dotted(node.args[0]) or "")
             elif func.name.startswith("torch.nn.Module.register_") and func.name.endswith("_hook"):
@@ -79,6 +85,13 @@ class Misuse(Compiled):
         if place and place + IN_PLACE in env and isinstance(node.func, ast.Attribute):
             if node.func.attr == "forward" and self.listens("forward of compiled", frame):
                 self.note(node, "forward of compiled", frame)
+
+    def looked_up(self, node: ast.Compare, among: Value, frame: Frame) -> None:
+        """A name from a module that torch.compile wrapped is looked up among names of the module as it is."""
+        key = among.key if isinstance(among, Dict) and not among.items else None
+        key = among.elem if isinstance(among, Seq) else key
+        if key is NAME and "_orig_mod" not in frame.module.source and self.listens("foreign name", frame):
+            self.note(node, "foreign name", frame)
 
     def hooked(self, node: ast.Call, name: str, env: Env, frame: Frame) -> None:
         """A hook is added to a part of a module."""

@@ -256,6 +256,7 @@ class Statements(Expressions):
                     option.items[index.const] = value
                 else:
                     option.elem = value if option.elem is UNKNOWN else join(option.elem, value)
+                    option.key = index if option.key is None else join(option.key, index)
             elif isinstance(option, Seq):
                 option.elts, option.elem = None, join(option.elem, value) if option.elts != [] else value
             elif isinstance(option, Tensor):

@@ -85,6 +85,8 @@ BOOL = Py("bool")
 INT = Py("int")
 FLOAT = Py("float")
 STR = Py("str")
+# Told apart by identity: names of parameters, of a module as it is and of one that torch.compile wrapped.
+NAME, WRAPPED_NAME = Py("str"), Py("str")
 HALF = Py("dtype", "float")  # torch.float16, told from the other floating-point dtypes by identity
 OBJECT = Py("object")
 TRUE = Py("bool", True)
@@ -115,14 +117,16 @@ class Seq(Value):
 class Dict(Value):
     """A dictionary: `items` by the keys that are known, `elem` the join of the others.
 
-    `keywords` marks a function's **kwargs: what it holds under a key that is not known may be anything.
+    `keywords` marks a function's **kwargs: what it holds under a key that is not known may be anything. `key` is
+    what the keys are that are not known, None where nobody saw.
     """
 
-    __slots__ = ("elem", "items", "keywords")
+    __slots__ = ("elem", "items", "key", "keywords")
     kind = "dict"
 
     def __init__(self, items: dict[str, Value], elem: Value = UNKNOWN, keywords: bool = False) -> None:
         self.items, self.elem, self.keywords = items, elem, keywords
+        self.key: Value | None = None
 
 
 class Instance(Value):

@@ -17,8 +17,8 @@ class PrefixedNames(Rule):
     ## What happens
     `torch.compile(model)` returns a module whose only child is the original, `_orig_mod`. Names from
     `named_parameters()` and `named_modules()` begin with that, so that a comparison with a name of the model is never
-    true: parameters that should have no weight decay, or stay frozen, are treated as all others. `children()` gives
-    the one original. Ask the original, or compile in place by `model.compile()`, which leaves the names alone.
+    true: parameters that should have no weight decay, or stay frozen, are treated as all others, and an average that
+    was keyed by the model's names is never updated from the compiled one. `children()` gives the one original. Ask the original, or compile in place by `model.compile()`, which leaves the names alone.
 
     ## Example
     ```python
@@ -73,15 +73,27 @@ class PrefixedNames(Rule):
 
     code = "PTS317"
     name = "prefixed-names"
-    ops = ("attribute of compiled",)
+    ops = ("attribute of compiled", "foreign name")
     anywhere = True
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
+        if op.name == "foreign name":
+            return True
         name = op.arg("name").removeprefix("constant ").strip("'")
         return name in NAMED + CHILDREN and not op.region and not op.arg("aware") and not op.arg("method")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name == "foreign name" and isinstance(node, cst.Comparison):
+            compared = node.comparisons[0]
+            outcome = "never" if isinstance(compared.operator, cst.In) else "always"
+            self.report(
+                node,
+                op,
+                f"{self.quote(node)} is {outcome} true: torch.compile wrapped the module, so that its names start with "
+                f"`_orig_mod.`, and those in {self.quote(compared.comparator)} do not",
+            )
+            return
         call = self.function.parent(node)
         if not isinstance(node, cst.Attribute) or not isinstance(call, cst.Call) or call.func is not node:
             return

@@ -359,6 +359,54 @@ vmap(f)(torch.ones(3))
 torch.compile(vmap(f))(torch.ones(3))
 """
 
+CASES["averaged"] = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.layer(x)
+
+class Average:
+    def __init__(self, model):
+        self.shadow = {n: p.detach().clone() for n, p in model.named_parameters()}
+        self.other = {}
+        for name, parameter in model.named_parameters():
+            self.other[name] = parameter.detach().clone()
+
+    def update(self, model):
+        for name, parameter in model.named_parameters():
+            if name in self.shadow:  # PTS317
+                self.shadow[name].lerp_(parameter, 0.1)
+            if name not in self.other:  # PTS317
+                continue
+
+class Same(Average):
+    def update_same(self, model):
+        for name, parameter in model.named_parameters():
+            if name in self.shadow:
+                self.shadow[name].lerp_(parameter, 0.1)
+
+def train(x):
+    model = Net()
+    average = Average(model)
+    compiled = torch.compile(model)
+    compiled(x)
+    average.update(compiled)
+    Same(model).update_same(model)
+    frozen = [n for n, p in model.named_parameters() if n.endswith("bias")]
+    for name, parameter in compiled.named_parameters():
+        if name in frozen:  # PTS317
+            parameter.requires_grad = False
+    known = {n for n, p in compiled.named_parameters()}
+    for name, parameter in compiled.named_parameters():
+        if name in known:
+            parameter.requires_grad = False
+"""
 CASES["aware"] = """
 import os
 
