@@ -158,7 +158,8 @@ def _fix(function: FunctionCode, new: dict[cst.CSTNode, New], imports: Sequence[
     return fix(
         "Take the loss of all elements, with those outside the mask made neutral, as the mean over the mask. It "
         "assumes that the loss takes the mean (and a cross entropy ignores the class -100), and that the mask has the "
-        "shape of the operands, or is broadcast to it. The last digits may differ.",
+        "shape of the operands, or is broadcast to it. The last digits may differ, and the largest numbers of a dtype "
+        "overflow.",
         (*imports, *rewrite(function, new)),
     )
 
