@@ -16,9 +16,10 @@ class PrefixedNames(Rule):
 
     ## What happens
     `torch.compile(model)` returns a module whose only child is the original, `_orig_mod`. Names from
-    `named_parameters()` and `named_modules()` begin with that, so that a comparison with a name of the model is never
-    true: parameters that should have no weight decay, or stay frozen, are treated as all others, and an average that
-    was keyed by the model's names is never updated from the compiled one. `children()` gives the one original. Ask the original, or compile in place by `model.compile()`, which leaves the names alone.
+    `named_parameters()` and `named_modules()` begin with that, so that a comparison with a name of the model is
+    never true: parameters that should have no weight decay, or stay frozen, are treated as all others, and an
+    average that was keyed by the model's names is never updated from the compiled one. `children()` gives the one
+    original. Ask the original, or compile in place by `model.compile()`, which leaves the names alone.
 
     ## Example
     ```python
