@@ -16,6 +16,7 @@ Applicability = Literal["safe", "unsafe"]
 # How the description of a fix begins that avoids a finding's cost without repairing its cause.
 WAY_ROUND = "Way round"
 OTHER_DRAWS = "other random numbers"  # what a fix says that draws them in another order
+SILENT = ("compiled code does not log", "Compiled code goes without it", "once for each compilation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,11 @@ class Fix:
     def draws_otherwise(self) -> bool:
         """Whether a run with the same seed draws other random numbers after the fix."""
         return OTHER_DRAWS in self.description
+
+    @property
+    def tells_otherwise(self) -> bool:
+        """Whether compiled code logs less after the fix, or nothing, as its description says."""
+        return any(words in self.description for words in SILENT)
 
     @property
     def is_proven_repair(self) -> bool:

@@ -25,7 +25,7 @@ from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.dynamic.plan import Job, find_files, plan
 from pt2lint.dynamic.process import Limits, machine_memory, run_child
 from pt2lint.dynamic.run import find_python, read_sources
-from pt2lint.finding import Edit, Finding
+from pt2lint.finding import Edit, Finding, Fix
 from pt2lint.fixes.edit import SHORTCUT, EditError, apply_edits, check_source, choose
 
 NOT_FINITE = ("one NaN", "one infinity", "all NaN", "all infinite")  # labels of changed inputs
@@ -249,7 +249,8 @@ class _Prover:
             path = os.path.realpath(finding.path)
             branch = any(
                 fix.description.startswith(SHORTCUT)
-                or any(word in edit.text for edit in fix.edits for word in ("where", "cond"))
+                or fix.draws_otherwise
+                or "branch" in fix.description.lower()
                 for fix in finding.fixes
             )
             if not branch or path not in self.sources:
@@ -274,14 +275,16 @@ class _Prover:
         save: bool,
         only: Iterable[str],
         says_runtime_error: bool = False,
+        prints: bool = True,
         enough: Callable[[_Seen, Mapping[str, Any]], bool] = lambda seen, message: False,
         leave: Mapping[str, Sequence[str]] | None = None,
         calm: bool = False,
     ) -> _Seen:
         """What the child says; it is ended early once `enough` is known. `leave`: labels of calls by mode; `calm`:
-        with dropout turned off."""
+        with dropout turned off; `prints`: whether compiled code has to print the same."""
         observe = {
             "file": str(file), "save": save, "only": sorted(only), "runtime_error": says_runtime_error,
+            "prints": prints,
             "leave": dict(leave or {}), "seconds": self.options.timeout, "calm": calm,
             "known": [] if calm else [list(key) for key in self.known],
         }  # fmt: skip
@@ -327,17 +330,17 @@ class _Prover:
                 and not any(fix.proven for fix in given)
             ]
             while open_:
-                # Two kinds that cannot be tried together: they are compared with other observations.
-                calm = fixes[open_[0]][index].draws_otherwise
+                # What is compared otherwise is tried apart.
+                kind = _kind(fixes[open_[0]][index])
                 ones = {
                     id(one): (number, one)
                     for number in open_
-                    if fixes[number][index].draws_otherwise == calm
+                    if _kind(fixes[number][index]) == kind
                     for one in [replace(findings[number], fixes=(fixes[number][index],))]
                 }
                 chosen = choose([one for _, one in ones.values()], "unsafe")
                 group = [ones[id(one)] for one, _ in chosen.taken]
-                for number, proven in self.prove_group(group, reach, calm).items():
+                for number, proven in self.prove_group(group, reach, kind[0]).items():
                     fixes[number][index] = replace(fixes[number][index], proven=proven)
                 tried = {number for number, _ in group}
                 open_ = [number for number in open_ if number not in tried]
@@ -485,7 +488,9 @@ class _Prover:
                 failures.extend(filter(None, [failure(seen, message)]))  # noqa: B023 -- called in this turn
                 return bool(failures)  # noqa: B023
 
-            after = self.run(job, overlay, file, False, targets, says_so, enough, calm=calm)
+            after = self.run(
+                job, overlay, file, False, targets, says_so, not fixes[0].tells_otherwise, enough, calm=calm
+            )
             if failures:
                 return failures[0], ""
             if after.trouble:
@@ -540,6 +545,11 @@ class _Prover:
         if guilty:
             return _Failed(next(iter(guilty.values())), frozenset(guilty))
         return _Failed(other) if other else None
+
+
+def _kind(fix: Fix) -> tuple[bool, bool]:
+    """How a fix is compared: with dropout turned off, without what is printed."""
+    return fix.draws_otherwise, fix.tells_otherwise
 
 
 def _written(findings: Sequence[Finding], path: str, line: int, old_lines: Mapping[int, int]) -> set[int]:

@@ -1,12 +1,18 @@
 """Logging while Dynamo traces, under the real Dynamo."""
 
+from dataclasses import replace
+
 import libcst as cst
 import pytest
 import torch
 
-from pt2lint.finding import Fix
+from pt2lint.config import Settings
+from pt2lint.dynamic import VerifyOptions, verify
+from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.printing import log_while_tracing
+from pt2lint.fixes.proof import prove
 from pt2lint.fixes.rewrite import Refusal
+from pt2lint.static.engine import lint
 from tests.fixes.lab import applied, breaks, calls, compiled, function_code, load, nodes
 
 SOURCE = """import logging
@@ -103,3 +109,36 @@ def test_the_helper_is_defined_once():
 )
 def test_refused(statement):
     assert isinstance(fix_of(statement), Refusal)
+
+
+MODEL = """import logging
+
+import torch
+
+logger = logging.getLogger(__name__)
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        logger.warning("text")
+        return x + 1
+
+
+def example_inputs():
+    return Model(), (torch.ones(3),)
+"""
+
+
+def test_proven_although_it_logs_less(tmp_path):
+    """What the message's going missing in compiled code does not disprove, a print's does."""
+    path = tmp_path / "m.py"
+    options = VerifyOptions(modes=("eval",), further=False)
+    for text, proven in ((MODEL, True), (MODEL.replace("logger.warning(", "print("), False)):
+        path.write_text(text)
+        judged = verify(lint([str(path)], Settings()).findings, [str(path)], options)
+        [finding] = judged.findings
+        line = finding.line
+        gone = Fix("Gone", "unsafe", (Edit(str(path), line, 1, line + 1, 1, "        pass\n"),))
+        fixes = finding.fixes[:1] if proven else (gone,)
+        proof = prove([replace(finding, fixes=fixes)], judged.events, [str(path)], options)
+        assert [fix.proven for fix in proof.findings[0].fixes] == [proven], proof.notes
