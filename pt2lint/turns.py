@@ -46,6 +46,21 @@ class Turns:
         self._made: dict[str, cst.BaseExpression] = {}
         for loop in self.loops:
             self._read(loop)
+        # What is made of itself means nothing that could be read in its place.
+        self._renewed = {name: self._made[name] for name in self._made if name in self._behind(name)}
+        for name in self._renewed:
+            del self._made[name]
+
+    def _behind(self, name: str) -> set[str]:
+        """The names that what the name is assigned is made of, through other assignments of the loop."""
+        found: set[str] = set()
+        rest = [name]
+        while rest:
+            for other in names(self._made[rest.pop()]):
+                if other.value not in found:
+                    found.add(other.value)
+                    rest += [other.value] if other.value in self._made else []
+        return found
 
     def _read(self, loop: Loop) -> None:
         bound = _bindings(loop.body)
@@ -147,7 +162,7 @@ class Turns:
 
     def changes(self, value: cst.CSTNode) -> bool:
         """Whether any name in it is bound anew by a turn."""
-        changing = self.counts | self.items | set(self._made)
+        changing = self.counts | self.items | set(self._made) | set(self._renewed)
         return any(n.value in changing for n in names(value)) or any(
             n.value in _bindings(loop.body) for loop in self.loops for n in names(value)
         )
@@ -179,8 +194,8 @@ class Turns:
     def size(self, value: cst.BaseExpression) -> tuple[int | None, str] | None:
         """For a tensor that has another size at each turn: which dimension (None: not told), and the name that says
         how long. `x[:, :n]`, `torch.ones(n, 3)`, and `ids` where a turn does `ids = torch.cat([ids, new], dim=1)`."""
-        if isinstance(value, cst.Name) and value.value in self._made:
-            joined = _joined(value.value, self._made[value.value])
+        if isinstance(value, cst.Name) and value.value in self._renewed:
+            joined = _joined(value.value, self._renewed[value.value])
             if joined is not None:
                 return joined, value.value
         value = self.meaning(value)

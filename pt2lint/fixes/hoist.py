@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
-from pt2lint.fixes.mark_dynamic import free_name
+from pt2lint.fixes.mark_dynamic import free_name, indentation
 from pt2lint.rule import FunctionCode
 
 
@@ -17,7 +17,7 @@ def before_loop(function: FunctionCode, call: cst.Call) -> Iterator[Fix]:
     None where the call stands in no loop of its function, or its arguments are more than names and literals. That the
     loop leaves these names alone is what the caller has seen.
     """
-    if not all(_plain(a.value) and not a.star for a in call.args):
+    if not _plain(call.func) or not all(_plain(a.value) and not a.star for a in call.args):
         return
     child: cst.CSTNode = call
     loop = function.parent(call)
@@ -28,14 +28,19 @@ def before_loop(function: FunctionCode, call: cst.Call) -> Iterator[Fix]:
     if loop is None or not isinstance(function.parent(loop), cst.IndentedBlock | cst.Module):
         return
     line, column, _, _ = function.range(loop)
+    indent = indentation(function, loop)
+    if indent is None:
+        return
     text = function.module.code_for_node(call)
     parent = function.parent(call)
     if isinstance(parent, cst.Assign):
         statement = function.parent(parent)
+        block = function.parent(statement) if isinstance(statement, cst.SimpleStatementLine) else None
+        if not isinstance(block, cst.IndentedBlock) or len(block.body) < 2 or len(parent.targets) != 1:
+            return
         if (
-            not isinstance(statement, cst.SimpleStatementLine)
-            or len(statement.body) != 1
-            or len(parent.targets) != 1
+            indentation(function, parent) is None
+            or len(cst.ensure_type(statement, cst.SimpleStatementLine).body) != 1
         ):
             return
         first, _, last, _ = function.range(parent)
@@ -44,7 +49,7 @@ def before_loop(function: FunctionCode, call: cst.Call) -> Iterator[Fix]:
     else:
         name = free_name(function, "compiled")
         edits = [Edit(function.path, *function.range(call), name)]
-    made = f"{name} = {text}\n" + " " * (column - 1)
+    made = f"{name} = {text}\n" + indent
     edits.append(Edit(function.path, line, column, line, column, made))
     yield Fix("Compile once, before the loop, and call the result in it.", "safe", tuple(edits))
 

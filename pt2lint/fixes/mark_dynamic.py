@@ -24,18 +24,20 @@ def marked_before(
     if torch is None or line is None or dim is None:
         return
     first, column, _, _ = function.range(line.body[0])
+    indent = indentation(function, line.body[0]) or ""
     edits: list[Edit] = []
     before = ""
     if isinstance(value, cst.Name):
         name = value.value
     else:
-        if len(line.body) != 1:
+        begin, _, end, _ = function.range(value)
+        if len(line.body) != 1 or begin != end or not isinstance(value, cst.Subscript | cst.Call):
             return
         name = free_name(function, "part")
-        before = f"{name} = {function.module.code_for_node(value)}\n" + " " * (column - 1)
+        before = f"{name} = {function.module.code_for_node(value)}\n" + indent
         edits.append(Edit(function.path, *function.range(value), name))
     mark = f"{torch}._dynamo.mark_dynamic({name}, {dim})"
-    text = f"{before}{mark}\n" + " " * (column - 1)
+    text = f"{before}{mark}\n" + indent
     edits.append(Edit(function.path, first, column, first, column, text))
     yield Fix(
         f"Say before the call that dimension {dim} of `{name}` changes: `{mark}`. Assumes that the compiled code does "
@@ -46,7 +48,7 @@ def marked_before(
 
 
 def _line(function: FunctionCode, call: cst.Call) -> cst.SimpleStatementLine | None:
-    """The statement that runs the call each time, on a line of its own and indented by spaces."""
+    """The statement that runs the call each time, on a line of its own."""
     here = function.parent(call)
     while here is not None and not isinstance(here, cst.SimpleStatementLine):
         if isinstance(
@@ -56,9 +58,14 @@ def _line(function: FunctionCode, call: cst.Call) -> cst.SimpleStatementLine | N
         here = function.parent(here)
     if here is None or not isinstance(function.parent(here), cst.IndentedBlock | cst.Module):
         return None
-    first, column, _, _ = function.range(here.body[0])
-    text = function.text.split("\n")[first - function.first_line]
-    return here if not text[: column - 1].strip(" ") else None
+    return here if indentation(function, here.body[0]) is not None else None
+
+
+def indentation(function: FunctionCode, node: cst.CSTNode) -> str | None:
+    """The white space before the node, where nothing else is before it in its line."""
+    line, column, _, _ = function.range(node)
+    text = function.text.split("\n")[line - function.first_line][: column - 1]
+    return text if not text.strip() else None
 
 
 def free_name(function: FunctionCode, name: str) -> str:

@@ -203,7 +203,9 @@ class Compiled(Lifecycle):
                 words |= {"use": f"constant {owner.external}", "to": owner.external or ""}
                 self.note(target, "set attribute of compiled", frame, args=words)
             return
-        for cls in self.bases(owner.cls)[0] if self.is_module(owner.cls) else ():
+        if not self.is_module(owner.cls) or self.find_method(owner.cls, target.attr) is not None:
+            return  # no module, or a property of its own
+        for cls in self.bases(owner.cls)[0]:
             for method in cls.methods.values():
                 if method not in self.reached or method.name == "__init__":
                     continue

@@ -56,7 +56,8 @@ class CacheBySize(Rule):
     ## Versions
     Measured over 11 lengths on torch 2.6, 2.9, 2.13 and 2.15: 8 recompilations, and then eager, by default and with
     `dynamic=True`; 1 where the length stays the same. A largest size (`if n > self.longest: self.longest = n`) costs
-    as much while the lengths grow, and 1 where they do not. A function under `functools.lru_cache` costs 1, since
+    as much while the lengths grow, and 1 where they do not; the last one (`if n != self.last: self.last = n`) as much
+    for lengths that differ, but 2 on torch 2.6. A function under `functools.lru_cache` costs 1, since
     Dynamo looks through it.
     """
 

@@ -290,10 +290,18 @@ class Net(nn.Module):
     def forward(self, x):
         if self.step > 3 and self.mode == "b" and self.flag:
             x = x + 1
-        return self.drop(x) * self.rate
+        return self.drop(x) * self.rate / (1 + self.temperature)
 
     def prepare(self):
         return self.unread
+
+    @property
+    def temperature(self):
+        return self.rate
+
+    @temperature.setter
+    def temperature(self, value):
+        self.rate = value
 
 net = Net()
 model = torch.compile(net)
@@ -311,6 +319,7 @@ def train(loader, compiled: Plain):
         net.rate = epoch / 100
         net.drop.p = epoch / 100  # PTR211
         net.flag = epoch > 3
+        net.temperature = epoch
         other.step = epoch
         compiled.step = epoch
         for x in loader:
@@ -366,6 +375,13 @@ def main(x, data):
         ids = torch.cat([ids, new], dim=1)
     for n in (8, 16, 32):
         f(x[:n])
+    a = b = 3
+    while a < 100:
+        a, c = c + 1, a
+        b = b * 2 + 1
+        d = e + 1
+        e = d + b
+        f(x[:a], b, f"{d}", d + e)
 """,
     "loaders": """
 import torch
@@ -691,3 +707,12 @@ def test_a_marked_dimension_is_compiled_once(tmp_path: Path) -> None:
             assert after.frames
             assert not after.recompiled, fix.description
             assert after.value is None
+
+
+def test_an_attribute_costs_little_on_torch_2_6(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(block(next(r for r in load_rules() if r.code == "PTR211"), "Example"), encoding="utf-8")
+    codes = {
+        t: [f.code for f in lint([str(path)], Settings(target_torch=t)).findings] for t in ((2, 6), (2, 9))
+    }
+    assert codes == {(2, 6): [], (2, 9): ["PTR211"]}
