@@ -51,7 +51,7 @@ Names of operations:
 - `draw in cond`    torch.cond is called, and a branch draws random numbers; args: "draws" with what, "line" where
 - `in NAME`         an external object is asked whether it contains something: `in os.environ`
 - `change attribute`, `change global`  an int attribute of a module or an int global is read and written back; args:
-                    "made", where `__init__` makes the attribute if nothing else knows of it
+                    "made", where `__init__` makes the attribute, if nothing else knows of it
 - `grow attribute`, `grow global`  a list attribute or global is appended to, and nothing in sight empties it
 """
 
