@@ -18,6 +18,7 @@ from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
     accepted,
+    ancestors,
     binds,
     block_of,
     bound_before,
@@ -89,14 +90,17 @@ def compute_and_select(function: FunctionCode, node: cst.CSTNode, kind: Kind | N
     ]
     if not changed or not set(changed) & reads(*skip.body):
         return Refusal("the layer makes no tensor of itself")
+    # In `i > 0 and drawn` the first turn is never left out: what the layer makes is there by then.
+    asked = reads(skip.drawn, *(cst.parse_expression(one) for one in skip.static))
+    loop = next((one for one in ancestors(function, statement) if isinstance(one, cst.For)), None)
+    settled = loop is not None and bool(asked & {use.name for use in uses(loop.target)})
     for use in uses(*skip.body):
         if use.name in changed and not use.binds:
             word = kind(cst.ensure_type(use.node, cst.Name))
-            if not word.startswith("tensor") and (len(changed) > 1 or word != "unknown"):
+            if not word.startswith("tensor") and ((len(changed) > 1 and not settled) or word != "unknown"):
                 return Refusal(f"`{use.name}` is not known to be a tensor")
     if any(name not in reads(*skip.body) for name in changed):
         return Refusal("the layer makes a tensor of nothing that was there")
-    asked = reads(skip.drawn, *(cst.parse_expression(one) for one in skip.static))
     if asked & set(binds(*skip.body)):
         return Refusal("the layer changes what the test asks for")
     return _rewritten(function, skip, changed)

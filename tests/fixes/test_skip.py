@@ -29,9 +29,10 @@ class Model(torch.nn.Module):
 
     def forward(self, x, synced=False):
         seen = ()
-        for layer in self.layers:
+        bias = None
+        for n, layer in enumerate(self.layers):
 """
-TAIL = "        return x * torch.rand([]), seen\n"  # the numbers drawn so far decide what this one is
+TAIL = "        return x * torch.rand([]), seen, bias\n"  # the numbers drawn so far decide what this one is
 WAYS = {
     "continue": """
 p = torch.rand([])
@@ -82,6 +83,14 @@ if drop:
 else:
     out = (layer(x),)
     x = out[0]
+""",
+    "not in the first turn": """
+p = torch.rand([])
+seen += (p,)  # compiled code does not draw what nobody uses
+skip = self.training and n > 0 and (p < self.rate)
+if not skip:
+    out = (layer(x), x * 2 if bias is None else bias + x)
+    x, bias = out
 """,
     "test": """
 p = torch.rand([])
