@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import io
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -362,9 +363,14 @@ MADE = {*CHANGES, GRADIENTS}
 
 @contextlib.contextmanager
 def silenced() -> Iterator[io.StringIO]:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-        yield out
+    """What is printed, Python's warnings left out: each comes once a process, wherever its turn is."""
+    out, shown = io.StringIO(), warnings.showwarning
+    warnings.showwarning = lambda *about, **more: None
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            yield out
+    finally:
+        warnings.showwarning = shown
 
 
 def outcome(
