@@ -1,4 +1,4 @@
-"""The later life of objects that rules ask about: what is done with an optimizer after it is made."""
+"""The later life of objects that rules ask about: what is done with an optimizer or a loader after it is made."""
 
 from __future__ import annotations
 
@@ -9,6 +9,21 @@ from pt2lint.static.core import Core
 from pt2lint.static.frame import Env, Frame
 from pt2lint.static.modules import walk
 from pt2lint.static.values import Func, Instance, Py, Seq, Value
+
+COMPOUND = (
+    "for",
+    "while",
+    "with",
+    "if",
+    "elif",
+    "else",
+    "try",
+    "except",
+    "finally",
+    "match",
+    "case",
+    "async",
+)
 
 
 class Lifecycle(Core):
@@ -92,13 +107,12 @@ class Lifecycle(Core):
         for loader, made in frame.loaders:
             given = [*node.args, *(k.value for k in node.keywords)]
             if any(_mentions(a, made) for a in given):
-                text = frame.module.text_lines[frame.line - 1]
-                column = len(text) - len(text.lstrip(" ")) + 1
+                column = _room_before(frame.module.text_lines[frame.line - 1])
                 plain = [a.id for a in given if isinstance(a, ast.Name) and a.id in made]
                 spread = any(_mentions(a, made) for a in given if isinstance(a, ast.Starred)) or any(
                     _mentions(k.value, made) for k in node.keywords if k.arg is None
                 )
-                names = "" if spread else ",".join(dict.fromkeys(plain))
+                names = "" if spread or not column else ",".join(dict.fromkeys(plain))
                 torch = next((local for local, n in frame.module.imports.items() if n == "torch"), "")
                 words = ["feeds", frame.module.path, str(frame.line), str(column), names, torch, callee]
                 if inner is not None:
@@ -136,6 +150,13 @@ def parameters_of(func: Func) -> list[str]:
     """The names that positional arguments of a call fill."""
     a = func.node.args
     return [p.arg for p in [*a.posonlyargs, *a.args]][1 if func.bound is not None else 0 :]
+
+
+def _room_before(line: str) -> int:
+    """The column, from 1, where a simple statement begins its line, so that another can be put before it; else 0."""
+    code = line.lstrip(" ")
+    word = code.split(" ")[0].split("\t")[0].rstrip(":(")
+    return 0 if not word or word in COMPOUND else len(line) - len(code) + 1
 
 
 def _marks(node: ast.AST) -> bool:

@@ -716,3 +716,36 @@ def test_an_attribute_costs_little_on_torch_2_6(tmp_path: Path) -> None:
         t: [f.code for f in lint([str(path)], Settings(target_torch=t)).findings] for t in ((2, 6), (2, 9))
     }
     assert codes == {(2, 6): [], (2, 9): ["PTR211"]}
+
+
+LOADED = """
+import torch
+from torch.utils.data import DataLoader
+
+model = torch.compile(torch.nn.Linear(3, 3))
+
+def evaluate(data):
+    for x in DataLoader(data, batch_size=8):
+        {call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "fixed"),
+    [
+        ("y = model(x)", "        torch._dynamo.mark_dynamic(x, 0)\n        y = model(x)\n"),
+        ("\ty = model(x)", None),
+        ("with torch.no_grad(): model(x)", None),
+        ("model(*x)", None),
+        ("model(x[0])", None),
+    ],
+)
+def test_a_batch_is_marked_where_a_line_fits(call: str, fixed: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    source = LOADED.replace("        {call}", call if call[0] == "\t" else "        " + call)
+    if call[0] == "\t":
+        source = source.replace("    for x", "\tfor x").replace("\ty =", "\t\ty =")
+    path.write_text(source, encoding="utf-8")
+    (finding,) = lint([str(path)], Settings(target_torch=(2, 13))).findings
+    marks = [apply_edits(source, f.edits) for f in finding.fixes if "mark_dynamic" in f.description]
+    assert [text.endswith(fixed or "") for text in marks] == ([True] if fixed else [])
