@@ -427,7 +427,9 @@ def signature(value: Value, depth: int = 0) -> Any:
         return ("d", *((k, signature(v, depth + 1)) for k, v in sorted(value.items.items())))
     if isinstance(value, Instance):
         # An optimizer or a loader is followed by itself: what is done with one says nothing of the others.
-        followed = value.cls is not None or (value.external or "").startswith(("torch.optim.", "torch.utils.data."))
+        followed = value.cls is not None or (value.external or "").startswith(
+            ("torch.optim.", "torch.utils.data.")
+        )
         return ("i", id(value)) if followed else ("i", value.external)
     if isinstance(value, Func):
         return ("f", id(value.node))
