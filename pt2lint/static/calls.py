@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from pt2lint.static.core import Core
-from pt2lint.static.externals import Externals
+from pt2lint.static.externals import RANDOM_MODULES, Externals
 from pt2lint.static.frame import Env, Frame, entry, unit_of
 from pt2lint.static.modules import ClassInfo, FunctionNode, Module, walk
 from pt2lint.static.values import (
@@ -224,6 +224,8 @@ class Calls(Externals, Core):
             return UNKNOWN
         if self.listens(f"forward {name}", frame):
             self.note(node, f"forward {name}", frame, args=self.sorts(args, kwargs))
+        if name.rpartition(".")[2] in RANDOM_MODULES:
+            self.drawn.append((name, getattr(node, "lineno", 0)))
         last = name.rsplit(".", 1)[-1]
         origin = (frame.module.path, getattr(node, "lineno", 0), f"`{last}` returns a tensor")
         if words in ("container", "any"):
@@ -325,10 +327,10 @@ class Calls(Externals, Core):
             func.bound,
             func.env,
         )
-        active = self._active.count(which)
-        often = count >= MAX_CONTEXTS * (3 if region else 1)
         if frame.loaders and isinstance(node, ast.Call):
             callee.loaders = self.passed_batches(func, node, frame)
+        active = self._active.count(which)
+        often = count >= MAX_CONTEXTS * (3 if region else 1)
         if active > 1 or len(self._active) >= MAX_DEPTH or often:
             if truth(self._returned.get(which, UNKNOWN)) is not None:
                 return self._returned[which]  # the same answer whatever it was given

@@ -80,6 +80,9 @@ class Core:
         self._kept: list[Env] = []
         self._used: dict[Any, dict[str, tuple[int, str]]] = {}
         self._draws: dict[Any, str | None] = {}
+        self.drawn: list[
+            tuple[str, int]
+        ] = []  # what drew random numbers with a gradient so far, and in which line
         self.compiled_from: dict[int, tuple[Value, str]] = {}
         self.catching: list[int] = []  # the lines of each `try` around that waits for an AssertionError
         self._decisive: dict[Any, Any] = {}

@@ -43,6 +43,15 @@ from pt2lint.static.values import (
     truth,
 )
 
+# What draws random numbers, by the last part of its name in torch.
+RANDOM = frozenset(
+    "rand randn randint randperm rand_like randn_like randint_like bernoulli bernoulli_ multinomial normal normal_ "
+    "uniform_ exponential_ poisson dropout dropout_ dropout1d dropout2d dropout3d alpha_dropout feature_dropout "
+    "feature_alpha_dropout rrelu gumbel_softmax".split()
+)
+RANDOM_MODULES = frozenset(
+    "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout RReLU".split()
+)
 # Which arguments are Python numbers, or sequences of them: sizes, and values that no tensor can give. Positions
 # are without the receiver.
 ALL = tuple(range(8))
@@ -230,6 +239,12 @@ class Externals(Misuse):
                     about = None
             self.note(node, f"call {name}", frame, about=about, args=self.sorts(args, kwargs, receiver))
         method = name.rsplit(".", 1)[-1]
+        if (
+            method in RANDOM
+            and name.startswith("torch.")
+            and truth(kwargs.get("training", UNKNOWN)) is not False
+        ):
+            self.drawn.append((name, getattr(node, "lineno", 0)))
         self.used(receiver, f"{method} in region" if frame.region else method)
         self.sizes(name, args, kwargs, node, frame)
         handler = self._handlers.get(name)
@@ -769,6 +784,15 @@ class Externals(Misuse):
         self.compiled(target, node, frame)
         return self.compiled_as(Wrapped("compiled", target), kwargs)
 
+    def h_parallel(
+        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
+    ) -> Value:
+        """A compiled module in DistributedDataParallel: a call of that is a call of what was compiled."""
+        inner = args[0] if args else kwargs.get("module", UNKNOWN)
+        if isinstance(inner, Wrapped) and inner.how == "compiled":
+            return inner
+        return Instance(None, "torch.nn.parallel.DistributedDataParallel")
+
     def h_disable(
         self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
     ) -> Value:
@@ -784,15 +808,6 @@ class Externals(Misuse):
     ) -> Value:
         """Dynamo traces the function that was scripted (so on torch 2.6 to 2.15), but no scripted module."""
         scripted = args[0] if args else UNKNOWN
-    def h_parallel(
-        self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
-    ) -> Value:
-        """A compiled module in DistributedDataParallel: a call of that is a call of what was compiled."""
-        inner = args[0] if args else kwargs.get("module", UNKNOWN)
-        if isinstance(inner, Wrapped) and inner.how == "compiled":
-            return inner
-        return Instance(None, "torch.nn.parallel.DistributedDataParallel")
-
         return scripted if isinstance(scripted, Func) else self.h_opaque(args, kwargs, node, frame, receiver)
 
     def h_checkpoint(
@@ -808,9 +823,14 @@ class Externals(Misuse):
         operands = (
             args[3].elts if len(args) > 3 and isinstance(args[3], Seq) and args[3].elts is not None else []
         )
-        return join(
+        before = len(self.drawn)
+        value = join(
             self.apply(args[1], operands, {}, node, frame), self.apply(args[2], operands, {}, node, frame)
         )
+        if len(self.drawn) > before and self.listens("draw in cond", frame):
+            name, line = self.drawn[before]
+            self.note(node, "draw in cond", frame, args={"draws": name, "line": str(line)})
+        return value
 
     def h_tolist(
         self, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, receiver: Any
@@ -888,6 +908,7 @@ class Externals(Misuse):
         "functools.cache": h_cache,
         "torch.compile": h_compile,
         "torch.compiler.compile": h_compile,
+        "torch.nn.parallel.DistributedDataParallel": h_parallel,
         "torch.compiler.disable": h_disable,
         "torch._dynamo.disable": h_disable,
         "torch.jit.script": h_script,
@@ -908,7 +929,6 @@ class Externals(Misuse):
         "random.Random.randint": h_random,
         "random.Random.randrange": h_random,
         "random.Random.random": h_random,
-        "torch.nn.parallel.DistributedDataParallel": h_parallel,
         "random.Random.uniform": h_random,
         "copy.deepcopy": h_deepcopy,
         "copy.copy": h_deepcopy,
