@@ -51,7 +51,7 @@ def proved(tmp_path_factory):
         fixes=(
             line_fix(path, "        h = torch.where(h.sum() > 0, h * 2.5, h)\n", "wrong value"),
             line_fix(path, "        h = h * 2 if (h > 0).any() else h\n", "breaks itself"),
-            line_fix(path, "        h = torch.where(h.sum() > 0, h * 2, h)\n", "right"),
+            line_fix(path, "        h = torch.where(h.sum() > 0, h * 2, h)\n", "right, without a branch"),
             line_fix(path, "        h = h\n", "never tried"),
         ),
     )  # fmt: skip
