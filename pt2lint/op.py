@@ -36,8 +36,8 @@ Names of operations:
 - `compile generator`  a generator function is compiled; args: "name"
 - `isinstance of compiled`  a compiled module is tested by isinstance
 - `forward of compiled`  `forward` of a module that was compiled in place is called by name
-- `foreign name`    a name from `named_parameters()` of a module that torch.compile wrapped is looked up among names from
-                    one that it did not
+- `foreign name`    a name from `named_parameters()` of a module that torch.compile wrapped is looked up among names
+                    from one that it did not
 - `late hook`       a hook is added to a part of a module that was compiled and called before
 - `copy of compiled`  a module is copied that was compiled in place (args: "in place"), or that holds a compiled method
                     of its own (args: "bound", the method's name)

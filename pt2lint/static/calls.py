@@ -7,8 +7,9 @@ from typing import Any
 
 from pt2lint.static.core import Core
 from pt2lint.static.externals import RANDOM_MODULES, Externals
-from pt2lint.static.frame import Env, Frame, entry, unit_of
-from pt2lint.static.modules import ClassInfo, FunctionNode, Module, walk
+from pt2lint.static.frame import Env, Frame, entry
+from pt2lint.static.modules import ClassInfo, Module
+from pt2lint.static.nodes import FunctionNode, unit_of, walk
 from pt2lint.static.values import (
     BOOL,
     INT,

@@ -6,8 +6,9 @@ import ast
 from typing import Any
 
 from pt2lint.static.calls import Calls
-from pt2lint.static.frame import Env, Frame, unit_of
-from pt2lint.static.modules import ClassInfo, FunctionNode, Module, walk
+from pt2lint.static.frame import Env, Frame
+from pt2lint.static.modules import ClassInfo, Module
+from pt2lint.static.nodes import FunctionNode, unit_of, walk
 from pt2lint.static.torch_types import DTYPES, TYPED_TENSORS
 from pt2lint.static.values import (
     ALWAYS_OFF,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from pt2lint.static.frame import Env, Frame, unit_of
+from pt2lint.static.frame import Env, Frame
 from pt2lint.static.lifecycle import Lifecycle, parameters_of
-from pt2lint.static.modules import ClassInfo, FunctionNode, below, walk
+from pt2lint.static.modules import ClassInfo
+from pt2lint.static.nodes import FunctionNode, below, unit_of, walk
 from pt2lint.static.sizes import from_shape
 from pt2lint.static.uses import Uses, uses
 from pt2lint.static.values import UNKNOWN, Ext, Func, Instance, Py, Seq, Value, Wrapped

@@ -7,8 +7,9 @@ from typing import Any
 
 from pt2lint.op import Op
 from pt2lint.static.facts import either
-from pt2lint.static.frame import Env, Frame, Unit
-from pt2lint.static.modules import ClassInfo, FunctionNode, Module, Project
+from pt2lint.static.frame import Env, Frame
+from pt2lint.static.modules import ClassInfo, Module, Project
+from pt2lint.static.nodes import FunctionNode, Unit
 from pt2lint.static.torch_types import TorchTypes
 from pt2lint.static.values import (
     CONSTANT,

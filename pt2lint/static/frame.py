@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pt2lint.finding import Step
+from pt2lint.static.nodes import Unit
 
 if TYPE_CHECKING:
     from pt2lint.static.modules import ClassInfo, Module
     from pt2lint.static.values import Value
 
 Env = dict[str, "Value"]
-Unit = tuple[int, int]
 
 
 class Frame:
@@ -107,11 +106,3 @@ def entry(module: Module, unit: Unit) -> Frame:
     frame = Frame(module, unit, "the compiler", region=True)
     frame.entry = True
     return frame
-
-
-def unit_of(node: ast.AST) -> Unit:
-    """The first and last line of a function or statement, its decorators included."""
-    first: int = node.lineno  # type: ignore[attr-defined]
-    for decorator in getattr(node, "decorator_list", ()):
-        first = min(first, decorator.lineno)
-    return (first, node.end_lineno)  # type: ignore[attr-defined]

@@ -8,9 +8,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pt2lint.static.frame import Env, Frame, entry, unit_of
+from pt2lint.static.frame import Env, Frame, entry
 from pt2lint.static.modules import ClassInfo, Module, Project
 from pt2lint.static.named import inside
+from pt2lint.static.nodes import unit_of
 from pt2lint.static.statements import Statements
 from pt2lint.static.torch_types import TorchTypes
 from pt2lint.static.values import Class, Ext, Func, Instance, Seq, Value, Wrapped, options

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pt2lint.op import Range
 from pt2lint.static.core import Core
-from pt2lint.static.frame import Env, Frame, Unit
+from pt2lint.static.frame import Env, Frame
 from pt2lint.static.modules import Module
+from pt2lint.static.nodes import Unit
 from pt2lint.static.values import Func, Value, join
 
 Calls = Mapping[tuple[str, Unit], Sequence[tuple[Func, Env]]]

@@ -7,7 +7,7 @@ from typing import Any
 
 from pt2lint.static.core import Core
 from pt2lint.static.frame import Env, Frame
-from pt2lint.static.modules import walk
+from pt2lint.static.nodes import walk
 from pt2lint.static.values import Func, Instance, Py, Seq, Value
 
 COMPOUND = (

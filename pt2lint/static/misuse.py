@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 
 from pt2lint.static.compiled import Compiled
-from pt2lint.static.frame import Env, Frame, unit_of
-from pt2lint.static.modules import ClassInfo, FunctionNode, walk
+from pt2lint.static.frame import Env, Frame
+from pt2lint.static.modules import ClassInfo
+from pt2lint.static.nodes import FunctionNode, unit_of, walk
 from pt2lint.static.values import (
     NAME,
     TRUE,

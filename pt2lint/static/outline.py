@@ -14,6 +14,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from pt2lint.static.nodes import parse
+
 # Strings and comments; the unrolled form of "anything but the end of the string".
 _TEXT = re.compile(
     r'''"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""|\'\'\'[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*\'\'\''''
@@ -85,8 +87,6 @@ class Outline:
 
 def statements(part: Part) -> list[ast.stmt]:
     """The part, parsed, with the places that it has in the file. Raises SyntaxError."""
-    from pt2lint.static.modules import parse
-
     if part.text[0] in " \t":
         # Stands in for the header of the class.
         header = "\n" * (part.first - 2) + "if 1:\n"
