@@ -16,7 +16,8 @@ class StaleEnvironment(Rule):
     Dynamo guards the value of a variable that it reads from `os.environ`, and compiles again when that changes. It does
     not guard what `os.getenv` answers: the compiled code goes on with the value from when it was compiled, whatever the
     variable is set to later. Nor does it notice that a variable that was not there is set: `"NAME" in os.environ` and
-    `os.environ.get("NAME")` go on saying that it is not.
+    `os.environ.get("NAME")` go on saying that it is not. Most variables are set once, before anything is compiled:
+    pt2lint only tells of this with `--pedantic`.
 
     ## Example
     ```python
@@ -66,6 +67,8 @@ class StaleEnvironment(Rule):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if self.function.target < STALE:
             return
+        # Most variables are set once, before anything is compiled: whether this one is, the file does not say.
+        op = op._replace(sure=False)
         if isinstance(node, cst.Comparison):
             self.report(
                 node,
@@ -90,5 +93,5 @@ class StaleEnvironment(Rule):
             op,
             f"{self.quote(node)} is read once, when this is compiled: a later change of the variable goes unseen",
             fixes=fixes,
-            severity="note",  # most variables are set once
+            severity="note",
         )
