@@ -15,6 +15,7 @@ from pt2lint.fixes.rewrite import (
     New,
     Refusal,
     Repaired,
+    binds,
     bound_before,
     enclosing_function,
     fix,
@@ -22,6 +23,7 @@ from pt2lint.fixes.rewrite import (
     live_after,
     parameters,
     qualified,
+    reads,
     replaced,
     rewrite,
     source,
@@ -29,6 +31,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.tree import visit
 
 NAN_WARNING = (
     " Both sides are computed: the gradient of the side not taken is multiplied by zero, and is NaN where "
@@ -76,6 +79,7 @@ def _where_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Re
         (*condition.imports, *imports),
         (node.body, node.orelse),
         safe,
+        _severed(function, node, [node.body], [node.orelse], ()),
     )
 
 
@@ -115,6 +119,7 @@ def _where_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repair
             (*condition.imports, *writer.imports),
             values,
             False,
+            _severed(function, node, [*arms.then, arms.values[0]], [*arms.orelse, arms.values[1]], ()),
         )
     lines = writer.selected(condition, arms)
     names = ", ".join(f"`{name}`" for name in writer.names)
@@ -127,6 +132,7 @@ def _where_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repair
         (*condition.imports, *writer.imports),
         writer.values,
         safe,
+        _severed(function, node, arms.then, arms.orelse, writer.names),
     )
 
 
@@ -137,11 +143,64 @@ def _fixed(
     imports: Sequence[Edit],
     values: Sequence[cst.CSTNode],
     safe: bool,
+    severed: bool,
 ) -> Fix:
-    if any(singular(value) for value in values):
+    if severed or any(singular(value) for value in values):
         description, safe = description + NAN_WARNING, False
     edits = (*dict.fromkeys(imports), *rewrite(function, new))
     return fix(description, edits, safe)
+
+
+# What is made of a tensor without passing a gradient on.
+_CUT = words(
+    "zeros_like ones_like full_like empty_like rand_like randn_like detach size numel dim any all item"
+)
+
+
+def _severed(
+    function: FunctionCode,
+    node: cst.CSTNode,
+    then: Sequence[cst.CSTNode],
+    orelse: Sequence[cst.CSTNode],
+    names: Sequence[str],
+) -> bool:
+    """Whether a tensor that one side alone passes a gradient to was made with a gradient that may be infinite.
+
+    Where the other side is taken the tensor gets a gradient of zero instead of none: zero times infinity is NaN.
+    `names` are what the branch selects: what a side does not assign, it passes on.
+    """
+    sides = [_passed(one, names) for one in (then, orelse)]
+    owner = enclosing_function(function, node)
+    pending, known = list(sides[0] ^ sides[1]), set[str]()
+    while pending and owner is not None:
+        name = pending.pop()
+        if name in known:
+            continue
+        known.add(name)
+        for use in uses(owner.body):
+            target = function.parent(use.node) if use.binds and use.name == name else None
+            assign = function.parent(target) if isinstance(target, cst.AssignTarget) else target
+            value = getattr(assign, "value", None)
+            if isinstance(value, cst.BaseExpression):
+                if singular(value):
+                    return True
+                pending += reads(value)
+    return False
+
+
+def _passed(side: Sequence[cst.CSTNode], names: Sequence[str]) -> set[str]:
+    """The names that a side passes a gradient on to."""
+    cut: set[int] = set()
+
+    class Visitor:
+        def visit_Call(self, call: cst.Call) -> None:
+            if callee(call) in _CUT:
+                cut.update(id(use.node) for use in uses(call))
+
+    for one in side:
+        visit(one, Visitor())
+    read = {use.name for use in uses(*side) if not use.binds and id(use.node) not in cut}
+    return read | (set(names) - set(binds(*side)))
 
 
 class _WhereWriter:

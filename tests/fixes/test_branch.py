@@ -425,3 +425,21 @@ def test_rate_first(test):
 def test_rate_first_is_refused(test):
     source = HEAD + RATE.replace("TEST", test).replace("p = ", "q = x.sum()\n            p = ")
     assert isinstance(branch(source, lambda code, node: ask_rate_first(code, node.test), "forward"), Refusal)
+
+
+@pytest.mark.parametrize(
+    ("lines", "warns"),
+    [
+        (["h = torch.sqrt(x)", "if x.sum() > 0:", "    h = torch.zeros_like(h)", "return h"], True),
+        (["a = x.exp()", "h = a + 1", "h = h.detach() if x.sum() > 0 else h", "return h"], True),
+        (["h = x / y", "if x.sum() > 0:", "    return x + 1", "return h + 1"], True),
+        (["h = torch.sqrt(x)", "if x.sum() > 0:", "    h = h.clamp(min=0)", "return h"], False),
+        (["h = x + 1", "if x.sum() > 0:", "    h = torch.zeros_like(h)", "return h"], False),
+    ],
+)
+def test_a_gradient_that_is_cut_off_on_one_side(lines, warns):
+    """Zero for the side not taken, instead of none, is NaN where the gradient further up is infinite."""
+    code = function_code(HEAD + "def f(x: torch.Tensor, y: torch.Tensor):\n" + "".join(f"    {n}\n" for n in lines))
+    fix = to_where(code, (nodes(code, cst.If) or nodes(code, cst.IfExp))[0])
+    assert isinstance(fix, Fix), fix
+    assert ("NaN" in fix.description) == warns
