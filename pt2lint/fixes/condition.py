@@ -170,6 +170,11 @@ class _Reader:
                 # A number read out is compared in double precision, the tensor in its own.
                 self.exact = self.exact and not any(a is not b for a, b in zip(bare, sides, strict=True))
         texts = [source(self.function, one) for one in bare]
+        for at, (one, side) in enumerate(zip(bare, sides, strict=True)):
+            others = [other for n, other in enumerate(bare) if n != at]
+            whole = self.kind(one) in ("tensor:int", "tensor:bool")
+            if one is not side and not whole and not all(self.alike(other) for other in others):
+                texts[at] = f"{in_parentheses(texts[at])}.double()"  # as the number that was read out
         pairs = [
             f"({texts[n]} {self.operator(one)} {texts[n + 1]})" for n, one in enumerate(node.comparisons)
         ]
@@ -178,6 +183,13 @@ class _Reader:
             joined = f"{self.torch('torch.logical_and')}({joined}, {pair})"
             self.exact = False
         return joined[1:-1] if len(pairs) == 1 else joined
+
+    def alike(self, other: cst.BaseExpression) -> bool:
+        """Whether a comparison with it comes out the same in any precision: a tensor, or a number of few digits."""
+        value = number(other)
+        if value is not None:
+            return value * 64 == int(value * 64) and abs(value) <= 256
+        return self.kind(other).startswith("tensor")
 
     def operator(self, target: cst.ComparisonTarget) -> str:
         text = self.function.module.code_for_node(target.operator).strip()

@@ -439,7 +439,31 @@ def test_rate_first_is_refused(test):
 )
 def test_a_gradient_that_is_cut_off_on_one_side(lines, warns):
     """Zero for the side not taken, instead of none, is NaN where the gradient further up is infinite."""
-    code = function_code(HEAD + "def f(x: torch.Tensor, y: torch.Tensor):\n" + "".join(f"    {n}\n" for n in lines))
+    code = function_code(
+        HEAD + "def f(x: torch.Tensor, y: torch.Tensor):\n" + "".join(f"    {n}\n" for n in lines)
+    )
     fix = to_where(code, (nodes(code, cst.If) or nodes(code, cst.IfExp))[0])
     assert isinstance(fix, Fix), fix
     assert ("NaN" in fix.description) == warns
+
+
+@pytest.mark.parametrize(
+    ("test", "text"),
+    [
+        ("x.sum().item() > 0.1", "x.sum().double() > 0.1"),
+        ("float(x.sum()) > limit", "x.sum().double() > limit"),
+        ("x.sum().item() > 0.25", "x.sum() > 0.25"),
+        ("x.sum().item() > y.sum().item()", "x.sum() > y.sum()"),
+        ("x.long().sum().item() <= limit", "x.long().sum() <= limit"),
+    ],
+)
+def test_a_number_read_out_is_compared_as_precisely(test, text):
+    """0.1 in float32 is more than 0.1, once it is read out."""
+    source = (
+        HEAD
+        + f"def f(x: torch.Tensor, y: torch.Tensor, limit=0.1):\n    x = x + 1 if {test} else x * 2\n    return x\n"
+    )
+    code = function_code(source)
+    fix = to_where(code, nodes(code, cst.IfExp)[0])
+    after = prove(source, fix, [[torch.tensor([0.1]), X], [torch.tensor([0.3]), X]], exact=True)
+    assert f"torch.where({text}, " in after
