@@ -221,6 +221,11 @@ def _plain(function: FunctionCode, name: str, at: cst.CSTNode, kind: Kind) -> bo
     if owner is None:
         return False
     words = {kind(use.node) for use in uses(owner.body) if use.name == name and not use.binds}
+    for use in uses(owner.body):
+        target = function.parent(use.node) if use.binds and use.name == name else None
+        assign = function.parent(target) if isinstance(target, cst.AssignTarget) else None
+        if isinstance(assign, cst.Assign) and assign.targets[0] is target:
+            words.add(kind(assign.value))  # `extra = 0` before the branch, whatever it is after it
     return bool(words & {"int", "float", "bool", "str", "none"}) or any(
         word.startswith(("list", "dict")) for word in words
     )

@@ -467,3 +467,14 @@ def test_a_number_read_out_is_compared_as_precisely(test, text):
     fix = to_where(code, nodes(code, cst.IfExp)[0])
     after = prove(source, fix, [[torch.tensor([0.1]), X], [torch.tensor([0.3]), X]], exact=True)
     assert f"torch.where({text}, " in after
+
+
+def test_a_number_that_a_side_replaces_is_no_operand():
+    source = HEAD + (
+        "def f(x: torch.Tensor, y: torch.Tensor):\n    extra = 0\n    if x.sum() > 0:\n        extra = y.sum()\n"
+        "        x = x + 1\n    return x[..., : x.shape[-1] - extra]\n"
+    )
+    code = function_code(source)
+    refusal = to_cond(code, nodes(code, cst.If)[0])
+    assert isinstance(refusal, Refusal)
+    assert "`extra` is not a tensor" in refusal.reason
