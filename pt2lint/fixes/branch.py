@@ -6,6 +6,7 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes import shortcut, skip
+from pt2lint.fixes.attributes import select_attributes
 from pt2lint.fixes.cond import to_cond
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.rate import ask_rate_first
@@ -43,4 +44,5 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
         *skip.fixes(function, asked, kind),
         *shortcut.fixes(function, asked, kind),
         *accepted(*((cond, where) if dangerous else (where, cond))),
+        *accepted(select_attributes(function, node, kind)),
     )

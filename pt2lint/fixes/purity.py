@@ -227,15 +227,17 @@ def number(node: cst.BaseExpression) -> float | None:
     return None
 
 
-def singular(node: cst.CSTNode) -> bool:
-    """Whether the gradient of something below the node may be infinite or NaN where it is not selected."""
-    visitor = _Singular()
+def singular(node: cst.CSTNode, products: bool = True) -> bool:
+    """Whether the gradient of something below the node may be infinite or NaN where it is not selected. `products`:
+    count those too, whose gradient is infinite only where a factor is."""
+    visitor = _Singular(products)
     visit(node, visitor)
     return visitor.found
 
 
 class _Singular:
-    def __init__(self) -> None:
+    def __init__(self, products: bool) -> None:
+        self.products = products
         self.found = False
 
     def visit_Call(self, node: cst.Call) -> None:
@@ -247,7 +249,7 @@ class _Singular:
             self.found = True
         elif isinstance(node.operator, cst.Divide):
             self.found = self.found or number(node.right) in (None, 0)
-        elif isinstance(node.operator, cst.Multiply):
+        elif isinstance(node.operator, cst.Multiply) and self.products:
             self.found = self.found or not constant
 
 

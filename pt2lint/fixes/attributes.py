@@ -1,0 +1,132 @@
+"""A branch on a tensor's value that assigns attributes, as running statistics do: `torch.where` for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import libcst as cst
+
+from pt2lint.fixes.arms import leaves
+from pt2lint.fixes.condition import read_condition
+from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.purity import costly, draws, effect, singular
+from pt2lint.fixes.rewrite import (
+    New,
+    Refusal,
+    Repaired,
+    fix,
+    fresh,
+    reads,
+    rewrite,
+    source,
+    torch_name,
+)
+from pt2lint.rule import FunctionCode
+
+Pair = tuple[str, cst.BaseExpression]
+
+
+class _No(Exception):
+    """Why the repair does not fit."""
+
+
+def select_attributes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> Repaired:
+    """`if first.any(): self.mean = x.mean()`, `else: self.mean = ...`: both are computed, and one is kept.
+
+    The other side may hold plain `if`s; it is run as it stands, and what the first side would have assigned is
+    selected afterwards. Refused where a side does anything but to assign the same attributes of `self` and names, or
+    where that is not cheap and free of effects.
+    """
+    kind = kind or guess(function)
+    if not isinstance(node, cst.If) or isinstance(function.parent(node), cst.If):
+        return Refusal("no `if` of its own")
+    condition = read_condition(function, node.test, kind)
+    if isinstance(condition, Refusal):
+        return condition
+    if condition.static:
+        return Refusal("the test is part plain Python")
+    orelse: list[Any] = []
+    if isinstance(node.orelse, cst.If):
+        orelse = [node.orelse]
+    elif isinstance(node.orelse, cst.Else):
+        orelse = list(node.orelse.body.body)
+    try:
+        pairs = [_pair(one, function, kind) for one in node.body.body]
+        _check_other(function, orelse, {target for target, _ in pairs}, kind)
+    except _No as no:
+        return Refusal(str(no))
+    targets = [target for target, _ in pairs]
+    if not any("." in target for target in targets) or len(set(targets)) < len(targets):
+        return Refusal("no attribute is assigned, or one twice")
+    if any(_asks_for(value, targets[:at]) for at, (_, value) in enumerate(pairs)):
+        return Refusal("a value is made of what was assigned before it")
+    where, imports = torch_name(function, "torch.where")
+    taken = fresh(function, "taken")
+    new = {target: fresh(function, f"new_{target.rpartition('.')[2]}") for target in targets}
+    lines = [
+        f"{taken} = {condition.text}",
+        *(f"{new[target]} = {source(function, value)}" for target, value in pairs),
+    ]
+    last = []
+    for target in targets:
+        ones = (target, new[target]) if condition.negated else (new[target], target)
+        last.append(f"{target} = {where}({taken}, {ones[0]}, {ones[1]})")
+    made = [cst.parse_statement(one) for one in lines]
+    made[0] = made[0].with_changes(leading_lines=node.leading_lines)
+    changes: dict[cst.CSTNode, New] = {node: [*made, *orelse, *(cst.parse_statement(one) for one in last)]}
+    edits = (*dict.fromkeys((*condition.imports, *imports)), *rewrite(function, changes))
+    names = ", ".join(f"`{target}`" for target in targets)
+    return fix(
+        f"Compute both sides, and select {names} with `torch.where` instead of branching. It assumes that each keeps "
+        "its shape and dtype.",
+        edits,
+    )
+
+
+def _pair(statement: cst.CSTNode, function: FunctionCode, kind: Kind) -> Pair:
+    """The target and the value of an assignment that may be made whether or not it is asked for."""
+    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+        raise _No("a side does more than to assign")
+    only = statement.body[0]
+    if not isinstance(only, cst.Assign) or len(only.targets) != 1:
+        raise _No("a side does more than to assign")
+    target = only.targets[0].target
+    own = (
+        isinstance(target, cst.Attribute)
+        and isinstance(target.value, cst.Name)
+        and target.value.value == "self"
+    )
+    if not own and not isinstance(target, cst.Name):
+        raise _No("a side assigns an element, or an attribute of something else")
+    reason = effect(only.value) or costly(function, only.value, kind)
+    if reason or singular(only.value, products=False) or draws(function, only.value):
+        raise _No(reason or "a side draws random numbers, or its gradient may be infinite")
+    if kind(only.value) in ("none", "str", "bool", "int", "float"):
+        raise _No("a side assigns what is no tensor")
+    return source(function, target), only.value
+
+
+def _check_other(
+    function: FunctionCode, statements: Sequence[cst.CSTNode], targets: set[str], kind: Kind
+) -> None:
+    for one in statements:
+        if isinstance(one, cst.If):
+            asks = kind(one.test).startswith("tensor")
+            if leaves(one) or asks or any(op.name == "test tensor" for op in function.ops_at(one.test)):
+                raise _No("the other side leaves, or branches on a tensor again")
+            if effect(one.test):
+                raise _No("the other side's test has an effect")
+            _check_other(function, list(one.body.body), targets, kind)
+            if isinstance(one.orelse, cst.If):
+                _check_other(function, [one.orelse], targets, kind)
+            elif isinstance(one.orelse, cst.Else):
+                _check_other(function, list(one.orelse.body.body), targets, kind)
+        elif _pair(one, function, kind)[0] not in targets:
+            raise _No("the sides assign different things")
+
+
+def _asks_for(value: cst.BaseExpression, targets: Sequence[str]) -> bool:
+    attributes = {one for one in targets if "." in one}
+    text = cst.Module([]).code_for_node(value)
+    return bool(reads(value) & set(targets)) or any(one in text for one in attributes)

@@ -1,0 +1,96 @@
+"""Branches that assign attributes, under the real Dynamo."""
+
+import libcst as cst
+import pytest
+import torch
+
+from pt2lint.fixes.attributes import select_attributes
+from pt2lint.fixes.rewrite import Refusal
+from tests.fixes.lab import function_code, nodes, prove
+
+HEAD = """import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, start=0.0, momentum=0.9):
+        super().__init__()
+        self.momentum = momentum
+        self.register_buffer("low", torch.tensor(start))
+        self.register_buffer("high", torch.tensor(start))
+
+    def forward(self, x: torch.Tensor):
+        low, high = x.detach().min(), x.detach().max()
+"""
+TAIL = """        return x * self.high - self.low
+"""
+STATISTICS = """
+# the first batch
+if self.low.min() > -1e-5 and self.high.max() < 1e-5:
+    self.low = self.low + low
+    self.high = self.high + high
+elif self.momentum == -1:
+    self.low = torch.min(self.low, low)
+    self.high = torch.max(self.high, high)
+else:
+    self.low = self.low * self.momentum + low * (1 - self.momentum)
+    self.high = self.high * self.momentum + high * (1 - self.momentum)
+"""
+X = torch.tensor([1.0, -2.0, 3.0])
+
+
+def model(text, start="0.0", momentum="0.9"):
+    head = HEAD.replace("start=0.0", f"start={start}").replace("momentum=0.9", f"momentum={momentum}")
+    return head + "".join(f"        {line}\n" for line in text.strip().split("\n")) + TAIL
+
+
+def found(source):
+    code = function_code(source, "forward")
+    code.kinds = lambda: {
+        code.range(one): "tensor:float"
+        for one in nodes(code, cst.Attribute)
+        if code.module.code_for_node(one) in ("self.low", "self.high")
+    }
+    return select_attributes(code, nodes(code, cst.If)[0])
+
+
+@pytest.mark.parametrize("start", ["0.0", "5.0"])
+@pytest.mark.parametrize("momentum", ["0.9", "-1"])
+def test_running_statistics(start, momentum):
+    source = model(STATISTICS, start, momentum)
+    after = prove(source, found(source), [[X], [-X]], name="Model")
+    assert "        # the first batch\n        taken = " in after
+    assert "        if self.momentum == -1:\n" in after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if x.sum() > 0:\n    self.low = low\n",
+        "if not (x > 0).all():\n    self.low = low\nelse:\n    self.low = high\n",
+        "if x.sum() > 0:\n    self.low = low\n    shift = low * 2\nelse:\n    shift = high\n    self.low = shift + 1\n",
+    ],
+)
+def test_sides_that_assign_the_same(text):
+    source = model(text)
+    if "shift" in text:
+        source = source.replace("        if x.sum", "        shift = low\n        if x.sum")
+    prove(source, found(source), [[X], [-X]], name="Model")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if x.sum() > 0:\n    self.low = low\nelse:\n    self.high = high\n",  # another attribute
+        "if x.sum() > 0:\n    self.low = low\n    self.high = self.low + 1\n",  # made of what was assigned
+        "if x.sum() > 0:\n    self.low = x.sqrt().sum()\n",  # an infinite gradient
+        "if x.sum() > 0:\n    self.low = torch.rand_like(low)\n",
+        "if x.sum() > 0:\n    self.low.add_(1)\n",
+        "if x.sum() > 0:\n    self.seen = True\n",
+        "if x.sum() > 0:\n    x.low = low\n",
+        "if x.sum() > 0:\n    self.low = low\nelif x.sum() < -1:\n    self.low = high\n",  # asks a tensor again
+        "if x.sum() > 0:\n    self.low = low\nelse:\n    return x\n",
+        "if x.sum() > 0:\n    low = high\n",  # no attribute
+    ],
+)
+def test_refused(text):
+    assert isinstance(found(model(text)), Refusal)
