@@ -175,6 +175,8 @@ def main() -> int:
     path = FOLDER / "rules.json"
     tables = json.loads(path.read_text(encoding="utf-8"))
     tables["constructs"] = reporting
+    for name in ("recompilations", "silent"):
+        tables[name] = {case.key: tables[name].get(case.key) for case in cases(name)}
     parts = [
         f"{json.dumps(table)}: {{\n"
         + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in of.items())
