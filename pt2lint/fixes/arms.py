@@ -16,6 +16,7 @@ from pt2lint.fixes.rewrite import (
     New,
     Refusal,
     block_of,
+    statements,
 )
 from pt2lint.rule import FunctionCode
 from pt2lint.tree import visit
@@ -129,9 +130,7 @@ def replacement(
     indent = function.module.default_indent
     if static:
         lines = [f"if {' and '.join(static)}:", *(indent + one for text in lines for one in text.split("\n"))]
-    made = list(
-        cst.parse_module("\n".join(lines) + "\n", cst.PartialParserConfig(default_indent=indent)).body
-    )
+    made = statements(function, lines)
     made[0] = made[0].with_changes(leading_lines=node.leading_lines)
     new: dict[cst.CSTNode, New] = dict.fromkeys(taken)
     if isinstance(function.parent(node), cst.If):  # an `elif`

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import libcst as cst
 
@@ -389,6 +389,12 @@ def live_after(function: FunctionCode, name: str, statements: Sequence[cst.CSTNo
 def _read_first(name: str, statements: Sequence[cst.CSTNode]) -> bool:
     first = next((use for use in uses(*statements) if use.name == name), None)
     return first is not None and not first.binds
+
+
+def statements(function: FunctionCode, lines: Sequence[str]) -> list[Any]:
+    """Statements from their source, blocks indented by the module's own indent."""
+    config = cst.PartialParserConfig(default_indent=function.module.default_indent)
+    return list(cst.parse_module("\n".join(lines) + "\n", config).body)
 
 
 def line(text: str, like: cst.CSTNode | None = None) -> cst.SimpleStatementLine:

@@ -31,6 +31,7 @@ from pt2lint.fixes.rewrite import (
     rewrite,
     source,
     statement_of,
+    statements,
     torch_name,
     uses,
 )
@@ -114,8 +115,8 @@ def _rewritten(function: FunctionCode, skip: _Skip, names: Sequence[str]) -> Fix
     indent = function.module.default_indent
     if skip.static:
         lines = [f"if {' and '.join(skip.static)}:", *(indent + one for one in lines)]
-    select = _statements(lines, indent)
-    keep = _statements([f"{kept} = {name}" for name, kept in before.items()], indent)
+    select = statements(function, lines)
+    keep = statements(function, [f"{kept} = {name}" for name, kept in before.items()])
     above = skip.kept.leading_lines  # type: ignore[attr-defined]
     keep[0] = keep[0].with_changes(leading_lines=above)
     new: dict[cst.CSTNode, New] = dict.fromkeys(skip.dropped)
@@ -135,11 +136,6 @@ def _rewritten(function: FunctionCode, skip: _Skip, names: Sequence[str]) -> Fix
         "none, as long as all values are finite.",
         (*imports, *rewrite(function, new)),
     )
-
-
-def _statements(lines: Sequence[str], indent: str) -> list[Any]:
-    config = cst.PartialParserConfig(default_indent=indent)
-    return list(cst.parse_module("\n".join(lines) + "\n", config).body)
 
 
 # --- the ways to leave a layer out
