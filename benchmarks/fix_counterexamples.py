@@ -29,7 +29,8 @@ from hypothesis import given as with_programs
 from hypothesis import strategies as st
 
 from pt2lint.finding import Fix
-from pt2lint.fixes import (
+from pt2lint.fixes.edit import apply_edits, check_source
+from pt2lint.fixes.repairs import (
     branch,
     copying,
     counting,
@@ -43,7 +44,6 @@ from pt2lint.fixes import (
     shortcut,
     skip,
 )
-from pt2lint.fixes.edit import apply_edits, check_source
 from pt2lint.rule import FunctionCode
 
 HEAD = "import copy\nimport torch\n\n"

@@ -25,10 +25,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from pt2lint.config import Settings
 from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.finding import WAY_ROUND, Finding
 from pt2lint.fixes.proof import prove
+from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
 
 MODELS = Path(__file__).with_name("rebuild_models.py")

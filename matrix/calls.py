@@ -23,7 +23,7 @@ sys.path += [str(ROOT / "pt2lint" / "dynamic"), str(ROOT / "tools")]
 
 import torch  # noqa: E402
 import torch._dynamo  # noqa: E402
-from child import taps  # noqa: E402
+from child import log_listener  # noqa: E402
 
 from matrix.construct_probe import given  # noqa: E402
 from matrix.harness import contained, said, shortened  # noqa: E402
@@ -386,7 +386,7 @@ def run(names=()):
     torch._dynamo.guards.profile_guard_manager = lambda *args: 0.0  # see measure.py
     logging.getLogger("torch").setLevel(logging.ERROR)
     fine, broken = [], {}
-    with tempfile.TemporaryDirectory() as here, taps.listening([here]) as records:
+    with tempfile.TemporaryDirectory() as here, log_listener.listening([here]) as records:
         attempt = Attempt(records, here)
         for name, body in CALLS.items():
             if names and name not in names:

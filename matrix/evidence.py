@@ -1,4 +1,4 @@
-"""Write pt2lint/measured.json: on which torch each operation that a rule listens to breaks the graph.
+"""Write pt2lint/rule/measured.json: on which torch each operation that a rule listens to breaks the graph.
 
     python matrix/evidence.py [--check]
 
@@ -31,7 +31,7 @@ from pt2lint.static.engine import findings_in, load_rules  # noqa: E402
 from pt2lint.static.interpret import Interpreter  # noqa: E402
 from pt2lint.static.modules import Project  # noqa: E402
 
-MEASURED = ROOT / "pt2lint" / "measured.json"
+MEASURED = ROOT / "pt2lint" / "rule" / "measured.json"
 ANY_TORCH = (99, 0)
 
 

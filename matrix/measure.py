@@ -31,7 +31,7 @@ sys.path += [str(ROOT / "pt2lint" / "dynamic"), str(ROOT / "matrix" / "late")]
 
 import torch  # noqa: E402
 import torch._dynamo  # noqa: E402
-from child import taps  # noqa: E402
+from child import log_listener  # noqa: E402
 
 from matrix import construct_probe, recompile_probe, silent_probe  # noqa: E402
 from matrix.harness import contained, isolated, load_family, said  # noqa: E402
@@ -50,7 +50,7 @@ def run(table, keys=(), quick=False):
     # Since 2.7 Dynamo times each set of guards, which takes longer than all else it does with a small function.
     torch._dynamo.guards.profile_guard_manager = lambda *args: 0.0
     found, modules, failed = {}, {}, {}
-    with taps.listening([str(FOLDER)]) as records:
+    with log_listener.listening([str(FOLDER)]) as records:
         for case in cases(table):
             if keys and case.key not in keys:
                 continue

@@ -22,7 +22,7 @@ sys.path += [str(ROOT / "pt2lint" / "dynamic"), str(ROOT / "tools")]
 import torch  # noqa: E402
 import torch._dynamo  # noqa: E402
 import torch_table  # noqa: E402
-from child import taps  # noqa: E402
+from child import log_listener  # noqa: E402
 
 from matrix.harness import contained, said, shortened  # noqa: E402
 from matrix.table import RESULTS  # noqa: E402
@@ -116,7 +116,7 @@ def run(names=()):
     torch.set_num_threads(1)
     torch._dynamo.guards.profile_guard_manager = lambda *args: 0.0  # see measure.py
     logging.getLogger("torch").setLevel(logging.ERROR)
-    with taps.listening([str(Path(__file__).resolve())]) as records:
+    with log_listener.listening([str(Path(__file__).resolve())]) as records:
         operators = Operators(records, names)
         for prefix, module in torch_table.CALLED.items():
             list(torch_table.functions(prefix, module, True, operators.probe))

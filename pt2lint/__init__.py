@@ -28,7 +28,7 @@ def lint(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> li
     import os
 
     from pt2lint.check import check
-    from pt2lint.config import Configs
+    from pt2lint.project.config import Configs
 
     given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     return check([str(path) for path in given], Configs()).findings

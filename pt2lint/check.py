@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pt2lint import suppress
-from pt2lint.config import Configs, Settings
-from pt2lint.discover import Discovery
 from pt2lint.finding import Finding, Problem, RulePage
-from pt2lint.notebook import Notebook, read_notebook
-from pt2lint.pages import UNUSED, VERIFY_PAGES
+from pt2lint.project import suppress
+from pt2lint.project.config import Configs, Settings
+from pt2lint.project.discover import Discovery
+from pt2lint.project.notebook import Notebook, read_notebook
+from pt2lint.project.pages import UNUSED, VERIFY_PAGES
 
 if TYPE_CHECKING:
     from pt2lint.dynamic import VerifyResult
@@ -160,7 +160,7 @@ def _add_pages(settings: Settings, checked: Checked) -> None:
 
 def pages(settings: Settings) -> list[RulePage]:
     """The page of every code there is, by code."""
-    from pt2lint.static.pack import rule_pages
+    from pt2lint.rule.loader import rule_pages
 
     return sorted([*rule_pages(settings), *VERIFY_PAGES, UNUSED], key=lambda page: page.code)
 

@@ -13,7 +13,7 @@ import pytest
 
 import pt2lint
 from pt2lint.cli import main
-from pt2lint.config import Settings
+from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint, load_rules
 from tests.rules.cases import Case, blocks, measured
 

@@ -52,7 +52,7 @@ def test_names_are_unique() -> None:
 @pytest.mark.parametrize("rule", BREAKS, ids=by_name)
 def test_repairs_and_cases(rule: type[GraphBreak]) -> None:
     for name in rule.repairs:
-        assert callable(importlib.import_module(f"pt2lint.fixes.{name}").fixes)
+        assert callable(importlib.import_module(f"pt2lint.fixes.repairs.{name}").fixes)
     assert rule.says == "" or "{code}" in rule.says
     assert rule.VALID or rule.INVALID or rule.code == "PTB184"
 

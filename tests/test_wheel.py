@@ -33,7 +33,7 @@ def test_what_is_in_it(wheel: Path) -> None:
     )
     points = zipfile.ZipFile(wheel).read(f"{info}/entry_points.txt").decode()
     assert "pt2lint = pt2lint.cli:main" in points
-    assert "[pytest11]\npt2lint = pt2lint.pytest_plugin" in points
+    assert "[pytest11]\npt2lint = pt2lint.integrations.pytest_plugin" in points
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from pt2lint.check import pages
-from pt2lint.config import Settings
+from pt2lint.project.config import Settings
 from pt2lint.report.page import render
 
 FOLDER = Path(__file__).parent.parent / "docs" / "rules"

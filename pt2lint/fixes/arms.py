@@ -19,7 +19,7 @@ from pt2lint.fixes.rewrite import (
     statements,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.tree import visit
+from pt2lint.rule.tree import visit
 
 
 @dataclass

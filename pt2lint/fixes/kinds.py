@@ -17,7 +17,7 @@ import libcst as cst
 
 from pt2lint.fixes.rewrite import enclosing_function, parameters, qualified, uses
 from pt2lint.rule import FunctionCode
-from pt2lint.tree import visit
+from pt2lint.rule.tree import visit
 
 Kind: TypeAlias = Callable[[cst.CSTNode], str]
 

@@ -14,7 +14,7 @@ import libcst as cst
 from pt2lint.fixes.kinds import Kind, words
 from pt2lint.fixes.rewrite import qualified
 from pt2lint.rule import FunctionCode
-from pt2lint.tree import visit
+from pt2lint.rule.tree import visit
 
 # Defined for every input, with a gradient that is finite (or masked) for every input.
 TOTAL = words(

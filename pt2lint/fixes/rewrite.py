@@ -13,7 +13,7 @@ import libcst as cst
 
 from pt2lint.finding import Applicability, Edit, Fix
 from pt2lint.rule import FunctionCode
-from pt2lint.tree import children, visit
+from pt2lint.rule.tree import children, visit
 
 
 @dataclass(frozen=True, slots=True)

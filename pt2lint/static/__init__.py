@@ -1,0 +1,1 @@
+"""The static pass: reads code, never imports torch, never runs what it reads."""

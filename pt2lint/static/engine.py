@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from pt2lint.finding import Finding, Fix, Problem
 from pt2lint.op import Range
+from pt2lint.rule.loader import load_rules
 from pt2lint.static import workers
 from pt2lint.static.facts import Facts, Notes, joined, with_calls_from_elsewhere
 from pt2lint.static.modules import Module, Project, module_name
 from pt2lint.static.named import inside, unknown
-from pt2lint.static.pack import load_rules
 
 if TYPE_CHECKING:
     from pt2lint.op import Op

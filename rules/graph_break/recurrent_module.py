@@ -87,6 +87,6 @@ class RecurrentModule(GraphBreak):
     )
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
-        from pt2lint.fixes.settings import setting
+        from pt2lint.fixes.repairs.settings import setting
 
         yield setting(self.function, "allow_rnn = True", "let Dynamo trace recurrent modules.")

@@ -76,8 +76,8 @@ class TensorAsSize(GraphBreak):
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """Dynamo can keep sizes and bounds as symbols, but neither count by one nor look into a list."""
-        from pt2lint.fixes import disable, index
-        from pt2lint.fixes.settings import capture_scalars
+        from pt2lint.fixes.repairs import disable, index
+        from pt2lint.fixes.repairs.settings import capture_scalars
 
         yield from index.fixes(self.function, node)
         called = isinstance(node, cst.Call) and self.text(node.func) != "range"

@@ -5,9 +5,9 @@ import libcst as cst
 from pt2lint.finding import Step
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.syntax import names
-from pt2lint.tree import walk
-from pt2lint.turns import Turns
+from pt2lint.rule.loop_turns import Turns
+from pt2lint.rule.syntax import names
+from pt2lint.rule.tree import walk
 
 # On 2.6 a whole number that a module holds becomes an input of the graph once it has changed.
 INT_IS_CONSTANT = (2, 7)

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.compiled_call import CompiledCall
-from pt2lint.fixes.mark_dynamic import marked_before
+from pt2lint.fixes.repairs.mark_dynamic import marked_before
 from pt2lint.op import Op
-from pt2lint.turns import Turns, mentions_marks
+from pt2lint.rule.compiled_call import CompiledCall
+from pt2lint.rule.loop_turns import Turns, mentions_marks
 
 
 class ChangingSize(CompiledCall):

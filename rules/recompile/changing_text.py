@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.compiled_call import CompiledCall
 from pt2lint.op import Op
-from pt2lint.turns import Turns
+from pt2lint.rule.compiled_call import CompiledCall
+from pt2lint.rule.loop_turns import Turns
 
 
 class ChangingText(CompiledCall):

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.fixes.hoist import before_loop
+from pt2lint.fixes.repairs.hoist import before_loop
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.syntax import names
-from pt2lint.tree import children
+from pt2lint.rule.syntax import names
+from pt2lint.rule.tree import children
 
 CALLED_OFTEN = ("forward", "__call__", "training_step", "validation_step", "test_step", "predict_step")
 # How web frameworks mark the function that answers a request: `@app.post("/predict")`.

@@ -4,7 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.syntax import names
+from pt2lint.rule.syntax import names
 
 # From here on a number that is only counted up is not guarded on (2.13 guards, 2.15 does not).
 UNUSED_IS_FREE = (2, 15)

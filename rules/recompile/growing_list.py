@@ -4,7 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.syntax import observes
+from pt2lint.rule.syntax import observes
 
 
 class GrowingList(Rule):

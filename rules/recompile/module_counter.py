@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.fixes.buffer import in_buffer
+from pt2lint.fixes.repairs.buffer import in_buffer
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.syntax import observes
+from pt2lint.rule.syntax import observes
 
 
 class ModuleCounter(Rule):

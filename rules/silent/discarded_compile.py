@@ -5,7 +5,7 @@ import libcst as cst
 from pt2lint.finding import Fix
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.syntax import names
+from pt2lint.rule.syntax import names
 
 NAMES = ("torch.compile", "torch.compiler.compile")
 

@@ -4,7 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.syntax import names
+from pt2lint.rule.syntax import names
 
 # Where the size stands: without one, the call breaks the graph and NumPy draws.
 SIZE = {"rand": 0, "randn": 0, "random": 0, "random_sample": 0, "normal": 2, "uniform": 2, "randint": 2}

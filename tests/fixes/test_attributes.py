@@ -4,7 +4,7 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.fixes.attributes import select_attributes
+from pt2lint.fixes.repairs.attributes import select_attributes
 from pt2lint.fixes.rewrite import Refusal
 from tests.fixes.lab import function_code, nodes, prove
 

@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.branch import fixes
-from pt2lint.fixes.cond import to_cond
-from pt2lint.fixes.rate import ask_rate_first
+from pt2lint.fixes.repairs.branch import fixes
+from pt2lint.fixes.repairs.cond import to_cond
+from pt2lint.fixes.repairs.rate import ask_rate_first
+from pt2lint.fixes.repairs.where import to_where
 from pt2lint.fixes.rewrite import Refusal
-from pt2lint.fixes.where import to_where
 from tests.fixes.lab import function_code, nodes, prove
 
 X = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from pt2lint.finding import WAY_ROUND, Fix
-from pt2lint.fixes import branch, grad, guard, in_math, index, mask, printing, rate, shortcut
 from pt2lint.fixes.edit import SHORTCUT
+from pt2lint.fixes.repairs import branch, grad, guard, in_math, index, mask, printing, rate, shortcut
 from pt2lint.fixes.rewrite import Refusal
 from pt2lint.op import Op
 from tests.fixes.lab import applied, calls, function_code, nodes, prove

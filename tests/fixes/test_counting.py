@@ -4,8 +4,8 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.fixes.counting import list_of_range
-from pt2lint.fixes.grad import without_gradient
+from pt2lint.fixes.repairs.counting import list_of_range
+from pt2lint.fixes.repairs.grad import without_gradient
 from pt2lint.fixes.rewrite import Refusal
 from tests.fixes.lab import calls, function_code, nodes, prove
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from pt2lint.config import Settings
 from pt2lint.fixes.kinds import guess
+from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
 from tests.fixes.lab import function_code, nodes
 

@@ -6,12 +6,12 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.config import Settings
 from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.finding import Edit, Fix
-from pt2lint.fixes.printing import log_while_tracing
 from pt2lint.fixes.proof import prove
+from pt2lint.fixes.repairs.printing import log_while_tracing
 from pt2lint.fixes.rewrite import Refusal
+from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
 from tests.fixes.lab import applied, breaks, calls, compiled, function_code, load, nodes
 

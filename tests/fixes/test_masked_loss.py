@@ -4,8 +4,8 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.fixes.mask import masked_of
-from pt2lint.fixes.masked_loss import mask_in_loss
+from pt2lint.fixes.repairs.mask import masked_of
+from pt2lint.fixes.repairs.masked_loss import mask_in_loss
 from pt2lint.fixes.rewrite import Refusal
 from tests.fixes.lab import function_code, nodes, prove
 

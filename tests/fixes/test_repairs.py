@@ -6,9 +6,9 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.fixes import copying, disable, guard, host, mask, printing, scalar
+from pt2lint.fixes.repairs import copying, disable, guard, host, mask, printing, scalar
+from pt2lint.fixes.repairs.settings import capture_scalars, capture_shapes
 from pt2lint.fixes.rewrite import Refusal
-from pt2lint.fixes.settings import capture_scalars, capture_shapes
 from pt2lint.op import Op
 from tests.fixes.lab import applied, breaks, calls, function_code, load, nodes, prove
 

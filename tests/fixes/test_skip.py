@@ -6,13 +6,13 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.config import Settings
 from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.finding import Fix
-from pt2lint.fixes.cond import to_cond
 from pt2lint.fixes.proof import prove
+from pt2lint.fixes.repairs.cond import to_cond
+from pt2lint.fixes.repairs.skip import compute_and_select
 from pt2lint.fixes.rewrite import Refusal
-from pt2lint.fixes.skip import compute_and_select
+from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
 from tests.fixes import lab
 from tests.fixes.lab import function_code, nodes

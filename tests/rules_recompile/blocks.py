@@ -6,7 +6,7 @@ import re
 import textwrap
 from pathlib import Path
 
-from pt2lint.config import Settings
+from pt2lint.project.config import Settings
 from pt2lint.rule import Rule
 from pt2lint.static.engine import lint
 

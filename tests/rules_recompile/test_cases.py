@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pt2lint.config import Settings
 from pt2lint.finding import Finding
 from pt2lint.fixes.edit import apply_edits
+from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint, load_rules
 from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same

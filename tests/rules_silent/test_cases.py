@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pt2lint.config import Settings
 from pt2lint.fixes.edit import apply_edits
+from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
 from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome

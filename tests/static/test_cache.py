@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pt2lint.config import Settings
 from pt2lint.finding import Finding
+from pt2lint.project.config import Settings
 from pt2lint.static import cache as cache_module
 from pt2lint.static import engine
 from pt2lint.static.cache import Cache

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pt2lint.config import Settings
+from pt2lint.project.config import Settings
 from pt2lint.static import engine, workers
 from pt2lint.static.engine import lint
 from pt2lint.static.facts import from_plain, to_plain

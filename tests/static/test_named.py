@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pt2lint.config import Settings
+from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
 from pt2lint.static.named import inside
 

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 import torch
 
+from .log_listener import Records, listening
 from .overlay import sides
 from .probes import CountingBackend, Prober, as_before, report_records, seed
+from .result_pipe import Wire
 from .state import Kept, Unsure
-from .taps import Records, listening
 from .targets import Call, Target, cloned, mapped, module_of
-from .wire import Wire
 
 # (relative, absolute) by dtype: results that are computed in another order may differ in the last digits.
 TOLERANCE = {

@@ -19,10 +19,10 @@ from typing import Any
 
 import torch
 
+from .log_listener import listening, under
 from .probes import Prober, as_before, failure, report_records
-from .taps import listening, under
+from .result_pipe import Wire
 from .targets import Target, cloned, defined_at, module_of
-from .wire import Wire
 
 CALLS = 4  # recorded per root, calls that differ in shape or in a plain value
 

@@ -9,8 +9,8 @@ import torch._dynamo.guards
 
 from . import inputs
 from .probes import Prober, failure, seed
+from .result_pipe import Wire
 from .targets import Target
-from .wire import Wire
 
 
 def do(spec: dict[str, Any], wire: Wire) -> None:
@@ -27,9 +27,9 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
 
         entropy.install()
         if spec["observe"]["calm"]:
-            from . import calm
+            from . import dropout_off
 
-            calm.install()
+            dropout_off.install()
         look = compare.Observer(prober, spec, wire).observe
     elif spec.get("time"):
         from . import timing

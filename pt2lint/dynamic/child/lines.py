@@ -7,7 +7,7 @@ import sys
 import threading
 from typing import Any
 
-from .taps import under
+from .log_listener import under
 
 MONITORING: Any = getattr(sys, "monitoring", None)
 

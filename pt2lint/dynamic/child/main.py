@@ -53,7 +53,7 @@ def main() -> None:
     with open(sys.argv[1], encoding="utf-8") as file:
         spec = json.load(file)
     load_siblings()
-    wire_module: Any = importlib.import_module("_pt2lint_child.wire")
+    wire_module: Any = importlib.import_module("_pt2lint_child.result_pipe")
 
     wire = wire_module.Wire(int(sys.argv[2]))
     faulthandler.enable()

@@ -25,9 +25,9 @@ import torch._dynamo
 from . import logs
 from .entropy import entropy
 from .lines import Lines
-from .taps import Records, listening, real_places, under
+from .log_listener import Records, listening, real_places, under
+from .result_pipe import Wire
 from .targets import Call, Target, cloned, distance, mapped, module_of, resized, same, tensors_of
-from .wire import Wire
 
 # Each adds a layer to the one before: Dynamo, then AOTAutograd, then its decompositions, then code
 # generation.

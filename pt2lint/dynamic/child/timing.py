@@ -11,8 +11,8 @@ import torch
 
 from .compare import silenced
 from .probes import Prober, as_before, failure
+from .result_pipe import Wire
 from .targets import Target
-from .wire import Wire
 
 WARM = 3  # calls before the clock runs: compilation, and recompilation with dynamic shapes
 SECONDS = 0.5  # for one median

@@ -1,0 +1,769 @@
+"""The command line. What it does not need to say --help or to find a cached answer is imported late."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from pt2lint.check import Checked, Judge
+    from pt2lint.dynamic.options import VerifyOptions
+    from pt2lint.dynamic.run import VerifyResult
+    from pt2lint.finding import Finding, Problem
+    from pt2lint.fixes.edit import Fixed
+    from pt2lint.project.config import Configs, Settings
+    from pt2lint.report import Report
+
+FORMATS = ("text", "json", "sarif", "github")
+SUFFIXES = {".json": "json", ".sarif": "sarif", ".txt": "text"}
+
+DESCRIPTION = """\
+Finds the lines that will cost torch.compile its speed (graph breaks, recompilations) by reading the code.
+With --verify it RUNS the code it is given, in a child process, and says of each finding what Dynamo did.
+
+  pt2lint src                              read src; nothing in it is imported or run
+  pt2lint --verify model.py                run model.py under Dynamo: confirmed, refuted, unreached or failed
+  pt2lint --verify --inputs inputs:cases src    judge src by the calls that cases() in inputs.py returns
+  pt2lint --diff src                       show the fixes; --fix writes the safe ones
+  pt2lint --format sarif --output pt2lint.sarif src    for GitHub code scanning
+  pt2lint rule PTB103                      what a code means and what to write instead
+"""
+EPILOG = """\
+Exit status: 0 nothing found, 1 findings (those that Dynamo refuted do not count), 2 something could not be
+done (said on stderr; all else is still checked).
+Silence a line with `# noqa: PTB103` or `# pt2lint: ignore[PTB103]`.
+Settings: [tool.pt2lint] in pyproject.toml.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a name in the code may not fit the terminal's encoding
+            stream.reconfigure(errors="backslashreplace")
+    from pt2lint.cli import last_answer
+
+    answer = last_answer.recall(arguments)
+    if answer is not None:
+        return _print_all(*answer)
+    try:
+        return _main(arguments)
+    except KeyboardInterrupt:
+        print("pt2lint: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader (`head`) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+def _print_all(out: str, err: str, status: int) -> int:
+    sys.stderr.write(err)
+    sys.stdout.write(out)
+    return status
+
+
+def _main(arguments: list[str]) -> int:
+    commands = {"rule": _rule, "server": _server, "completion": _completion}
+    if arguments and arguments[0] in commands:
+        return commands[arguments[0]](arguments[1:])
+    options = _parser().parse_args(arguments)
+    try:
+        return _run(options, arguments)
+    except _UsageError as error:
+        print(f"pt2lint: {error}", file=sys.stderr)
+        return 2
+
+
+class _UsageError(Exception):
+    """The command line asks for what cannot be done; one line for the user."""
+
+
+def _parser() -> argparse.ArgumentParser:
+    import argparse
+
+    from pt2lint import __version__
+
+    parser = argparse.ArgumentParser(
+        prog="pt2lint",
+        usage="pt2lint [OPTIONS] [PATHS...]\n       pt2lint rule CODE\n       pt2lint server\n"
+        "       pt2lint completion bash|zsh|fish",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add(
+        "paths",
+        nargs="*",
+        metavar="PATHS",
+        help="files and folders (default: the working folder); - is stdin",
+    )
+    add("--version", action="version", version=f"pt2lint {__version__}")
+
+    add = parser.add_argument_group("what to look for").add_argument
+    codes: Any = {"metavar": "CODES", "action": "append", "default": []}
+    add("--select", **codes, help="only these codes or prefixes, as in PTB,PTR201 (ALL: every one)")
+    add("--extend-select", **codes, help="these too, beside what is selected")
+    add("--ignore", **codes, help="not these; the longer prefix wins over --select")
+    add("--pedantic", action="store_true", help="also what pt2lint is not sure of")
+    add(
+        "--roots",
+        metavar="WHAT",
+        help="what counts as compiled: modules (every forward), explicit or tensors, and names, as in "
+        "explicit,train.step,pkg.mod:Class.method",
+    )
+    add(
+        "--target-torch",
+        metavar="VERSION",
+        help="speak of this torch, as in 2.9 (default: the installed one)",
+    )
+    add("--force-exclude", action="store_true", help="apply `exclude` to files named here too")
+    add("--config", metavar="FILE", help="settings from this TOML file, for all paths")
+
+    add = parser.add_argument_group("verify: run the code").add_argument
+    add(
+        "--verify",
+        action="store_true",
+        help="RUN the code under PATHS with Dynamo in a child process, and judge",
+    )
+    add("--inputs", metavar="MODULE:FUNCTION", action="append", default=[],
+        help="it returns (callable, args, kwargs) or a list of them; may be given several times")  # fmt: skip
+    add(
+        "--run",
+        metavar="COMMAND",
+        help='take the inputs from a run, as in "train.py --steps 2" or "-m pytest"',
+    )
+    add(
+        "--python",
+        metavar="PATH",
+        help="the interpreter that has torch (default: this one, else the project's)",
+    )
+    add("--timeout", type=float, metavar="SECONDS", help="for one child process (default: 300)")
+    add(
+        "--memory",
+        metavar="SIZE",
+        help="for one child process, as in 8G or 512M (default: 80%% of the machine)",
+    )
+    add("--jobs", type=int, metavar="N", help="child processes at a time (default: 1)")
+    add("--backend", metavar="NAME", help="of torch.compile (default: eager, which stops after Dynamo)")
+    add("--device", metavar="NAME", help="move modules and inputs there, as in cuda")
+    add(
+        "--time",
+        action="store_true",
+        help="time calls: eager, compiled before the proven fixes and with them",
+    )
+
+    add("--trace", metavar="DIR", help="instead: judge by the TORCH_TRACE logs of a job; nothing is run")
+    add(
+        "--source-root", metavar="DIR", help="with --trace: the folder of the job's files here, or THERE=HERE"
+    )
+
+    add = parser.add_argument_group("fix").add_argument
+    add("--fix", action="store_true", help="write the safe fixes; with --verify only those it has proven")
+    add(
+        "--unsafe-fixes",
+        action="store_true",
+        help="with --fix or --diff: those that may change behaviour too",
+    )
+    add("--diff", action="store_true", help="show the fixes as a patch, write nothing")
+    add("--add-noqa", action="store_true", help="write a `# noqa: CODE` comment at every finding")
+
+    add = parser.add_argument_group("report").add_argument
+    add("--format", choices=FORMATS, help="default: by the suffix of --output, else text")
+    add("--output", metavar="FILE", help="write the report there")
+    add("--report", metavar="FILE", help="write a page (HTML) there: the source, each line with its FX graph")
+    add("--also-text", action="store_true", help="with --output: print the text report as well")
+    add("--statistics", action="store_true", help="print only how many findings each code has")
+    add("--show-suppressed", action="store_true", help="list what comments silence too")
+    add("--exit-zero", action="store_true", help="exit status 0 although there are findings")
+    add("--quiet", "-q", action="store_true", help="print nothing where nothing was found")
+
+    add = parser.add_argument_group("start on a large project").add_argument
+    add("--baseline", metavar="FILE", help="leave out the findings that are in this file")
+    add("--write-baseline", metavar="FILE", help="write the findings of now to this file")
+    add("--since", metavar="REV", help="only findings on lines that changed since this git revision")
+
+    add = parser.add_argument_group("other").add_argument
+    add("--stdin-filename", metavar="PATH", help="what the text on stdin (-) is called")
+    add("--show-settings", action="store_true", help="print the settings for the first path")
+    add("--show-files", action="store_true", help="print the files that would be read")
+    add("--list-rules", action="store_true", help="print every code, its name and what it says")
+    add("--no-cache", action="store_true", help="neither read nor write the cache")
+    add("--cache-dir", metavar="DIR", help="default: .pt2lint_cache, or $PT2LINT_CACHE_DIR")
+    return parser
+
+
+def _run(options: argparse.Namespace, arguments: list[str]) -> int:
+    _check_usage(options)
+    from pt2lint.check import check
+    from pt2lint.cli import last_answer
+    from pt2lint.project.config import Configs
+
+    configs = Configs(_overrides(options), options.config)
+    paths = options.paths or ["."]
+    if options.list_rules or options.show_settings or options.show_files:
+        return _show(options, configs, paths)
+    _check_codes(options, configs)
+    texts: dict[str, str] = {}
+    if "-" in paths:
+        name = options.stdin_filename or "-"
+        texts[name] = _read_stdin()
+        paths = [name if path == "-" else path for path in paths]
+    progress = _progress() if options.verify or options.trace else None
+    judge = _judge(options, configs, paths, progress)
+    watch = None if texts or judge or _writes(options) else last_answer.Watch(arguments, options.cache_dir)
+    checked = check(
+        paths,
+        configs,
+        texts=texts,
+        force_exclude=options.force_exclude,
+        judge=judge,
+        cache_folder=None if options.no_cache else last_answer.cache_folder(options.cache_dir),
+    )
+    if progress:
+        progress("")  # takes the line away again
+    _narrow(options, checked)
+    if options.report:
+        _write_page(options, configs, checked, paths)
+    if options.write_baseline:
+        return _write_baseline(options, checked)
+    if options.add_noqa:
+        return _add_noqa(checked)
+    if options.fix or options.diff:
+        return _fix(options, configs, checked, options.verify)
+    out, err, status = _answer(options, checked)
+    if watch is not None:
+        watch.store(checked.watched, out, err, status)
+    return _print_all(out, err, status)
+
+
+def _check_usage(options: argparse.Namespace) -> None:
+    for name in ("inputs", "run", "python", "timeout", "memory", "jobs", "backend", "device", "time"):
+        if getattr(options, name) and not options.verify:
+            raise _UsageError(f"--{name} is of use only with --verify, which runs the code")
+    if options.source_root and not options.trace:
+        raise _UsageError("--source-root goes with --trace DIR")
+    if options.trace and options.verify:
+        raise _UsageError("choose one of --verify (run the code) and --trace (read what a job left)")
+    if options.unsafe_fixes and not (options.fix or options.diff):
+        raise _UsageError("--unsafe-fixes goes with --fix (write) or --diff (show)")
+    if sum((options.fix, options.diff, options.add_noqa, bool(options.write_baseline))) > 1:
+        raise _UsageError("choose one of --fix, --diff, --add-noqa and --write-baseline")
+    if options.also_text and not options.output:
+        raise _UsageError("--also-text goes with --output FILE")
+    if options.config and not os.path.isfile(options.config):
+        raise _UsageError(f"--config {options.config}: no such file")
+    if options.format is None:
+        suffix = os.path.splitext(options.output or "")[1]
+        options.format = SUFFIXES.get(suffix, "text")
+
+
+def _writes(options: argparse.Namespace) -> bool:
+    """Whether the answer is more than what is printed, or depends on more than the files read."""
+    return bool(
+        options.output
+        or options.report
+        or options.fix
+        or options.diff
+        or options.add_noqa
+        or options.write_baseline
+        or options.baseline
+        or options.since
+        or options.no_cache
+    )
+
+
+def _overrides(options: argparse.Namespace) -> dict[str, Any]:
+    from pt2lint.project.config import parse_codes, parse_roots, parse_torch
+
+    given: dict[str, Any] = {}
+    for name in ("select", "extend_select", "ignore"):
+        flag = "--" + name.replace("_", "-")
+        try:
+            codes = tuple(code for item in getattr(options, name) for code in parse_codes(item))
+        except ValueError as error:
+            raise _UsageError(f"{flag}: {error}") from None
+        if codes:
+            given[name] = codes
+    if options.pedantic:
+        given["pedantic"] = True
+    if options.roots:
+        try:
+            given["roots"], given["root_names"] = parse_roots(options.roots.split(","))
+        except ValueError as error:
+            raise _UsageError(f"--roots {options.roots}: it {error}") from None
+    if options.target_torch:
+        try:
+            given["target_torch"] = parse_torch(options.target_torch)
+        except ValueError as error:
+            raise _UsageError(f"--target-torch {options.target_torch}: {error}") from None
+    return given
+
+
+def _check_codes(options: argparse.Namespace, configs: Configs) -> None:
+    """A code that no rule has would silently select nothing."""
+    given = [
+        (flag, code)
+        for flag in ("select", "extend_select", "ignore")
+        for code in configs.overrides.get(flag, ())
+    ]
+    if not given:
+        return
+    from pt2lint.check import pages
+
+    known = [page.code for page in pages(configs.of("."))]
+    for flag, code in given:
+        if not any(name.startswith(code) for name in known):
+            flag = flag.replace("_", "-")
+            raise _UsageError(f"--{flag} {code}: no rule has this code{_nearest(code, known)}")
+
+
+def _nearest(word: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    digits = word.upper().translate({ord("O"): "0", ord("I"): "1", ord("L"): "1"})
+    near = get_close_matches(digits, known, n=1, cutoff=0.6)
+    return f"; did you mean {near[0]}?" if near else "; --list-rules prints them all"
+
+
+def _verify_options(options: argparse.Namespace, configs: Configs, paths: Sequence[str]) -> VerifyOptions:
+    from pt2lint.dynamic.options import options_from
+
+    table = dict(_settings_of(configs, paths[0]).verify)
+    try:
+        return options_from(
+            table,
+            inputs=tuple(options.inputs),
+            run=options.run,
+            python=options.python,
+            timeout=options.timeout,
+            memory=_mebibytes(options.memory) if options.memory else None,
+            jobs=options.jobs,
+            backend=options.backend,
+            device=options.device,
+        )
+    except ValueError as error:
+        raise _UsageError(f"--verify: {error}") from None
+
+
+def _judge(
+    options: argparse.Namespace,
+    configs: Configs,
+    paths: Sequence[str],
+    progress: Callable[[str], None] | None,
+) -> Judge | None:
+    """What gives the verdicts: a run of the code, the logs of one, or nothing."""
+    if options.verify:
+        wanted = _verify_options(options, configs, paths)
+        from dataclasses import replace
+
+        from pt2lint.dynamic import verify
+        from pt2lint.fixes.proof import prove
+
+        def judge(findings: Sequence[Finding], there: Sequence[str]) -> VerifyResult:
+            result = verify(findings, there, wanted, progress)
+            proof = prove(result.findings, result.events, there, wanted, progress, timing=options.time)
+            return replace(result, findings=proof.findings, notes=[*result.notes, *proof.notes])
+
+        return judge
+    if options.trace:
+        if not os.path.exists(options.trace):
+            raise _UsageError(f"--trace {options.trace}: no such folder")
+        from pt2lint.dynamic.trace import read_traces
+
+        return lambda findings, there: read_traces(
+            options.trace, findings, there, options.source_root, progress
+        )
+    return None
+
+
+def _mebibytes(text: str) -> int:
+    units = {"": 1, "M": 1, "MB": 1, "MIB": 1, "G": 1024, "GB": 1024, "GIB": 1024}
+    number = text.rstrip("BGIMbgim")
+    unit = text[len(number) :].upper()
+    try:
+        return int(float(number) * units[unit])
+    except (ValueError, KeyError):
+        raise _UsageError(f"--memory {text}: give a size such as 8G or 512M") from None
+
+
+def _settings_of(configs: Configs, path: str) -> Settings:
+    return configs.of(path if os.path.isdir(path) else os.path.dirname(path) or ".")
+
+
+def _read_stdin() -> str:
+    import io
+    import tokenize
+
+    data = sys.stdin.buffer.read()
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return data.decode(encoding)
+    except (UnicodeDecodeError, SyntaxError, LookupError) as error:
+        raise _UsageError(f"standard input is not Python text: {error}") from None
+
+
+def _progress() -> Callable[[str], None] | None:
+    if not sys.stderr.isatty():
+        return None
+
+    def show(text: str) -> None:
+        sys.stderr.write(f"\r\x1b[2K{text[:100]}")
+        sys.stderr.flush()
+
+    return show
+
+
+def _narrow(options: argparse.Namespace, checked: Checked) -> None:
+    """Leave out what the baseline holds and what stands on lines that did not change."""
+    if options.baseline:
+        from pt2lint.project import baseline
+
+        try:
+            known = baseline.read(options.baseline)
+        except (OSError, ValueError) as error:
+            raise _UsageError(f"--baseline {options.baseline}: {error}") from None
+        before = len(checked.findings)
+        checked.findings = baseline.new(checked.findings, checked.sources, known)
+        if before > len(checked.findings):
+            checked.notes.append(f"{before - len(checked.findings)} findings are in {options.baseline}")
+    if options.since:
+        from pt2lint.project import since
+
+        try:
+            checked.findings = since.changed(checked.findings, options.since, checked.cells)
+        except ValueError as error:
+            raise _UsageError(f"--since {options.since}: {error}") from None
+
+
+def _write_baseline(options: argparse.Namespace, checked: Checked) -> int:
+    from pt2lint.project import baseline
+
+    counting = [finding for finding in checked.findings if finding.counts]
+    _write(options.write_baseline, baseline.text(counting, checked.sources, options.write_baseline))
+    print(f"Wrote {len(counting)} findings to {options.write_baseline}.")
+    sys.stderr.write(_lines(checked.problems))
+    return 2 if checked.problems else 0
+
+
+def _add_noqa(checked: Checked) -> int:
+    import tokenize
+
+    from pt2lint.finding import Problem
+    from pt2lint.fixes.edit import EditError, read_source, write_atomically
+    from pt2lint.project.suppress import add_noqa
+
+    done = 0
+    by_path: dict[str, list[Any]] = {}
+    for finding in checked.findings:
+        if finding.counts and finding.code != "PTX001":
+            by_path.setdefault(finding.path, []).append(finding)
+    for path, findings in by_path.items():
+        try:
+            if path in checked.texts and path not in checked.notebooks:
+                continue
+            if path in checked.notebooks:
+                _write_notebook(checked, path, add_noqa(checked.texts[path], findings))
+            else:
+                text, encoding = read_source(path)
+                write_atomically(path, add_noqa(text, findings), encoding)
+            done += len(findings)
+        except (EditError, OSError, SyntaxError, tokenize.TokenError, ValueError) as error:
+            checked.problems.append(Problem(path, f"no comment was added: {error}"))
+    print(f"Silenced {done} findings in {len(by_path)} files.")
+    sys.stderr.write(_lines(checked.problems))
+    return 2 if checked.problems else 0
+
+
+def _write_notebook(checked: Checked, path: str, text: str) -> None:
+    data = checked.notebooks[path].with_text(text)
+    from pt2lint.fixes.edit import replace_file
+
+    replace_file(path, data.encode())
+
+
+def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verified: bool) -> int:
+    from pt2lint.check import check
+    from pt2lint.finding import Problem
+    from pt2lint.fixes.edit import EditError, fix_findings
+
+    def relint(texts: Any) -> Any:
+        # A notebook's code is fixed in one round: an import that was added moves into its first cell.
+        texts = {path: text for path, text in texts.items() if path not in checked.notebooks}
+        again = check([*texts], configs, texts=texts)
+        _narrow(options, again)
+        return again.findings
+
+    fixed = fix_findings(
+        checked.findings,
+        "unsafe" if options.unsafe_fixes else "safe",
+        verified,
+        None if verified else relint,
+        texts=checked.texts,
+    )
+    checked.problems += [Problem(None, text) for text in fixed.refused]
+    if options.diff:
+        sys.stdout.write(_diff(checked, fixed))
+        sys.stderr.write(_lines(checked.problems))
+        print(_counted(len(fixed.taken), "would be fixed"), file=sys.stderr)
+        return 2 if checked.problems else int(bool(fixed.taken) and not options.exit_zero)
+    stdin = [path for path in checked.texts if path not in checked.notebooks]
+    for path in stdin:
+        sys.stdout.write(fixed.texts.pop(path, ("", checked.texts[path], ""))[1])
+    written = {path: new for path, (_, new, _) in fixed.texts.items()}
+    try:
+        for path in [path for path in fixed.texts if path in checked.notebooks]:
+            _write_notebook(checked, path, fixed.texts.pop(path)[1])
+        fixed.write()
+    except (EditError, OSError, ValueError) as error:
+        checked.problems.append(Problem(None, str(error)))
+    if stdin:
+        out, err, status = _answer(options, checked)
+        sys.stderr.write(err + out)
+        return status
+    if written and not verified:
+        problems = checked.problems
+        checked = check(options.paths or ["."], configs, force_exclude=options.force_exclude)
+        _narrow(options, checked)
+        checked.problems += [problem for problem in problems if problem not in checked.problems]
+    else:
+        gone = {id(finding) for finding, _ in fixed.taken}
+        checked.findings = [finding for finding in checked.findings if id(finding) not in gone]
+    checked.notes.append(_counted(len(fixed.taken), "fixed"))
+    return _print_all(*_answer(options, checked))
+
+
+def _counted(count: int, done: str) -> str:
+    return f"{count} finding{'' if count == 1 else 's'} {done}"
+
+
+def _diff(checked: Checked, fixed: Fixed) -> str:
+    from pt2lint.fixes.edit import diff
+
+    parts = []
+    for path, (old, new, _) in sorted(fixed.texts.items()):
+        if path in checked.notebooks:
+            notebook = checked.notebooks[path]
+            old, new = notebook.source, notebook.with_text(new)
+        parts.append(diff(path, old, new))
+    return "".join(parts)
+
+
+def _answer(options: argparse.Namespace, checked: Checked) -> tuple[str, str, int]:
+    """What to print on stdout and stderr, and the exit status; writes --output."""
+    from pt2lint.finding import Problem
+    from pt2lint.report import render
+    from pt2lint.report.text import statistics
+
+    report = _report(options, checked)
+    out = ""
+    if options.output:
+        try:
+            _write(options.output, render(options.format, report))
+        except OSError as error:
+            checked.problems.append(Problem(options.output, f"cannot be written: {error.strerror or error}"))
+        if options.also_text:
+            out = render("text", report)
+    elif options.statistics and options.format == "text":
+        out = statistics(report)
+    elif not (options.quiet and options.format == "text" and not report.findings):
+        out = render(options.format, report)
+    status = checked.status
+    return out, _lines(checked.problems), 0 if options.exit_zero and status == 1 else status
+
+
+def _report(options: argparse.Namespace, checked: Checked) -> Report:
+    from pt2lint import __version__
+    from pt2lint.report import Report
+    from pt2lint.report.place import repository_root, uris
+
+    named = {finding.path for finding in (*checked.findings, *checked.suppressed)}
+    named |= {step.path for finding in checked.findings for step in finding.flow}
+    named |= {edit.path for finding in checked.findings for fix in finding.fixes for edit in fix.edits}
+    root = repository_root([*checked.files, *named])
+    return Report(
+        findings=checked.findings,
+        pages=checked.pages,
+        sources=checked.sources,
+        uris=uris(named, root),
+        cells=checked.cells,
+        suppressed=checked.suppressed if options.show_suppressed else (),
+        problems=checked.problems,
+        notes=checked.notes,
+        files=len(checked.files),
+        version=__version__,
+        colour=not options.output and _colour(),
+    )
+
+
+def _write_page(
+    options: argparse.Namespace, configs: Configs, checked: Checked, paths: Sequence[str]
+) -> None:
+    """--report: with what a run of the code with its proven fixes did, where there are any."""
+    from dataclasses import replace
+
+    from pt2lint.dynamic.landing import traced
+    from pt2lint.finding import Problem
+    from pt2lint.fixes.edit import EditError, apply_edits, choose, read_source
+    from pt2lint.report import html
+
+    files = {*checked.files, *(finding.path for finding in checked.findings)} - checked.texts.keys()
+    shown = {os.path.realpath(path): path for path in files}
+    report = replace(_report(options, checked), traced=traced(checked.runs, shown))
+    sources = dict(report.sources)
+    for path in {path for one in report.traced for path in one.lines} - sources.keys():
+        try:
+            sources[path] = read_source(path)[0].removeprefix("\ufeff")
+        except (OSError, EditError):
+            continue  # the page then leaves the file out
+    report = replace(report, sources=sources)
+    fixed = {}
+    for path, edits in choose(checked.findings, "unsafe", proven_only=True).edits.items():
+        try:
+            fixed[path] = apply_edits(sources[path], edits)
+        except (EditError, KeyError):
+            continue
+    if fixed and options.verify:
+        from pt2lint.dynamic import verify
+
+        progress = _progress()
+        wanted = replace(_verify_options(options, configs, paths), further=False)
+        overlay = {os.path.realpath(path): text for path, text in fixed.items()}
+        there = [path for path in paths if os.path.exists(path)]
+        runs = verify(checked.findings, there, wanted, progress, overlay).events.runs
+        report = replace(report, fixed=fixed, traced_after=traced(runs, shown))
+        if progress:
+            progress("")
+    try:
+        _write(options.report, html.render(report))
+    except OSError as error:
+        checked.problems.append(Problem(options.report, f"cannot be written: {error.strerror or error}"))
+
+
+def _colour() -> bool:
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _lines(problems: Sequence[Problem]) -> str:
+    """One line each, whatever a message holds."""
+    shown = (str(problem) if problem.path else f"pt2lint: {problem}" for problem in problems)
+    return "".join(" ".join(text.split()) + "\n" for text in shown)
+
+
+def _write(path: str, text: str) -> None:
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+
+
+def _show(options: argparse.Namespace, configs: Configs, paths: Sequence[str]) -> int:
+    from dataclasses import asdict
+
+    from pt2lint.check import pages
+    from pt2lint.project.discover import Discovery
+
+    problems: list[Problem] = []
+    settings = _settings_of(configs, paths[0])
+    if options.list_rules:
+        for page in pages(settings):
+            print(f"{page.code}  {page.name:<28} {page.summary}")
+    if options.show_settings:
+        shown = asdict(settings)
+        names = shown.pop("root_names")
+        shown["roots"] = [shown["roots"], *names] if names else shown["roots"]
+        for name, value in shown.items():
+            print(f"{name.replace('_', '-')} = {_toml(value)}")
+    if options.show_files:
+        discovery = Discovery(paths, configs, options.force_exclude)
+        print("".join(path + "\n" for path in discovery.files), end="")
+        problems += discovery.problems
+    problems = configs.problems + problems
+    sys.stderr.write(_lines(problems))
+    return 2 if problems else 0
+
+
+def _toml(value: Any) -> str:
+    import json
+
+    if value is None:
+        return "# not set"
+    if isinstance(value, tuple) and len(value) == 2 and all(isinstance(item, int) for item in value):
+        return f'"{value[0]}.{value[1]}"'
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + "}"
+    if value and isinstance(value, tuple) and isinstance(value[0], tuple):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(codes)}" for key, codes in value) + "}"
+    return json.dumps(value)
+
+
+def _server(arguments: list[str]) -> int:
+    import argparse
+
+    argparse.ArgumentParser(
+        prog="pt2lint server",
+        description="Findings in an editor: speaks the Language Server Protocol on stdin and stdout.",
+    ).parse_args(arguments)
+    try:
+        import pygls  # noqa: F401
+    except ImportError:
+        print("pt2lint: the server needs pygls: pip install 'pt2lint[server]'", file=sys.stderr)
+        return 2
+    from pt2lint.integrations.server import run
+
+    return run()
+
+
+def _completion(arguments: list[str]) -> int:
+    import argparse
+
+    parser = argparse.ArgumentParser(
+        prog="pt2lint completion",
+        description="Print the script that completes pt2lint's arguments in a shell.",
+        epilog='bash: eval "$(pt2lint completion bash)" in ~/.bashrc; '
+        "zsh: pt2lint completion zsh > a folder of $fpath/_pt2lint; "
+        "fish: pt2lint completion fish > ~/.config/fish/completions/pt2lint.fish",
+    )
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+    shell = parser.parse_args(arguments).shell
+    from pt2lint.check import pages
+    from pt2lint.integrations.completion import script
+    from pt2lint.project.config import Configs
+
+    print(script(_parser(), shell, [page.code for page in pages(Configs().of("."))]))
+    return 0
+
+
+def _rule(arguments: list[str]) -> int:
+    import argparse
+
+    parser = argparse.ArgumentParser(
+        prog="pt2lint rule", description="Print what a code means and what to write instead."
+    )
+    parser.add_argument("code", help="as in PTB103, or the rule's name, as in tensor-item")
+    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text")
+    options = parser.parse_args(arguments)
+    from pt2lint.check import pages
+    from pt2lint.project.config import Configs
+
+    configs = Configs()
+    known = pages(configs.of("."))
+    page = next(
+        (page for page in known if options.code.upper() == page.code or options.code == page.name), None
+    )
+    if page is None:
+        near = _nearest(options.code, [page.code for page in known])
+        print(f"pt2lint: no rule has the code {options.code}{near}", file=sys.stderr)
+        return 2
+    from pt2lint.report import page as pages_report
+
+    print(pages_report.render(options.format, page, _colour()), end="")
+    return 0

@@ -1,0 +1,1 @@
+"""Repairs: one file for each way of rewriting what breaks."""

@@ -1,0 +1,48 @@
+"""A branch on a tensor's value: all repairs of it, the best first."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.finding import Fix
+from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.repairs import shortcut, skip
+from pt2lint.fixes.repairs.attributes import select_attributes
+from pt2lint.fixes.repairs.cond import to_cond
+from pt2lint.fixes.repairs.rate import ask_rate_first
+from pt2lint.fixes.repairs.where import NAN_WARNING, to_where
+from pt2lint.fixes.rewrite import (
+    accepted,
+    ancestors,
+)
+from pt2lint.rule import FunctionCode
+
+
+def branch_of(function: FunctionCode, node: cst.CSTNode) -> cst.If | cst.IfExp | None:
+    """The branch that an expression is (part of) the test of."""
+    inner = node
+    for outer in (node, *ancestors(function, node)):
+        if isinstance(outer, cst.If | cst.IfExp):
+            return outer if outer is node or outer.test is inner else None
+        if isinstance(outer, cst.BaseStatement):
+            return None
+        inner = outer
+    return None
+
+
+def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+    """All repairs that fit of the branch whose test the node is, or is part of, the best first."""
+    kind = kind or guess(function)
+    branch = branch_of(function, node)
+    if branch is None:
+        return accepted(ask_rate_first(function, node, kind)) if isinstance(node, cst.BaseExpression) else ()
+    asked, node = node, branch
+    where, cond = to_where(function, node, kind), to_cond(function, node, kind)
+    dangerous = isinstance(where, Fix) and NAN_WARNING in where.description
+    return (
+        *accepted(ask_rate_first(function, node.test, kind)),
+        *skip.fixes(function, asked, kind),
+        *shortcut.fixes(function, asked, kind),
+        *accepted(*((cond, where) if dangerous else (where, cond))),
+        *accepted(select_attributes(function, node, kind)),
+    )

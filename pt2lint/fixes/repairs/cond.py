@@ -1,0 +1,262 @@
+"""A branch on a tensor's value as `torch.cond`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import libcst as cst
+
+from pt2lint.fixes.arms import Refuse, elements, ordered, read_arms, replacement, under_static
+from pt2lint.fixes.condition import read_condition
+from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.purity import draws, effect, number
+from pt2lint.fixes.rewrite import (
+    Refusal,
+    Repaired,
+    binds,
+    bound_before,
+    enclosing_function,
+    fix,
+    fresh,
+    live_after,
+    rewrite,
+    source,
+    surely_binds,
+    torch_name,
+    uses,
+)
+from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import visit
+
+MAX_STATEMENTS = 40  # more than this on one side is no longer a branch but half a model
+
+
+def to_cond(function: FunctionCode, node: cst.If | cst.IfExp, kind: Kind | None = None) -> Repaired:
+    """The branch as `torch.cond`: two functions, one of which runs.
+
+    Names that a side assigns become operands and results; other names are read from the enclosing function.
+    Refused where a side mutates something, leaves from its middle, returns another structure than the other,
+    binds a name that the other side leaves unbound, or holds what is not a tensor.
+
+    Always unsafe: torch demands that both sides return tensors of equal shape and dtype, that none is an
+    operand itself (a copy is made where that is plain to see), and in eager mode compiles the branches on
+    first use.
+    """
+    kind = kind or guess(function)
+    try:
+        if isinstance(node, cst.IfExp):
+            return _cond_expression(function, node, kind)
+        return _cond_statement(function, node, kind)
+    except Refuse as refusal:
+        return Refusal(str(refusal))
+    except cst.ParserSyntaxError:
+        return Refusal("a comment stands inside an expression that has to move")
+
+
+_COND = (
+    " It assumes that both sides give tensors of one shape and dtype; what only the side not taken uses "
+    "gets a gradient of zero instead of none."
+)
+# Measured on torch 2.6 to 2.15, eager and compiled: the backward pass runs a side again, with new numbers.
+_DRAWS = "a side draws random numbers, and the gradients of torch.cond would belong to others"
+_MAY_DRAW = (
+    " Not for sides with dropout in training: for the gradients torch.cond runs a side again, and draws anew."
+)
+
+
+def _drawing(function: FunctionCode, *sides: cst.CSTNode) -> str:
+    """What to say of random numbers on the sides."""
+    drawn = draws(function, *sides)
+    if drawn:
+        raise Refuse(_DRAWS)
+    return _MAY_DRAW if drawn is None else ""
+
+
+def _cond_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Repaired:
+    condition = read_condition(function, node.test, kind)
+    if isinstance(condition, Refusal):
+        return condition
+    if condition.static and effect(node.orelse):
+        return Refusal("the test is part tensor, part plain Python")
+    for value in (node.body, node.orelse):
+        _check_result(value, kind)
+        reason = effect(value)
+        if reason:
+            return Refusal(reason)
+    warning = _drawing(function, node.body, node.orelse)
+    torch, imports = torch_name(function, "torch.cond")
+    then, orelse = (_copied(function, value) for value in (node.body, node.orelse))
+    first, second = ordered(condition, then, orelse)
+    text = f"{torch}({condition.text}, lambda: {first}, lambda: {second}, ())"
+    new = under_static(function, node, condition, text)
+    edits = (*dict.fromkeys((*condition.imports, *imports)), *rewrite(function, {node: new}))
+    return fix("Branch with `torch.cond`, in the graph." + _COND + warning, edits)
+
+
+def _check_result(value: cst.BaseExpression, kind: Kind) -> None:
+    word = kind(value)
+    if word in ("none", "str", "int", "float", "bool") or number(value) is not None:
+        raise Refuse(f"a side gives {'None' if word == 'none' else 'a plain ' + word}, not a tensor")
+    if word.startswith(("list", "dict")) or isinstance(value, cst.List | cst.Dict | cst.Set):
+        raise Refuse("a side gives a container, not a tensor")
+
+
+def _copied(function: FunctionCode, value: cst.BaseExpression) -> str:
+    """The value's source, copied where it is a tensor that exists already: torch.cond returns no operand."""
+    text = source(function, value)
+    aliases = isinstance(value, cst.Name | cst.Attribute | cst.Subscript)
+    return f"{text}.clone()" if aliases else text
+
+
+def _cond_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaired:
+    condition = read_condition(function, node.test, kind)
+    if isinstance(condition, Refusal):
+        return condition
+    arms = read_arms(function, node)
+    if isinstance(arms, Refusal):
+        return arms
+    if condition.static and (node.orelse is not None or len(arms.taken) > 1):
+        return Refusal("the test is part plain Python, and there is another side")
+    if max(_count(arms.then), _count(arms.orelse)) > MAX_STATEMENTS:
+        return Refusal("a side is too long to become a function of its own")
+    for statement in (*arms.then, *arms.orelse):
+        reason = effect(statement)
+        if reason:
+            return Refusal(f"a side cannot be a branch of torch.cond: {reason}")
+    assigned = binds(*arms.then, *arms.orelse)
+    both = set(binds(*arms.then)) & set(binds(*arms.orelse))
+    if arms.values is None:
+        outs = [name for name in assigned if live_after(function, name, arms.taken)]
+        if not outs:
+            return Refusal("nothing that the sides assign is used afterwards")
+        for name in outs:
+            if name not in both and not bound_before(function, name, arms.taken[0]):
+                return Refusal(f"`{name}` may be unbound on one side")
+    else:
+        outs = []
+        structures = [len(elements(value)) for value in arms.values]
+        if structures[0] != structures[1]:
+            return Refusal("the sides return different structures")
+        for value in arms.values:
+            for element in elements(value):
+                _check_result(element, kind)
+    # What a side reads before it assigns it, or hands through, must come in as an operand.
+    operands = [
+        name
+        for name in assigned
+        if (name in outs and name not in both)
+        or _read_before(name, arms.then, name in outs)
+        or _read_before(name, arms.orelse, name in outs)
+    ]
+    for name in operands:
+        if not bound_before(function, name, arms.taken[0]):
+            return Refusal(f"`{name}` may be unbound when the branch is reached")
+    nothing = {name for name in outs if _set_to_none(name, (*arms.then, *arms.orelse), kind)}
+    if nothing:
+        return Refusal(f"a side sets `{min(nothing)}` to None")
+    for name in {*outs, *operands}:
+        if _plain(function, name, arms.taken[0], kind):
+            return Refusal(f"`{name}` is not a tensor")
+    warning = _drawing(function, *arms.then, *arms.orelse, *(arms.values or ()))
+    torch, imports = torch_name(function, "torch.cond")
+    names = [fresh(function, "when_true"), fresh(function, "when_false")]
+    lines = []
+    for name, side, index in ((names[0], arms.then, 0), (names[1], arms.orelse, 1)):
+        result = arms.values[index] if arms.values is not None else None
+        lines.append(_branch(name, operands, side, outs, function, result))
+    given = ", ".join(operands) + ("," if len(operands) == 1 else "")
+    first, second = (names[1], names[0]) if condition.negated else (names[0], names[1])
+    call = f"{torch}({condition.text}, {first}, {second}, ({given}))"
+    lines.append(f"return {call}" if arms.values is not None else f"{', '.join(outs)} = {call}")
+    new = replacement(function, node, arms.taken, lines, condition.static)
+    edits = (*dict.fromkeys((*condition.imports, *imports)), *rewrite(function, new))
+    return fix("Branch with `torch.cond`, in the graph." + _COND + warning, edits)
+
+
+def _set_to_none(name: str, statements: Sequence[Any], kind: Kind) -> bool:
+    return any(
+        isinstance(small, cst.Assign)
+        and kind(small.value) == "none"
+        and any(isinstance(t.target, cst.Name) and t.target.value == name for t in small.targets)
+        for statement in statements
+        if isinstance(statement, cst.SimpleStatementLine)
+        for small in statement.body
+    )
+
+
+def _count(statements: Sequence[cst.CSTNode]) -> int:
+    return sum(source_lines(statement) for statement in statements)
+
+
+def source_lines(node: cst.CSTNode) -> int:
+    counter = _Counter()
+    visit(node, counter)
+    return counter.lines
+
+
+class _Counter:
+    def __init__(self) -> None:
+        self.lines = 0
+
+    def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:
+        self.lines += 1
+
+
+def _read_before(name: str, statements: Sequence[Any], out: bool) -> bool:
+    """Whether the statements bind the name, but may hand on (or read) what it was before."""
+    if name not in binds(*statements):
+        return False
+    for statement in statements:
+        first = next((use for use in uses(statement) if use.name == name), None)
+        if first is not None:
+            counts = isinstance(statement, cst.For) and not out and first.binds
+            return not first.binds or (name not in surely_binds(statement) and not counts)
+    return False
+
+
+def _plain(function: FunctionCode, name: str, at: cst.CSTNode, kind: Kind) -> bool:
+    """Whether the name surely holds something else than a tensor when the branch is reached."""
+    owner = enclosing_function(function, at)
+    if owner is None:
+        return False
+    words = {kind(use.node) for use in uses(owner.body) if use.name == name and not use.binds}
+    for use in uses(owner.body):
+        target = function.parent(use.node) if use.binds and use.name == name else None
+        assign = function.parent(target) if isinstance(target, cst.AssignTarget) else None
+        if isinstance(assign, cst.Assign) and assign.targets[0] is target:
+            words.add(kind(assign.value))  # `extra = 0` before the branch, whatever it is after it
+    return bool(words & {"int", "float", "bool", "str", "none"}) or any(
+        word.startswith(("list", "dict")) for word in words
+    )
+
+
+def _branch(
+    name: str,
+    operands: Sequence[str],
+    statements: Sequence[Any],
+    outs: Sequence[str],
+    function: FunctionCode,
+    value: cst.BaseExpression | None,
+) -> str:
+    """The source of one side as a function."""
+    indent = function.module.default_indent
+    body = cst.Module(body=list(statements), default_indent=indent).code.rstrip("\n")
+    text = [f"def {name}({', '.join(operands)}):"]
+    text += [indent + one if one.strip() else one for one in body.split("\n")] if body.strip() else []
+    if value is None:
+        results = [_result(one, statements) for one in outs]
+    else:
+        results = [_copied(function, element) for element in elements(value)]
+    tail = "," if isinstance(value, cst.Tuple) and len(results) == 1 else ""
+    return "\n".join([*text, f"{indent}return {', '.join(results)}{tail}"])
+
+
+def _result(name: str, statements: Sequence[cst.CSTNode]) -> str:
+    """The name as a result: a copy where the side leaves it alone or binds it to another tensor as it is."""
+    for statement in reversed(statements):
+        if name in binds(statement):
+            assign = statement.body[-1] if isinstance(statement, cst.SimpleStatementLine) else None
+            new = isinstance(assign, cst.Assign) and isinstance(assign.value, cst.Call | cst.BinaryOperation)
+            return name if new else f"{name}.clone()"
+    return f"{name}.clone()"

@@ -1,0 +1,406 @@
+"""Elements selected by a mask only to take their mean loss: all elements instead, neutral outside the mask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+
+from pt2lint.finding import Fix
+from pt2lint.fixes.kinds import Kind, guess, told, words
+from pt2lint.fixes.purity import callee, effect
+from pt2lint.fixes.repairs.mask import ELEMENTWISE, masked_of
+from pt2lint.fixes.rewrite import (
+    New,
+    Refusal,
+    Repaired,
+    accepted,
+    ancestors,
+    binds,
+    block_of,
+    enclosing_function,
+    fix,
+    fresh,
+    qualified,
+    reads,
+    rewrite,
+    source,
+    statement_of,
+    torch_name,
+    uses,
+)
+from pt2lint.rule import FunctionCode
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """How to keep elements out of a loss: what to put in their place (None: leave them), and whether the mean has to
+    be scaled to the elements that count."""
+
+    operand: str | None
+    target: str
+    scaled: bool = True
+
+
+# Element by element, and zero for these operands. A cross entropy leaves out the targets -100 by itself.
+_ZERO = _Loss("0", "0")
+_LOGITS = _Loss("-3e4", "0")  # exp(-3e4) is zero; float16 holds the number
+_CLASSES = _Loss(None, "-100", scaled=False)
+_LOSSES = {
+    **dict.fromkeys(words("l1_loss mse_loss smooth_l1_loss huber_loss"), _ZERO),
+    "binary_cross_entropy_with_logits": _LOGITS,
+    "cross_entropy": _CLASSES,
+}
+_MODULES = {
+    **{f"torch.nn.{name}": _ZERO for name in ("L1Loss", "MSELoss", "SmoothL1Loss", "HuberLoss")},
+    "torch.nn.BCEWithLogitsLoss": _LOGITS,
+    "torch.nn.CrossEntropyLoss": _CLASSES,
+}
+
+
+def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+    """The one repair, where the node is a selection by a mask."""
+    return accepted(mask_in_loss(function, node, kind))
+
+
+class _No(Exception):
+    """Why the repair does not fit."""
+
+
+def mask_in_loss(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> Repaired:
+    """`loss(x[mask], y[mask])` as `loss(torch.where(mask, x, 0), torch.where(mask, y, 0))`, times what the zeros
+    lower the mean by.
+
+    Also where `x = x.masked_select(mask)` stands before it, under a plain `if` or not; all such selections of the
+    block then go together. Refused where anything else is done with what was selected than arithmetic element by
+    element.
+    """
+    kind = kind or guess(function)
+    try:
+        call = _loss_around(function, node)
+        return _within(function, call, kind) if call is not None else _Block(function, node, kind).rewritten()
+    except _No as no:
+        return Refusal(str(no))
+
+
+def _loss_around(function: FunctionCode, node: cst.CSTNode) -> cst.Call | None:
+    """The call of a loss that a selection is an operand of."""
+    arg = function.parent(node)
+    call = function.parent(arg) if isinstance(arg, cst.Arg) else None
+    return call if isinstance(call, cst.Call) and _loss(function, call) else None
+
+
+def _loss(function: FunctionCode, call: cst.Call) -> _Loss | None:
+    """The loss that a call takes the mean of, with two operands (modules are taken to do so)."""
+    name = qualified(function, call.func) or ""
+    found = (
+        _LOSSES.get(callee(call)) if name.startswith("torch.") else _MODULES.get(told(function, call.func))
+    )
+    fits = len(call.args) >= 2 and all(
+        not arg.star
+        and (arg.keyword is None) == (at < 2)
+        and not (
+            arg.keyword and arg.keyword.value in words("reduction size_average reduce weight ignore_index")
+        )
+        for at, arg in enumerate(call.args)
+    )
+    return found if fits else None
+
+
+def _within(function: FunctionCode, call: cst.Call, kind: Kind) -> Fix:
+    both = [masked_of(function, arg.value) for arg in call.args[:2]]
+    if both[0] is None or both[1] is None:
+        raise _No("only one operand is selected")
+    masks = [source(function, one[1]) for one in both if one is not None]
+    if masks[0] != masks[1] or any(effect(part) for one in both if one for part in one):
+        raise _No("the operands are selected by different masks")
+    if kind(both[0][1]) != "tensor:bool" and callee(call) != "masked_select":
+        raise _No("the index is not known to be a mask")
+    where, imports = torch_name(function, "torch.where")
+    new = _scaled(function, call, where, [source(function, one[0]) for one in both if one], masks[0])
+    return _fix(function, {call: new}, imports)
+
+
+def _scaled(
+    function: FunctionCode, call: cst.Call, where: str, operands: Sequence[str], mask: str
+) -> cst.BaseExpression:
+    """The loss of both operands, neutral outside the mask, as the mean over the mask."""
+    name = cst.parse_expression(mask)
+    text = (
+        mask
+        if isinstance(name, cst.Name | cst.Attribute | cst.Call | cst.Subscript) or name.lpar
+        else f"({mask})"
+    )
+    loss = _loss(function, call)
+    assert loss is not None
+    given = [
+        one if fill is None else f"{where}({mask}, {one}, {fill})"
+        for one, fill in zip(operands, (loss.operand, loss.target), strict=True)
+    ]
+    given += [source(function, arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args[2:]]
+    scale = f" * ({text}.numel() / {text}.sum())" if loss.scaled else ""
+    whole = f"{source(function, call.func)}({', '.join(given)}){scale}"
+    if len(whole) > 80:  # the tree adds the indentation of the statement
+        inner = "".join(f"{function.module.default_indent}{one},\n" for one in given)
+        whole = f"{source(function, call.func)}(\n{inner}){scale}"
+    parent = function.parent(call)
+    alone = (
+        not loss.scaled
+        or isinstance(parent, cst.Assign | cst.Return | cst.Arg | cst.AugAssign | cst.AnnAssign)
+        or (isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.Add))
+    )
+    return cst.parse_expression(whole if alone else f"({whole})")
+
+
+def _fix(function: FunctionCode, new: dict[cst.CSTNode, New], imports: Sequence[Any]) -> Fix:
+    return fix(
+        "Take the loss of all elements, with those outside the mask made neutral, as the mean over the mask. It "
+        "assumes that the loss takes the mean (and a cross entropy ignores the class -100), and that the mask has the "
+        "shape of the operands, or is broadcast to it. The last digits may differ, and the largest numbers of a dtype "
+        "overflow.",
+        (*imports, *rewrite(function, new)),
+    )
+
+
+@dataclass
+class _Group:
+    """Selections of one block: `masks` by the name that is selected, and the statements that select."""
+
+    masks: dict[str, str] = field(default_factory=dict)
+    statements: list[cst.CSTNode] = field(default_factory=list)
+
+
+class _Block:
+    """Selections of one block, `x = x.masked_select(mask)`, with the losses that are taken of them."""
+
+    def __init__(self, function: FunctionCode, node: cst.CSTNode, kind: Kind) -> None:
+        self.function, self.kind = function, kind
+        statement = statement_of(function, node)
+        owner = enclosing_function(function, node)
+        found = None if statement is None else self.selected(statement)
+        if statement is None or owner is None or found is None:
+            raise _No("nothing is selected by a mask, under its own name, here")
+        self.owner, self.mask = owner, found[1]
+        outer = function.parent(function.parent(statement) or statement)
+        if isinstance(outer, cst.If) and self.selects_where_given(outer):
+            statement = outer
+        place = block_of(function, statement)
+        if place is None:
+            raise _No("not in a block")
+        self.block = place[0]
+        self.group = _Group()
+        plain = [one for one in self.block if not self.gather(one)]
+        around = function.parent(function.parent(statement) or statement)
+        self.flag: cst.If | None = None
+        if isinstance(around, cst.If) and not plain:
+            if around.orelse is not None or effect(around.test):
+                raise _No("the `if` does more than to select")
+            self.flag = around
+        while isinstance(around, cst.If | cst.With):
+            around = function.parent(function.parent(around) or around)
+        if not isinstance(around, cst.FunctionDef):
+            raise _No("the selection stands in a loop, or a `try`")
+
+    def selected(self, statement: cst.CSTNode) -> tuple[str, str] | None:
+        """The name and the mask of `x = x.masked_select(mask)` or `y = x.view(-1)[mask]`."""
+        if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+            return None
+        only = statement.body[0]
+        if not isinstance(only, cst.Assign) or len(only.targets) != 1:
+            return None
+        target, found = only.targets[0].target, masked_of(self.function, only.value)
+        if not isinstance(target, cst.Name) or found is None:
+            return None
+        tensor, mask = found
+        if effect(tensor) or not isinstance(mask, cst.Name) or mask.value == target.value:
+            return None
+        if isinstance(only.value, cst.Subscript) and self.kind(mask) != "tensor:bool":
+            return None
+        return target.value, mask.value
+
+    def unselected(self, statement: cst.CSTNode) -> cst.BaseExpression | None:
+        """What is selected from by a statement of the group; None where that has the name of what is selected."""
+        only = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
+        if not isinstance(only, cst.Assign):
+            return None
+        found = masked_of(self.function, only.value)
+        assert found is not None
+        tensor, target = found[0], only.targets[0].target
+        same = isinstance(tensor, cst.Name) and isinstance(target, cst.Name) and tensor.value == target.value
+        return None if same else tensor
+
+    def gather(self, statement: cst.CSTNode) -> bool:
+        """Take the statement into the group, if all that it does is to select."""
+        found = self.selected(statement)
+        if found is not None:
+            name, mask = found
+            if self.group.masks.setdefault(name, mask) != mask or name in self.group.masks.values():
+                raise _No(f"`{name}` is selected twice, or is a mask itself")
+            self.group.statements.append(statement)
+            return True
+        if isinstance(statement, cst.If) and self.selects_where_given(statement):
+            for one in statement.body.body:
+                self.gather(one)
+            self.group.statements[-len(statement.body.body) :] = [statement]
+            return True
+        return False
+
+    def selects_where_given(self, statement: cst.If) -> bool:
+        """Whether it is `if x is not None: x = x[mask]`."""
+        return (
+            statement.orelse is None
+            and _is_none_test(statement.test)
+            and all(self.selected(one) is not None for one in statement.body.body)
+        )
+
+    def rewritten(self) -> Fix:
+        function = self.function
+        ends = {
+            name: function.range(self.flag or statement)[2:]
+            for statement in self.group.statements
+            for name in set(binds(statement)) & set(self.group.masks)
+        }
+        losses: dict[cst.Call, str] = {}
+        unfit: dict[str, _No] = {}
+        for use in uses(self.owner.body):
+            if use.name not in self.group.masks or function.range(use.node)[:2] < ends[use.name]:
+                continue
+            try:
+                if self.flag is None and not self.in_block(use.node):
+                    raise _No(f"`{use.name}` is used where it may be another")
+                if use.binds:
+                    self.must_stay_elementwise(use.node, use.name)
+                elif (call := self.consumer(use.node, use.name)) is not None:
+                    losses[call] = self.group.masks[use.name]
+            except _No as no:
+                unfit[self.group.masks[use.name]] = no
+        if self.flag is not None and unfit:
+            raise next(iter(unfit.values()))
+        if self.mask in unfit:
+            raise unfit[self.mask]
+        masks = [one for one in dict.fromkeys(self.group.masks.values()) if one not in unfit]
+        losses = {call: mask for call, mask in losses.items() if mask in masks}
+        if self.mask not in losses.values():
+            raise _No("no loss is taken of what was selected")
+        where, imports = torch_name(function, "torch.where")
+        kept = {
+            mask: fresh(function, f"{mask}_kept") for mask in masks if self.flag or self.bound_later(mask)
+        }
+        new: dict[cst.CSTNode, New] = {}
+        for call, mask in losses.items():
+            operands = [source(function, arg.value) for arg in call.args[:2]]
+            new[call] = _scaled(function, call, where, operands, kept.get(mask, mask))
+        for statement in self.group.statements:
+            tensor = self.unselected(statement)
+            if tensor is not None and self.flag is not None:
+                raise _No("what is selected under the `if` has another name")
+            if self.flag is None and not set(unfit) & reads(statement):
+                # `x = x[mask]` goes, `y = x.view(-1)[mask]` becomes `y = x.view(-1)`.
+                new |= {statement: None} if tensor is None else {statement.body[0].value: tensor}  # type: ignore[attr-defined]
+        if self.flag is not None:
+            all_of, more = torch_name(function, "torch.ones_like")
+            imports = (*imports, *more)
+            test = source(function, self.flag.test)
+            made: list[Any] = [
+                cst.parse_statement(f"{name} = {mask} if {test} else {all_of}({mask})")
+                for mask, name in kept.items()
+            ]
+            made[0] = made[0].with_changes(leading_lines=self.flag.leading_lines)
+            new[self.flag] = made
+        return _fix(function, new, tuple(dict.fromkeys(imports)))
+
+    def in_block(self, node: cst.CSTNode) -> bool:
+        return any(one in self.block for one in (node, *ancestors(self.function, node)))
+
+    def bound_later(self, mask: str) -> bool:
+        """Whether the mask's name may hold something else by the time of a loss."""
+        end = min(self.function.range(one)[2:] for one in self.group.statements if mask in reads(one))
+        return any(
+            use.name == mask and use.binds and self.function.range(use.node)[:2] > end
+            for use in uses(self.owner.body)
+        )
+
+    def must_stay_elementwise(self, target: cst.CSTNode, name: str) -> None:
+        """Raise _No unless the name is bound to something made of it element by element."""
+        assign = self.function.parent(self.function.parent(target) or target)
+        if not isinstance(assign, cst.Assign) or not self.elementwise(assign.value, name):
+            raise _No(f"`{name}` becomes something else")
+
+    def elementwise(self, node: cst.BaseExpression, name: str) -> bool:
+        """Whether the expression is made of the name and of plain numbers, element by element."""
+        if isinstance(node, cst.Name):
+            return node.value == name
+        if isinstance(node, cst.UnaryOperation):
+            return self.elementwise(node.expression, name)
+        if isinstance(node, cst.BinaryOperation):
+            sides = (node.left, node.right)
+            return any(
+                self.elementwise(one, name)
+                and not self.kind(other).startswith("tensor")
+                and not uses_any(other, name)
+                for one, other in (sides, sides[::-1])
+            )
+        if isinstance(node, cst.Call) and callee(node) in ELEMENTWISE:
+            known = qualified(self.function, node.func)
+            if known is not None and known.startswith("torch.") and node.args:
+                return self.elementwise(node.args[0].value, name)
+            if known is None and isinstance(node.func, cst.Attribute):
+                return self.elementwise(node.func.value, name)
+        return False
+
+    def mask_of(self, operand: cst.BaseExpression) -> str | None:
+        """The mask that the operand of a loss was selected by."""
+        found = [mask for name, mask in self.group.masks.items() if self.elementwise(operand, name)]
+        return found[0] if found else None
+
+    def consumer(self, node: cst.CSTNode, name: str) -> cst.Call | None:
+        """The loss that the name is an operand of; None for what is harmless. Raises _No for anything else."""
+        function = self.function
+        for outer in ancestors(function, node):
+            if isinstance(outer, cst.Comparison) and _is_none_test(outer):
+                return None
+            if isinstance(outer, cst.Assign):
+                target = outer.targets[0].target
+                if (
+                    isinstance(target, cst.Name)
+                    and target.value == name
+                    and self.elementwise(outer.value, name)
+                ):
+                    return None
+                break
+            if isinstance(outer, cst.Call) and _loss(function, outer):
+                masks = {self.mask_of(arg.value) for arg in outer.args[:2]}
+                if masks != {self.group.masks[name]}:
+                    raise _No("the loss has an operand that was selected otherwise")
+                return outer
+            if isinstance(outer, cst.BaseStatement):
+                break
+        # Sizes of what was selected are asked where nothing is selected: under another `if`.
+        parent = function.parent(node)
+        asks = isinstance(parent, cst.Attribute) and parent.attr.value in (
+            "size",
+            "shape",
+            "dim",
+            "ndim",
+            "device",
+        )
+        under = any(isinstance(one, cst.If) for one in ancestors(function, node))
+        if self.flag is not None and asks and under:
+            return None
+        raise _No(f"something else is done with `{name}`")
+
+
+def uses_any(node: cst.CSTNode, name: str) -> bool:
+    return any(use.name == name for use in uses(node))
+
+
+def _is_none_test(node: cst.BaseExpression) -> bool:
+    return (
+        isinstance(node, cst.Comparison)
+        and len(node.comparisons) == 1
+        and isinstance(node.comparisons[0].operator, cst.Is | cst.IsNot)
+        and isinstance(node.comparisons[0].comparator, cst.Name)
+        and node.comparisons[0].comparator.value == "None"
+    )

@@ -1,0 +1,272 @@
+"""print, logging and warnings: a form that stays in the graph, or a setting that lets Dynamo go on."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import libcst as cst
+
+from pt2lint.finding import WAY_ROUND, Edit, Fix
+from pt2lint.fixes.kinds import Kind, guess, words
+from pt2lint.fixes.repairs.settings import setting
+from pt2lint.fixes.rewrite import (
+    Refusal,
+    Repaired,
+    accepted,
+    binds,
+    enclosing_function,
+    fix,
+    import_edit,
+    parameters,
+    qualified,
+    reads,
+    rewrite,
+    source,
+    statement_of,
+    torch_name,
+)
+from pt2lint.rule import FunctionCode
+
+
+def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+    """All that fits of: printing in the graph, logging while tracing, a setting, and last a guard that leaves the
+    call to eager mode."""
+    if not isinstance(node, cst.Call):
+        return ()
+    kind = kind or guess(function)
+    return accepted(
+        print_in_graph(function, node, kind),
+        log_while_tracing(function, node, kind),
+        keep_logging(function, node, kind),
+        only_in_eager(function, node),
+    )
+
+
+def print_in_graph(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
+    """`print("x", t)` as `torch._higher_order_ops.print("x {!s}", t)`, which is part of the graph.
+
+    From torch 2.13 on. Refused with `sep`, `end`, `file`, starred arguments, and values that are neither
+    tensors nor numbers. Unsafe only in that the operator's name is private to torch: it prints the same text.
+    """
+    kind = kind or guess(function)
+    if not isinstance(node.func, cst.Name) or node.func.value != "print" or "print" in function.imports:
+        return Refusal("not the built-in print")
+    if function.target < (2, 13):
+        return Refusal("torch has no print that stays in the graph before 2.13")
+    if any(arg.keyword is not None or arg.star for arg in node.args):
+        return Refusal("print is given a keyword or a starred argument")
+    fields: list[_Field] = []
+    for arg in node.args:
+        if fields:
+            fields.append(_Field("text", " "))
+        piece = _fields(function, arg.value, kind)
+        if isinstance(piece, Refusal):
+            return piece
+        fields += piece
+    if not any(field.text for field in fields):
+        return Refusal("nothing is printed but the end of the line")
+    quote = next((mark for mark in ('"', "'") if not any(mark in field.text for field in fields)), None)
+    if quote is None:
+        return Refusal("the text holds both kinds of quotes")
+    shaped = any(field.what == "static" for field in fields)
+    text = "".join(
+        field.text if field.what == "text" or not shaped else f"{{{field.text}}}" for field in fields
+    )
+    name, imports = torch_name(function, "torch._higher_order_ops.print")
+    given = [field.value for field in fields if field.what == "tensor"]
+    call = f"{name}({', '.join([('f' if shaped else '') + quote + text + quote, *given])})"
+    edits = (*imports, *rewrite(function, {node: cst.parse_expression(call)}))
+    return fix(
+        "Print with the operator that is part of the graph: it prints the same, compiled or not.", edits
+    )
+
+
+class _Field(NamedTuple):
+    """A part of the text printed: as it is, a tensor (`text` is its field in braces), or an expression that
+    is known without any tensor's values, and goes into an f-string."""
+
+    what: Literal["text", "tensor", "static"]
+    text: str
+    value: str = ""
+
+
+def _fields(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> list[_Field] | Refusal:
+    if isinstance(node, cst.SimpleString):
+        value = node.evaluated_value
+        if not isinstance(value, str) or "\\" in source(function, node) or "{" in value or "}" in value:
+            return Refusal("the text holds braces or escapes")
+        return [_Field("text", value)]
+    if isinstance(node, cst.Integer | cst.Float):
+        return [_Field("text", str(node.evaluated_value))]
+    if isinstance(node, cst.FormattedString):
+        return _formatted(function, node, kind)
+    return _value(function, node, kind, "!s")
+
+
+def _value(function: FunctionCode, node: cst.BaseExpression, kind: Kind, how: str) -> list[_Field] | Refusal:
+    text = source(function, node)
+    if kind(node).startswith("tensor"):
+        return [_Field("tensor", f"{{{how}}}", text)]
+    if isinstance(node, cst.Attribute) and node.attr.value in ("shape", "dtype", "device", "ndim"):
+        return [_Field("static", text + how.removeprefix("!s"))]
+    if kind(node) in ("int", "float", "bool") and "\n" not in text:  # a str may hold braces
+        return [_Field("static", text + how.removeprefix("!s"))]
+    return Refusal(f"`{text}` is not known to be a tensor or a constant")
+
+
+def _formatted(function: FunctionCode, node: cst.FormattedString, kind: Kind) -> list[_Field] | Refusal:
+    fields: list[_Field] = []
+    for part in node.parts:
+        if isinstance(part, cst.FormattedStringText):
+            if any(mark in part.value for mark in "{}\\"):
+                return Refusal("the text holds braces or escapes")
+            fields.append(_Field("text", part.value))
+            continue
+        if not isinstance(part, cst.FormattedStringExpression) or part.equal is not None:
+            return Refusal("the text uses `=` in a field")
+        spec = "".join(source(function, one) for one in part.format_spec or ())
+        conversion = f"!{part.conversion}" if part.conversion else ""
+        found = _value(function, part.expression, kind, conversion + (f":{spec}" if spec else ""))
+        if isinstance(found, Refusal):
+            return found
+        fields += found
+    return fields
+
+
+_LEVELS = words("debug info warning warn error critical exception log warning_once info_once")
+
+
+def log_while_tracing(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
+    """`logger.warning("text")` through a function that Dynamo calls while it traces, `assume_constant_result`.
+
+    The message then comes once for each compilation, and at each call in eager mode as before (measured on torch
+    2.6 to 2.15). Refused where the message holds what may change from call to call: each value would compile
+    anew; and where the logger is not one of the file's own names.
+    """
+    kind = kind or guess(function)
+    if not _logs(function, node):
+        return Refusal("not a call that logs")
+    if not isinstance(function.parent(node), cst.Expr):
+        return Refusal("the call's result is used")
+    owner = enclosing_function(function, node)
+    if owner is None:
+        return Refusal("not in a function")
+    local = set(binds(owner.body)) | {param.name.value for param in parameters(owner)}
+    if reads(node.func) & local:
+        return Refusal("the logger is not a name of the file")
+    if any(arg.star for arg in node.args):
+        return Refusal("starred arguments")
+    changing = next((arg.value for arg in node.args if not _steady(arg.value, local, kind)), None)
+    if changing is not None:
+        return Refusal(f"`{source(function, changing)}` may change from call to call")
+    spelled = source(function, node.func)
+    helper = f"_{'_'.join(spelled.split('.')).strip('_')}_while_tracing"
+    if helper in local:
+        return Refusal(f"the name `{helper}` is taken")
+    decorator, imports = torch_name(function, "torch.compiler.assume_constant_result")
+    at = function.import_line
+    text = (
+        f"\n\n@{decorator}  # Dynamo calls it while it traces, once for each graph\n"
+        f"def {helper}(*args, **kwargs):\n    {spelled}(*args, **kwargs)\n"
+    )
+    defined = () if helper in function.functions else (Edit(function.path, at, 1, at, 1, text),)
+    edits = (*imports, *defined, *rewrite(function, {node.func: cst.Name(helper)}))
+    return fix(
+        "Log while Dynamo traces: the message comes once for each compilation. In eager mode nothing changes.",
+        edits,
+    )
+
+
+def _logs(function: FunctionCode, node: cst.Call) -> bool:
+    """Whether the call logs or warns."""
+    heard = {op.name.removeprefix("call ") for op in function.ops_at(node)} | {qualified(function, node.func)}
+    return "warnings.warn" in heard or any(
+        name is not None and name.startswith("logging.") and name.rpartition(".")[2] in _LEVELS
+        for name in heard
+    )
+
+
+def _steady(node: cst.BaseExpression, local: set[str], kind: Kind) -> bool:
+    """Whether a value that is logged stays the same, or is guarded by Dynamo in any case: text, what the file names,
+    attributes of `self`."""
+    if isinstance(node, cst.SimpleString | cst.Integer | cst.Float):
+        return True
+    if isinstance(node, cst.ConcatenatedString):
+        return _steady(node.left, local, kind) and _steady(node.right, local, kind)
+    if isinstance(node, cst.FormattedString):
+        return all(
+            isinstance(part, cst.FormattedStringText)
+            or (isinstance(part, cst.FormattedStringExpression) and _steady(part.expression, local, kind))
+            for part in node.parts
+        )
+    if kind(node).startswith("tensor"):
+        return False
+    if isinstance(node, cst.Name):
+        return node.value not in local or kind(node) == "str"
+    root: cst.BaseExpression = node
+    while isinstance(root, cst.Attribute):
+        root = root.value
+    return (
+        isinstance(root, cst.Name) and root is not node and (root.value == "self" or root.value not in local)
+    )
+
+
+def keep_logging(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
+    """A setting of torch._dynamo for the called function.
+
+    `warnings.warn` is moved behind the graph and still warns; methods of loggers, and the functions of
+    logging, are left out of compiled code. Neither is a repair.
+    """
+    del kind
+    known = qualified(function, node.func)
+    heard = {op.name.removeprefix("call ") for op in function.ops_at(node) if op.name.startswith("call ")}
+    name = known or next(iter(heard), "")
+    spelled = source(function, node.func)
+    if name == "warnings.warn":
+        return setting(
+            function,
+            f"reorderable_logging_functions.add({spelled})",
+            "let Dynamo move the warning behind the graph: it is given later, and once for each call.",
+        )
+    if name.startswith("logging.") and isinstance(node.func, cst.Attribute) and name.count(".") == 1:
+        return setting(
+            function,
+            f"ignore_logging_functions.add({spelled})",
+            f"let Dynamo leave `{spelled}` out: compiled code does not log.",
+        )
+    method = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
+    if method in _LEVELS and any(one.startswith("logging.Logger.") for one in heard):
+        imports: tuple[Edit, ...] = ()
+        local = next((key for key, value in function.imports.items() if value == "logging"), None)
+        if local is None and "logging" in function.imports:
+            return Refusal("`logging` is another module here")
+        if local is None:
+            local, imports = "logging", (import_edit(function, "import logging"),)
+        return setting(
+            function,
+            f"ignore_logger_methods.add({local}.Logger.{method})",
+            f"let Dynamo leave calls of loggers' `{method}` out: compiled code does not log.",
+            *imports,
+        )
+    return Refusal("not a function of logging or warnings")
+
+
+def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
+    """`if not torch.compiler.is_compiling():` around the call: compiled code then does without it."""
+    statement = statement_of(function, node)
+    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
+        return Refusal("the call shares its line")
+    only = statement.body[0]
+    if not isinstance(only, cst.Expr) or only.value is not node:
+        return Refusal("the call's result is used")
+    name, imports = torch_name(function, "torch.compiler.is_compiling")
+    body = cst.IndentedBlock([statement.with_changes(leading_lines=())])
+    guarded = cst.If(
+        test=cst.parse_expression(f"not {name}()"), body=body, leading_lines=statement.leading_lines
+    )
+    edits = (*imports, *rewrite(function, {statement: guarded}))
+    return fix(
+        f"{WAY_ROUND}: leave the call to eager mode. Compiled code goes without it, and the compiler no longer "
+        "sees the code that runs in eager mode.",
+        edits,
+    )

@@ -1,0 +1,169 @@
+"""Numbers read out of tensors: the tensor itself where a tensor will do."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.finding import Fix
+from pt2lint.fixes.kinds import Kind, guess, words
+from pt2lint.fixes.purity import callee
+from pt2lint.fixes.repairs import branch, guard, in_math
+from pt2lint.fixes.repairs.settings import capture_scalars
+from pt2lint.fixes.rewrite import (
+    Refusal,
+    Repaired,
+    accepted,
+    ancestors,
+    enclosing_function,
+    fix,
+    in_parentheses,
+    qualified,
+    rewrite,
+    source,
+    uses,
+)
+from pt2lint.rule import FunctionCode
+
+# Functions and methods of torch that take a tensor where they take a number: all operands, or these keywords.
+_TAKES_TENSORS = words(
+    "clamp clip clamp_min clamp_max add sub mul div true_divide pow maximum minimum where masked_fill "
+    "eq ne lt le gt ge fmod remainder lerp floor_divide full_like isclose"
+)
+
+
+def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+    """All that fits of: the number computed without NumPy, the branch or the check around it rewritten, the
+    tensor kept, scalar capture."""
+    kind = kind or guess(function)
+    plain = in_math.fixes(function, node, kind)
+    around: tuple[Fix, ...] = ()
+    tested = False
+    inner = node
+    for outer in ancestors(function, node):
+        if isinstance(outer, cst.If | cst.IfExp | cst.While) and outer.test is inner:
+            around, tested = (*guard.fixes(function, inner, kind), *branch.fixes(function, inner, kind)), True
+            break
+        if isinstance(outer, cst.Assert):
+            around = guard.fixes(function, outer, kind)
+            break
+        if isinstance(outer, cst.BaseStatement):
+            break
+        inner = outer
+    kept = accepted(keep_tensor(function, node, kind)) if isinstance(node, cst.Call) else ()
+    return (*plain, *around, *kept, *(() if tested else (capture_scalars(function),)))
+
+
+def read_of(function: FunctionCode, node: cst.Call, kind: Kind) -> cst.BaseExpression | None:
+    """The tensor in `t.item()`, `float(t)`, `int(t)` or `bool(t)`."""
+    if isinstance(node.func, cst.Attribute) and node.func.attr.value == "item" and not node.args:
+        return node.func.value
+    if (
+        isinstance(node.func, cst.Name)
+        and node.func.value in ("float", "int", "bool")
+        and len(node.args) == 1
+    ):
+        inner = node.args[0].value
+        if isinstance(inner, cst.Call) and callee(inner) == "item":
+            return read_of(function, inner, kind)
+        return inner
+    return None
+
+
+def keep_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
+    """`t.item()` (or `float(t)`) as `t.detach()`, where all that is done with the number can be done with a
+    tensor of no dimension: arithmetic with tensors, and arguments of torch functions that take either.
+
+    Refused where the number is compared, returned, stored, given to other code, cut to an integer, or used
+    where a tensor cannot stand. Unsafe: a number of Python has double precision and takes the dtype of the
+    tensor it meets; a one-element tensor of one dimension broadcasts.
+    """
+    kind = kind or guess(function)
+    tensor = read_of(function, node, kind)
+    if tensor is None:
+        return Refusal("no number is read out of a tensor here")
+    if callee(node) in ("int", "bool") and kind(tensor) not in ("tensor:int", "tensor:bool"):
+        return Refusal(f"`{callee(node)}` changes the value")
+    if _of_numpy(function, tensor):
+        return Refusal("the number is read out of an array, not a tensor")
+    reason = _bad_use(function, node, kind, 6)
+    if reason:
+        return Refusal(reason)
+    text = in_parentheses(source(function, tensor))
+    if kind(tensor) not in ("tensor:int", "tensor:bool"):
+        text += ".detach()"  # a number has no gradient
+    edits = rewrite(function, {node: cst.parse_expression(text)})
+    return fix(
+        "Keep the value as a tensor: all that is done with it can be done with one. Arithmetic is then "
+        "done in the tensor's precision, not in Python's.",
+        edits,
+    )
+
+
+def _of_numpy(function: FunctionCode, node: cst.BaseExpression) -> bool:
+    """Whether a function of NumPy is what the expression begins with."""
+    here: cst.CSTNode = node
+    while True:
+        if isinstance(here, cst.Call):
+            if (qualified(function, here.func) or "").startswith("numpy."):
+                return True
+            here = here.func
+        elif isinstance(here, cst.Attribute | cst.Subscript):
+            here = here.value
+        elif isinstance(here, cst.BinaryOperation):
+            return _of_numpy(function, here.left) or _of_numpy(function, here.right)
+        else:
+            return False
+
+
+def _bad_use(function: FunctionCode, node: cst.CSTNode, kind: Kind, depth: int) -> str | None:
+    """Why a tensor cannot stand where the expression stands; None where it can."""
+    if depth == 0:
+        return "the number is handed on too often to follow"
+    parent = function.parent(node)
+    if isinstance(parent, cst.BinaryOperation):
+        other = parent.right if parent.left is node else parent.left
+        if kind(other).startswith("tensor"):
+            return None
+        if kind(other) in ("int", "float"):
+            return _bad_use(function, parent, kind, depth - 1)
+        return f"`{source(function, other)}` is not known to be a tensor"
+    if isinstance(parent, cst.UnaryOperation) and not isinstance(parent.operator, cst.Not):
+        return _bad_use(function, parent, kind, depth - 1)
+    if isinstance(parent, cst.Arg):
+        call = function.parent(parent)
+        if isinstance(call, cst.Call) and callee(call) in _TAKES_TENSORS:
+            name = qualified(function, call.func)
+            method = name is None and isinstance(call.func, cst.Attribute)
+            if method and kind(call.func.value).startswith("tensor"):  # type: ignore[attr-defined]
+                return None
+            if name is not None and name.startswith("torch."):
+                return None
+        return "the number is given to a function that may not take a tensor"
+    if (
+        isinstance(parent, cst.Assign)
+        and len(parent.targets) == 1
+        and isinstance(parent.targets[0].target, cst.Name)
+    ):
+        return _bad_name(function, parent.targets[0].target, kind, depth - 1)
+    if isinstance(parent, cst.Comparison | cst.ComparisonTarget):
+        return "the number is compared"
+    if isinstance(parent, cst.Return):
+        return "the number is returned"
+    return "the number is used where a tensor may not stand"
+
+
+def _bad_name(function: FunctionCode, target: cst.Name, kind: Kind, depth: int) -> str | None:
+    owner = enclosing_function(function, target)
+    if owner is None:
+        return "the number is kept outside the function"
+    found = [use for use in uses(owner.body) if use.name == target.value]
+    if sum(use.binds for use in found) != 1:
+        return f"`{target.value}` is bound more than once"
+    if not any(not use.binds for use in found):
+        return f"`{target.value}` is not used"
+    for use in found:
+        if not use.binds:
+            reason = _bad_use(function, use.node, kind, depth)
+            if reason:
+                return f"`{target.value}`: {reason}"
+    return None

@@ -1,0 +1,399 @@
+"""Layers left out at random (LayerDrop, stochastic depth): computed, and selected by `torch.where`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import libcst as cst
+
+from pt2lint.finding import OTHER_DRAWS, Fix
+from pt2lint.fixes.arms import leaves
+from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.purity import effect
+from pt2lint.fixes.repairs.rate import drawn_comparison
+from pt2lint.fixes.rewrite import (
+    New,
+    Refusal,
+    Repaired,
+    accepted,
+    ancestors,
+    binds,
+    block_of,
+    bound_before,
+    enclosing_function,
+    fix,
+    fresh,
+    in_parentheses,
+    live_after,
+    reads,
+    rewrite,
+    source,
+    statement_of,
+    statements,
+    torch_name,
+    uses,
+)
+from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import visit
+
+
+def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+    """The one repair, where the node is (part of) the test that leaves a layer out."""
+    return accepted(compute_and_select(function, node, kind))
+
+
+@dataclass
+class _Skip:
+    """A layer that is left out where `drawn`, the comparison of a random number with a rate, holds.
+
+    It is asked only where the parts of `static`, plain Python, hold. `body` is what is left out. `kept` gives way to
+    a copy of what the body changes, `dropped` to nothing, and `around`, the `if` around the body, to the body.
+    """
+
+    drawn: cst.Comparison
+    static: list[str]
+    body: Sequence[cst.CSTNode]
+    kept: cst.CSTNode
+    dropped: Sequence[cst.CSTNode] = ()
+    around: cst.If | None = None
+
+
+def compute_and_select(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> Repaired:
+    """A layer behind `if torch.rand([]) < rate: continue` as `h = torch.where(drawn, h as it was, layer(h))`.
+
+    Read are a `continue`, also under plain `if`s; a flag that is the comparison, or that an `if` sets; and the
+    comparison as the test itself. Refused where the layer changes anything but tensors that were there before, or
+    leaves the loop.
+    """
+    kind = kind or guess(function)
+    statement = statement_of(function, node)
+    if not isinstance(statement, cst.If):
+        return Refusal("no `if`")
+    skip = (
+        _by_continue(function, statement)
+        or _by_flag(function, statement)
+        or _by_set_flag(function, statement)
+        or _by_test(function, statement)
+    )
+    if skip is None:
+        return Refusal("nothing is left out at random here")
+    reason = next((found for one in skip.body if (found := _unfit(one))), None)
+    if reason:
+        return Refusal(reason)
+    changed = [
+        name
+        for name in binds(*skip.body)
+        if live_after(function, name, skip.body)
+        and bound_before(function, name, skip.kept)
+        and not _collected(name, skip.body)
+    ]
+    if not changed or not set(changed) & reads(*skip.body):
+        return Refusal("the layer makes no tensor of itself")
+    # In `i > 0 and drawn` the first turn is never left out: what the layer makes is there by then.
+    asked = reads(skip.drawn, *(cst.parse_expression(one) for one in skip.static))
+    loop = next((one for one in ancestors(function, statement) if isinstance(one, cst.For)), None)
+    settled = loop is not None and bool(asked & {use.name for use in uses(loop.target)})
+    for use in uses(*skip.body):
+        if use.name in changed and not use.binds:
+            word = kind(cst.ensure_type(use.node, cst.Name))
+            if not word.startswith("tensor") and ((len(changed) > 1 and not settled) or word != "unknown"):
+                return Refusal(f"`{use.name}` is not known to be a tensor")
+    if any(name not in reads(*skip.body) for name in changed):
+        return Refusal("the layer makes a tensor of nothing that was there")
+    if asked & set(binds(*skip.body)):
+        return Refusal("the layer changes what the test asks for")
+    return _rewritten(function, skip, changed)
+
+
+def _rewritten(function: FunctionCode, skip: _Skip, names: Sequence[str]) -> Fix:
+    where, imports = torch_name(function, "torch.where")
+    drawn = source(function, skip.drawn.with_changes(lpar=(), rpar=()))
+    before = {name: fresh(function, f"{name}_before") for name in names}
+    lines = [f"{name} = {where}({drawn}, {before[name]}, {name})" for name in names]
+    indent = function.module.default_indent
+    if skip.static:
+        lines = [f"if {' and '.join(skip.static)}:", *(indent + one for one in lines)]
+    select = statements(function, lines)
+    keep = statements(function, [f"{kept} = {name}" for name, kept in before.items()])
+    above = skip.kept.leading_lines  # type: ignore[attr-defined]
+    keep[0] = keep[0].with_changes(leading_lines=above)
+    new: dict[cst.CSTNode, New] = dict.fromkeys(skip.dropped)
+    if skip.around is None:
+        new[skip.kept] = keep
+        new[skip.body[-1]] = [skip.body[-1], *select]
+    elif skip.around is skip.kept:
+        new[skip.kept] = [*keep, *skip.body, *select]
+    else:
+        first: Any = skip.body[0]
+        first = first.with_changes(leading_lines=[*skip.around.leading_lines, *first.leading_lines])
+        new[skip.kept] = keep
+        new[skip.around] = [first, *skip.body[1:], *select]
+    return fix(
+        f"Compute always, and select what was before where it is left out. With dropout inside, one seed then draws "
+        f"{OTHER_DRAWS}; what is left out still costs its time, and its parameters get a gradient of zero instead of "
+        "none, as long as all values are finite.",
+        (*imports, *rewrite(function, new)),
+    )
+
+
+# --- the ways to leave a layer out
+
+
+def _by_continue(function: FunctionCode, statement: cst.If) -> _Skip | None:
+    """`if drawn: continue`, also as the last statement of plain `if`s, with the layer behind it in the loop."""
+    if not _only(statement, cst.Continue) or statement.orelse is not None:
+        return None
+    found = _parts(function, statement.test)
+    if found is None:
+        return None
+    drawn, static = found
+    outer: cst.If = statement
+    while True:
+        place = block_of(function, outer)
+        if place is None:
+            return None
+        block, index = place
+        around = function.parent(function.parent(outer) or outer)
+        if isinstance(around, cst.For):
+            rest = list(block[index + 1 :])
+            return _Skip(drawn, static, rest, statement) if rest else None
+        if not isinstance(around, cst.If) or around.orelse is not None or index != len(block) - 1:
+            return None
+        if not _plain(function, around.test):
+            return None
+        static = [_text(function, around.test), *static]
+        outer = around
+
+
+def _by_flag(function: FunctionCode, statement: cst.If) -> _Skip | None:
+    """`skip = drawn`, then `if not skip: layer`, or `if not skip or other:`, and `if skip:` for what stands in."""
+    found = _asked(statement.test)
+    if found is None:
+        return None
+    flag, others = found
+    owner = enclosing_function(function, statement)
+    if owner is None or not all(_plain(function, other) for other in others):
+        return None
+    bound = [use.node for use in uses(owner.body) if use.binds and use.name == flag]
+    assign = statement_of(function, bound[0]) if len(bound) == 1 else None
+    if not isinstance(assign, cst.SimpleStatementLine) or len(assign.body) != 1:
+        return None
+    only = assign.body[0]
+    read = _parts(function, only.value) if isinstance(only, cst.Assign) else None
+    return None if read is None else _with_flag(function, statement, flag, others, read, assign, ())
+
+
+def _by_set_flag(function: FunctionCode, statement: cst.If) -> _Skip | None:
+    """`skip = False`, `if drawn: skip = True`, then `if not skip: layer`; the `if` is that of the draw."""
+    if statement.orelse is not None or not isinstance(statement.body, cst.IndentedBlock):
+        return None
+    if len(statement.body.body) != 1:
+        return None
+    flag = _assigned(statement.body.body[0], "True")
+    found = _parts(function, statement.test)
+    owner = enclosing_function(function, statement)
+    if flag is None or found is None or owner is None:
+        return None
+    drawn, static = found
+    outer: cst.If = statement
+    while isinstance(around := function.parent(function.parent(outer) or outer), cst.If):
+        if around.orelse is not None or not _plain(function, around.test):
+            return None
+        static = [_text(function, around.test), *static]
+        outer = around
+    place = block_of(function, outer)
+    bound = [statement_of(function, use.node) for use in uses(owner.body) if use.binds and use.name == flag]
+    if place is None or len(bound) != 2 or bound[1] is not statement.body.body[0]:
+        return None
+    block, index = place
+    clear = bound[0]
+    if clear is None or clear not in block[:index] or _assigned(clear, "False") != flag:
+        return None
+    for later in block[index + 1 :]:
+        asked = _asked(later.test) if isinstance(later, cst.If) else None
+        if asked is None and isinstance(later, cst.If) and _name(later.test) == flag:
+            asked = (flag, [])
+        if asked is not None and asked[0] == flag and not asked[1]:
+            assert isinstance(later, cst.If)
+            alone = outer is not statement and len(_siblings(function, statement)) == 1
+            kept, dropped = (statement, clear) if alone else (clear, statement)
+            return _with_flag(function, later, flag, [], (drawn, static), kept, [dropped])
+    return None
+
+
+def _by_test(function: FunctionCode, statement: cst.If) -> _Skip | None:
+    """`if drawn: what stands in` and `else: layer`."""
+    found = _parts(function, statement.test)
+    if found is None or not isinstance(statement.orelse, cst.Else) or not _stands_in(statement.body):
+        return None
+    body = statement.orelse.body
+    if not isinstance(body, cst.IndentedBlock):
+        return None
+    return _Skip(found[0], found[1], body.body, statement, around=statement)
+
+
+def _with_flag(
+    function: FunctionCode,
+    statement: cst.If,
+    flag: str,
+    others: Sequence[cst.BaseExpression],
+    read: tuple[cst.Comparison, list[str]],
+    kept: cst.CSTNode,
+    dropped: Sequence[cst.CSTNode],
+) -> _Skip | None:
+    """The layer under `if not flag` or in the `else` of `if flag`; all that asks for the flag has to be read."""
+    drawn, static = read
+    negated = isinstance(statement.test, cst.UnaryOperation | cst.BooleanOperation)
+    layer: cst.BaseSuite = statement.body
+    if not negated:
+        if not isinstance(statement.orelse, cst.Else) or not _stands_in(statement.body):
+            return None
+        layer = statement.orelse.body
+    elif statement.orelse is not None and not (
+        isinstance(statement.orelse, cst.Else) and _stands_in(statement.orelse.body)
+    ):
+        return None
+    if not isinstance(layer, cst.IndentedBlock):
+        return None
+    place = block_of(function, statement)
+    if place is None:
+        return None
+    known, removed = [statement.test], list(dropped)
+    for later in place[0][place[1] + 1 :]:
+        if isinstance(later, cst.If) and _name(later.test) == flag and later.orelse is None:
+            if not _stands_in(later.body):
+                return None
+            known.append(later.test)
+            removed.append(later)
+    owner = enclosing_function(function, statement)
+    asked = {id(use.node) for test in known for use in uses(test)}
+    if owner is None or any(
+        use.name == flag and not use.binds and id(use.node) not in asked for use in uses(owner.body)
+    ):
+        return None
+    static = [*static, *(f"not {in_parentheses(source(function, other))}" for other in others)]
+    return _Skip(drawn, static, layer.body, kept, removed, statement)
+
+
+# --- reading
+
+
+def _parts(function: FunctionCode, test: cst.BaseExpression) -> tuple[cst.Comparison, list[str]] | None:
+    """The comparison of a random number with a rate in `plain and plain and drawn`, and the plain parts."""
+    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
+        right = _parts(function, test.right)
+        if right is None or not _plain(function, test.left):
+            return None
+        return right[0], [_text(function, test.left), *right[1]]
+    if not isinstance(test, cst.Comparison):
+        return None
+    drawn = drawn_comparison(function, test)
+    return None if drawn is None else (drawn, [])
+
+
+def _asked(test: cst.BaseExpression) -> tuple[str, list[cst.BaseExpression]] | None:
+    """The flag in `not flag` or `not flag or other`, and the others."""
+    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.Or):
+        left = _asked(test.left)
+        return None if left is None else (left[0], [*left[1], test.right])
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        name = _name(test.expression)
+        return None if name is None else (name, [])
+    return None
+
+
+def _siblings(function: FunctionCode, statement: cst.CSTNode) -> Sequence[cst.CSTNode]:
+    place = block_of(function, statement)
+    return place[0] if place is not None else ()
+
+
+def _name(node: cst.BaseExpression) -> str | None:
+    return node.value if isinstance(node, cst.Name) else None
+
+
+def _text(function: FunctionCode, node: cst.BaseExpression) -> str:
+    """A part of an `and` in source."""
+    loose = isinstance(node, cst.IfExp | cst.Lambda | cst.NamedExpr) or (
+        isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or)
+    )
+    text = source(function, node)
+    return f"({text})" if loose and not node.lpar else text
+
+
+def _plain(function: FunctionCode, node: cst.BaseExpression) -> bool:
+    """Whether an expression may be asked a second time, and asks no random number."""
+    return effect(node) is None and drawn_comparison(function, node) is None
+
+
+def _only(statement: cst.If, kind: type[cst.CSTNode]) -> bool:
+    body = statement.body
+    if not isinstance(body, cst.IndentedBlock) or len(body.body) != 1:
+        return False
+    only = body.body[0]
+    return (
+        isinstance(only, cst.SimpleStatementLine) and len(only.body) == 1 and isinstance(only.body[0], kind)
+    )
+
+
+def _assigned(statement: cst.CSTNode, value: str) -> str | None:
+    """The name in `name = value`."""
+    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+        return None
+    only = statement.body[0]
+    if not isinstance(only, cst.Assign) or len(only.targets) != 1 or _name(only.value) != value:
+        return None
+    return _name(only.targets[0].target) if isinstance(only.targets[0].target, cst.Name) else None
+
+
+def _stands_in(body: cst.BaseSuite) -> bool:
+    """Whether all that a block does is to put None in the place of what the layer gives."""
+
+    def none(value: cst.BaseExpression) -> bool:
+        if isinstance(value, cst.Tuple):
+            return all(none(one.value) for one in value.elements)
+        return _name(value) == "None"
+
+    def nothing(statement: cst.CSTNode) -> bool:
+        return isinstance(statement, cst.SimpleStatementLine) and all(
+            isinstance(one, cst.Pass) or (isinstance(one, cst.Assign) and none(one.value))
+            for one in statement.body
+        )
+
+    return isinstance(body, cst.IndentedBlock) and all(nothing(one) for one in body.body)
+
+
+def _unfit(statement: cst.CSTNode) -> str | None:
+    """Why a statement cannot be run where it was left out."""
+    if leaves(statement):
+        return "a layer that leaves the function or the loop"
+    # What a plain `if` collects (`if output_attentions: all += (...)`) is collected for every layer then.
+    return None if isinstance(statement, cst.If) else effect(statement)
+
+
+def _collected(name: str, body: Sequence[cst.CSTNode]) -> bool:
+    """Whether all that is done to the name is to add to a tuple or a list."""
+
+    def adds(node: cst.CSTNode) -> bool:
+        found: list[bool] = []
+
+        class Visitor:
+            def visit_AugAssign(self, node: cst.AugAssign) -> None:
+                if _name(node.target) == name:
+                    found.append(isinstance(node.value, cst.Tuple | cst.List))
+
+            def visit_Assign(self, node: cst.Assign) -> None:
+                if any(one.name == name for target in node.targets for one in uses(target.target)):
+                    value = node.value
+                    found.append(
+                        isinstance(value, cst.BinaryOperation)
+                        and _name(value.left) == name
+                        and isinstance(value.right, cst.Tuple | cst.List)
+                    )
+
+        visit(node, Visitor())
+        return bool(found) and all(found)
+
+    bound = [one for one in body if name in binds(one)]
+    return bool(bound) and all(adds(one) for one in bound)

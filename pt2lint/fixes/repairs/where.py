@@ -1,0 +1,440 @@
+"""A branch on a tensor's value as `torch.where`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from pt2lint.finding import Edit, Fix
+from pt2lint.fixes.arms import Arms, Refuse, elements, ordered, read_arms, replacement, under_static
+from pt2lint.fixes.condition import Condition, read_condition
+from pt2lint.fixes.kinds import Kind, guess, words
+from pt2lint.fixes.purity import RANDOM, alike, callee, costly, effect, singular
+from pt2lint.fixes.rewrite import (
+    New,
+    Refusal,
+    Repaired,
+    binds,
+    bound_before,
+    enclosing_function,
+    fix,
+    fresh,
+    live_after,
+    parameters,
+    qualified,
+    reads,
+    replaced,
+    rewrite,
+    source,
+    torch_name,
+    uses,
+)
+from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import visit
+
+NAN_WARNING = (
+    " Both sides are computed: the gradient of the side not taken is multiplied by zero, and is NaN where "
+    "that side's own gradient is infinite."
+)
+
+
+def to_where(function: FunctionCode, node: cst.If | cst.IfExp, kind: Kind | None = None) -> Repaired:
+    """The branch as `torch.where`: both sides are computed, and selected between.
+
+    Refused where a side has an effect, assigns to anything but names, calls what is not known to be cheap and
+    free of effects, may raise, or binds a name that the other side leaves unbound.
+
+    Safe where the test surely is a 0-dim bool tensor, each side surely has the shape and dtype of the float
+    tensor it replaces and a gradient that is finite wherever it is not taken, and that tensor is made in the
+    function and never changed in place; otherwise unsafe.
+    """
+    kind = kind or guess(function)
+    try:
+        if isinstance(node, cst.IfExp):
+            return _where_expression(function, node, kind)
+        return _where_statement(function, node, kind)
+    except Refuse as refusal:
+        return Refusal(str(refusal))
+    except cst.ParserSyntaxError:
+        return Refusal("a comment stands inside an expression that has to move")
+
+
+def _where_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Repaired:
+    condition = read_condition(function, node.test, kind)
+    if isinstance(condition, Refusal):
+        return condition
+    if condition.static and costly(function, node.orelse, kind):
+        return Refusal("the test is part tensor, part plain Python, and the other side is not cheap")
+    _check_values(function, (node.body, node.orelse), kind)
+    torch, imports = torch_name(function, "torch.where")
+    first, second = ordered(condition, source(function, node.body), source(function, node.orelse))
+    new = under_static(function, node, condition, f"{torch}({condition.text}, {first}, {second})")
+    safe = False
+    assumes = " It assumes that both values are tensors (or numbers) of one shape and dtype."
+    return _fixed(
+        function,
+        "Select with `torch.where` instead of branching." + assumes,
+        {node: new},
+        (*condition.imports, *imports),
+        (node.body, node.orelse),
+        safe,
+        _severed(function, node, [node.body], [node.orelse], ()),
+    )
+
+
+def _check_values(function: FunctionCode, values: Sequence[cst.BaseExpression], kind: Kind) -> None:
+    for value in values:
+        reason = effect(value) or costly(function, value, kind)
+        if reason:
+            raise Refuse(reason)
+        if isinstance(value, cst.Tuple | cst.List | cst.Dict):
+            raise Refuse("a side is a container, not a tensor")
+        word = kind(value)
+        if word == "bool":
+            raise Refuse("a side sets a flag of Python, not a tensor")
+        if word in ("none", "str", "module") or word.startswith(("list", "dict")):
+            raise Refuse(f"a side is {word if word != 'none' else 'None'}, not a tensor")
+        if callee(value) in RANDOM if isinstance(value, cst.Call) else False:
+            raise Refuse("a side draws random numbers")
+
+
+def _where_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaired:
+    condition = read_condition(function, node.test, kind)
+    if isinstance(condition, Refusal):
+        return condition
+    arms = read_arms(function, node)
+    if isinstance(arms, Refusal):
+        return arms
+    if condition.static and (node.orelse is not None or len(arms.taken) > 1):
+        return Refusal("the test is part plain Python, and there is another side")
+    writer = _WhereWriter(function, kind, arms.taken)
+    if arms.values is not None:
+        lines, values = writer.returned(condition, arms)
+        return _fixed(
+            function,
+            "Compute both results and return the one that `torch.where` selects, instead of branching. It "
+            "assumes that they are tensors of one shape and dtype.",
+            replacement(function, node, arms.taken, lines, ()),
+            (*condition.imports, *writer.imports),
+            values,
+            False,
+            _severed(function, node, [*arms.then, arms.values[0]], [*arms.orelse, arms.values[1]], ()),
+        )
+    lines = writer.selected(condition, arms)
+    names = ", ".join(f"`{name}`" for name in writer.names)
+    safe = condition.exact and not writer.assumed
+    assumes = "" if safe else f" It assumes that {names} keeps its shape and dtype."
+    return _fixed(
+        function,
+        f"Select {names} with `torch.where` instead of branching.{assumes}",
+        replacement(function, node, arms.taken, lines, condition.static),
+        (*condition.imports, *writer.imports),
+        writer.values,
+        safe,
+        _severed(function, node, arms.then, arms.orelse, writer.names),
+    )
+
+
+def _fixed(
+    function: FunctionCode,
+    description: str,
+    new: dict[cst.CSTNode, New],
+    imports: Sequence[Edit],
+    values: Sequence[cst.CSTNode],
+    safe: bool,
+    severed: bool,
+) -> Fix:
+    if severed or any(singular(value) for value in values):
+        description, safe = description + NAN_WARNING, False
+    edits = (*dict.fromkeys(imports), *rewrite(function, new))
+    return fix(description, edits, safe)
+
+
+# What is made of a tensor without passing a gradient on.
+_CUT = words(
+    "zeros_like ones_like full_like empty_like rand_like randn_like detach size numel dim any all item"
+)
+
+
+def _severed(
+    function: FunctionCode,
+    node: cst.CSTNode,
+    then: Sequence[cst.CSTNode],
+    orelse: Sequence[cst.CSTNode],
+    names: Sequence[str],
+) -> bool:
+    """Whether a tensor that one side alone passes a gradient to was made with a gradient that may be infinite.
+
+    Where the other side is taken the tensor gets a gradient of zero instead of none: zero times infinity is NaN.
+    `names` are what the branch selects: what a side does not assign, it passes on.
+    """
+    sides = [_passed(one, names) for one in (then, orelse)]
+    owner = enclosing_function(function, node)
+    pending, known = list(sides[0] ^ sides[1]), set[str]()
+    while pending and owner is not None:
+        name = pending.pop()
+        if name in known:
+            continue
+        known.add(name)
+        for use in uses(owner.body):
+            target = function.parent(use.node) if use.binds and use.name == name else None
+            assign = function.parent(target) if isinstance(target, cst.AssignTarget) else target
+            value = getattr(assign, "value", None)
+            if isinstance(value, cst.BaseExpression):
+                if singular(value):
+                    return True
+                pending += reads(value)
+    return False
+
+
+def _passed(side: Sequence[cst.CSTNode], names: Sequence[str]) -> set[str]:
+    """The names that a side passes a gradient on to."""
+    cut: set[int] = set()
+
+    class Visitor:
+        def visit_Call(self, call: cst.Call) -> None:
+            if callee(call) in _CUT:
+                cut.update(id(use.node) for use in uses(call))
+
+    for one in side:
+        visit(one, Visitor())
+    read = {use.name for use in uses(*side) if not use.binds and id(use.node) not in cut}
+    return read | (set(names) - set(binds(*side)))
+
+
+class _WhereWriter:
+    """Writes the statements that compute both sides and select."""
+
+    def __init__(self, function: FunctionCode, kind: Kind, taken: Sequence[cst.CSTNode]) -> None:
+        self.function, self.kind, self.taken = function, kind, taken
+        self.imports: list[Edit] = []
+        self.values: list[cst.CSTNode] = []
+        self.names: list[str] = []
+        self.assumed = False
+
+    def torch(self, name: str) -> str:
+        text, imports = torch_name(self.function, name)
+        self.imports += imports
+        return text
+
+    def assignments(self, statements: Sequence[cst.BaseStatement]) -> list[tuple[str, cst.BaseExpression]]:
+        """The side as `name = value` pairs."""
+        pairs = []
+        for statement in statements:
+            if isinstance(statement, cst.If):
+                raise Refuse("a side branches again")
+            if not isinstance(statement, cst.SimpleStatementLine):
+                raise Refuse("a side holds a loop or a block")
+            for small in statement.body:
+                if isinstance(small, cst.Pass) or _is_text(small):
+                    continue
+                if isinstance(small, cst.AugAssign) and isinstance(small.target, cst.Name):
+                    reason = "an augmented assignment changes its target in place"
+                    raise Refuse(reason)
+                if not isinstance(small, cst.Assign) or len(small.targets) != 1:
+                    raise Refuse(effect(small) or "a side does something else than assign")
+                target = small.targets[0].target
+                if not isinstance(target, cst.Name):
+                    raise Refuse(effect(small) or "a side assigns to something else than a name")
+                _check_values(self.function, [small.value], self.kind)
+                pairs.append((target.value, small.value))
+        return pairs
+
+    def selected(self, condition: Condition, arms: Arms) -> list[str]:
+        then, orelse = self.assignments(arms.then), self.assignments(arms.orelse)
+        if not then and not orelse:
+            raise Refuse("no side assigns anything")
+        assigned = list(dict.fromkeys(name for name, _ in [*then, *orelse]))
+        outs = [name for name in assigned if live_after(self.function, name, self.taken)]
+        if not outs:
+            raise Refuse("nothing that the sides assign is used afterwards")
+        for name in outs:
+            in_both = all(any(name == one for one, _ in side) for side in (then, orelse))
+            if not in_both and not bound_before(self.function, name, self.taken[0]):
+                raise Refuse(f"`{name}` may be unbound on one side")
+        self.names = outs
+        self.values = [value for _, value in [*then, *orelse]]
+        self.assumed = not all(self.safe(name, then, orelse) for name in outs)
+        where = self.torch("torch.where")
+        if len(assigned) == 1 and max(len(then), len(orelse)) == 1:
+            name = assigned[0]
+            first, second = (source(self.function, side[0][1]) if side else name for side in (then, orelse))
+            first, second = ordered(condition, first, second)
+            return [f"{name} = {where}({condition.text}, {first}, {second})"]
+        take = fresh(self.function, "take")
+        lines = [f"{take} = {self.one_line(condition.text)}"]
+        then_names = self.renamed(lines, then, "then", outs)
+        else_names = self.renamed(lines, orelse, "otherwise", outs)
+        for name in outs:
+            first, second = then_names.get(name, name), else_names.get(name, name)
+            if first != second:
+                first, second = ordered(condition, first, second)
+                lines.append(f"{name} = {where}({take}, {first}, {second})")
+        return lines
+
+    def one_line(self, text: str) -> str:
+        return f"({text})" if "\n" in text else text
+
+    def renamed(
+        self,
+        lines: list[str],
+        pairs: Sequence[tuple[str, cst.BaseExpression]],
+        suffix: str,
+        outs: Sequence[str],
+    ) -> dict[str, str]:
+        """Add the side's assignments under names of their own; returns those names."""
+        own: dict[str, str] = {}
+        for name, value in pairs:
+            text = self.with_names(value, own)
+            own[name] = own.get(name) or fresh(self.function, f"{name}_{suffix}")
+            lines.append(f"{own[name]} = {self.one_line(text)}")
+        return own
+
+    def with_names(self, value: cst.BaseExpression, own: dict[str, str]) -> str:
+        new: dict[cst.CSTNode, New] = {
+            use.node: use.node.with_changes(value=own[use.name])
+            for use in uses(value)
+            if use.name in own and isinstance(use.node, cst.Name)
+        }
+        return source(self.function, replaced(value, new))
+
+    def returned(self, condition: Condition, arms: Arms) -> tuple[list[str], list[cst.CSTNode]]:
+        assert arms.values is not None
+        then, orelse = self.assignments(arms.then), self.assignments(arms.orelse)
+        lines = (
+            [f"{fresh(self.function, 'take')} = {self.one_line(condition.text)}"] if then or orelse else []
+        )
+        test = lines[0].split(" = ")[0] if lines else condition.text
+        then_names = self.renamed(lines, then, "then", ())
+        else_names = self.renamed(lines, orelse, "otherwise", ())
+        where = self.torch("torch.where")
+        sides = [elements(value) for value in arms.values]
+        if len(sides[0]) != len(sides[1]) or isinstance(arms.values[0], cst.Tuple) != isinstance(
+            arms.values[1], cst.Tuple
+        ):
+            raise Refuse("the sides return different structures")
+        results = []
+        for one, other in zip(*sides, strict=True):
+            _check_values(self.function, (one, other), self.kind)
+            first, second = self.with_names(one, then_names), self.with_names(other, else_names)
+            if first == second:
+                results.append(first)
+                continue
+            results.append(f"{where}({test}, {', '.join(ordered(condition, first, second))})")
+        lines.append("return " + ", ".join(results))
+        values = [value for _, value in [*then, *orelse]]
+        return lines, [*values, *arms.values]
+
+    def safe(
+        self,
+        name: str,
+        then: Sequence[tuple[str, cst.BaseExpression]],
+        orelse: Sequence[tuple[str, cst.BaseExpression]],
+    ) -> bool:
+        """Whether the selection of this name surely gives the same tensor, for every input."""
+        if (
+            len(then) > 1
+            or len(orelse) > 1
+            or not is_fresh_float(self.function, name, self.taken[0], self.kind)
+        ):
+            return False
+        return all(
+            one == name and alike(self.function, value, name, self.kind) for one, value in [*then, *orelse]
+        )
+
+
+def _is_text(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Expr) and isinstance(node.value, cst.SimpleString | cst.Ellipsis)
+
+
+def is_fresh_float(function: FunctionCode, name: str, before: cst.CSTNode, kind: Kind) -> bool:
+    """Whether the name holds a float tensor that the function made by arithmetic or by a function of torch
+    that returns a new tensor, and that nothing in the function changes in place or gives another name."""
+    owner = enclosing_function(function, before)
+    if owner is None or any(param.name.value == name for param in parameters(owner)):
+        return False
+    inside = {id(use.node) for use in uses(before)}
+    made = [
+        use.node for use in uses(owner.body) if use.name == name and use.binds and id(use.node) not in inside
+    ]
+    for target in made:
+        parent = function.parent(target)
+        assign = function.parent(parent) if isinstance(parent, cst.AssignTarget) else None
+        if not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
+            return False
+        value = assign.value
+        if kind(value) != "tensor:float" or not _is_new(function, value):
+            return False
+    if not made:
+        return False
+    read = (use.node for use in uses(owner.body) if use.name == name and not use.binds)
+    return not any(_may_alias(function, node) for node in read)
+
+
+_NEW = [
+    "sigmoid",
+    "tanh",
+    "exp",
+    "log",
+    "log1p",
+    "sqrt",
+    "rsqrt",
+    "sin",
+    "cos",
+    "softmax",
+    "log_softmax",
+    "softplus",
+    "gelu",
+    "silu",
+    "rand",
+    "randn",
+    "linear",
+    "layer_norm",
+    "mul",
+    "add",
+    "sub",
+    "div",
+    "clone",
+    "abs",
+    "square",
+    "pow",
+]
+
+
+def _is_new(function: FunctionCode, value: cst.BaseExpression) -> bool:
+    if isinstance(value, cst.BinaryOperation):
+        return True
+    if not isinstance(value, cst.Call):
+        return False
+    known = qualified(function, value.func)
+    return callee(value) in _NEW and (known is None or known.startswith("torch."))
+
+
+def _may_alias(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether a read of the name hands the tensor itself on: to a container, another name, a call that is not
+    torch's, or an operation in place."""
+    parent = function.parent(node)
+    if isinstance(parent, cst.BinaryOperation | cst.UnaryOperation | cst.Comparison | cst.ComparisonTarget):
+        return False
+    if isinstance(parent, cst.Return):
+        return False
+    if isinstance(parent, cst.Arg):
+        call = function.parent(parent)
+        known = qualified(function, call.func) if isinstance(call, cst.Call) else None
+        return known is None or not known.startswith("torch.") or known.endswith("_") or _is_view(known)
+    if isinstance(parent, cst.Attribute):
+        name = parent.attr.value
+        return name.endswith("_") or name == "data" or _is_view(name)
+    return True
+
+
+_VIEWS = words(
+    "view reshape permute transpose expand unsqueeze squeeze flatten t T mT detach contiguous narrow "
+    "split chunk unbind select diagonal to float type_as as_strided unfold swapaxes"
+)
+
+
+def _is_view(name: str) -> bool:
+    last = name.rpartition(".")[2]
+    return last in _VIEWS

@@ -1,0 +1,1 @@
+"""pt2lint inside other programs: editors, pytest, shells."""

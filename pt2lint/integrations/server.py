@@ -1,0 +1,391 @@
+"""`pt2lint server`: findings in the editor, by the Language Server Protocol on stdin and stdout (pygls has the
+protocol).
+
+What is linted is the editor's text, not the file, a moment after the last change; a file that does not parse keeps
+the findings that it had. Linting runs in a thread of its own, so that the editor never waits for it.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import importlib
+import os
+import re
+import sys
+import threading
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from lsprotocol import types as lsp
+
+try:
+    from pygls.lsp.server import LanguageServer  # 2.x
+except ImportError:
+    LanguageServer = importlib.import_module("pygls.server").LanguageServer  # type: ignore[misc]
+
+from pt2lint import __version__
+from pt2lint.check import Checked, check
+from pt2lint.finding import Edit, Finding, Fix
+from pt2lint.fixes.edit import EditError, apply_edits, check_source, choose
+from pt2lint.project.config import Configs
+from pt2lint.project.discover import Discovery
+from pt2lint.project.suppress import add_noqa
+from pt2lint.report.page import markdown, registry_link
+
+WAIT = 0.25  # seconds after the last change
+STACK = 256 * 2**20  # bytes: code may be nested deeply, and a thread's own stack is small
+SEVERITIES = {
+    "error": lsp.DiagnosticSeverity.Error,
+    "warning": lsp.DiagnosticSeverity.Warning,
+    "note": lsp.DiagnosticSeverity.Information,
+}
+FIX_ALL = "source.fixAll.pt2lint"
+_CODE = re.compile(r"\b[A-Z]{3,}[0-9]{3}\b")
+
+
+class Lines:
+    """The lines of a text, and positions in it as pt2lint and as the editor count them.
+
+    Editors count in units of `encoding` ("utf-16" unless they agree on another), pt2lint in code points.
+    """
+
+    def __init__(self, text: str, encoding: str = "utf-16") -> None:
+        self.lines = re.split(r"\r\n|\r|\n", text)
+        self.encoding = encoding
+
+    def _width(self, text: str) -> int:
+        if self.encoding == "utf-32" or text.isascii():
+            return len(text)
+        return len(text.encode("utf-8")) if self.encoding == "utf-8" else len(text.encode("utf-16-le")) // 2
+
+    def position(self, line: int, column: int) -> lsp.Position:
+        """A place counted from 1 in code points, as the editor has it; the nearest where there is none."""
+        if line > len(self.lines):
+            return lsp.Position(len(self.lines) - 1, self._width(self.lines[-1]))
+        return lsp.Position(line - 1, self._width(self.lines[line - 1][: column - 1]))
+
+    def range(self, line: int, column: int, end_line: int, end_column: int) -> lsp.Range:
+        return lsp.Range(self.position(line, column), self.position(end_line, end_column))
+
+    def place(self, position: lsp.Position) -> tuple[int, int]:
+        """The editor's position as (line, column), counted from 1 in code points."""
+        text = self.lines[position.line] if position.line < len(self.lines) else ""
+        column = next(
+            (i for i in range(len(text)) if self._width(text[: i + 1]) > position.character), len(text)
+        )
+        return position.line + 1, column + 1
+
+
+@dataclass
+class Seen:
+    """What was found in one version of a document."""
+
+    version: int | None
+    text: str
+    lines: Lines
+    findings: list[Finding] = field(default_factory=list)
+    pages: Mapping[str, Any] = field(default_factory=dict)
+
+    def at(self, range: lsp.Range) -> list[Finding]:
+        """The findings that a range of the editor touches."""
+        start, end = self.lines.place(range.start), self.lines.place(range.end)
+        return [f for f in self.findings if (f.line, f.column) <= end and start <= (f.end_line, f.end_column)]
+
+
+class Server(LanguageServer):
+    """The documents that are open, what was found in each, and one thread that lints."""
+
+    def __init__(self) -> None:
+        super().__init__("pt2lint", __version__)
+        self.seen: dict[str, Seen] = {}
+        self.waiting: dict[str, asyncio.Task[None]] = {}
+        self.told: set[str] = set()
+        before = threading.stack_size(STACK)
+        self.worker = ThreadPoolExecutor(1)
+        self.worker.submit(int).result()  # starts the thread, while the size of stacks is ours
+        threading.stack_size(before)
+
+    # Linting
+
+    def later(self, uri: str, wait: float = WAIT) -> asyncio.Task[None]:
+        """Lint a document after a moment, unless it changes once more."""
+        self.forget(uri)
+        task = asyncio.get_running_loop().create_task(self._lint(uri, wait))
+        self.waiting[uri] = task
+        return task
+
+    def forget(self, uri: str) -> None:
+        waiting = self.waiting.pop(uri, None)
+        if waiting is not None:
+            waiting.cancel()
+
+    async def _lint(self, uri: str, wait: float) -> None:
+        await asyncio.sleep(wait)
+        document = self.workspace.text_documents.get(uri)
+        path = path_of(uri)
+        if document is None or path is None:
+            return
+        text, version = document.source, document.version
+        beside = {
+            other: each.source
+            for name, each in self.workspace.text_documents.items()
+            if name != uri and (other := path_of(name)) is not None
+        }
+        loop = asyncio.get_running_loop()
+        try:
+            checked = await loop.run_in_executor(self.worker, linted, path, text, beside)
+        except Exception as error:  # a defect of ours must not end the editor's session
+            self.say(f"pt2lint failed on {path}: {type(error).__name__}: {error}; please report it")
+            return
+        document = self.workspace.text_documents.get(uri)
+        if document is None or document.version != version:
+            return  # it has changed meanwhile, and is linted again
+        if checked is None:
+            return
+        for problem in checked.problems:
+            self.say(str(problem))
+        lines = Lines(text, self.encoding)
+        self.seen[uri] = Seen(version, text, lines, checked.findings, checked.pages)
+        self.publish(uri, version, [self.diagnostic(f, lines, checked) for f in checked.findings])
+
+    @property
+    def encoding(self) -> str:
+        given = self.workspace.position_encoding
+        return str(getattr(given, "value", None) or given or "utf-16")
+
+    async def current(self, uri: str) -> Seen | None:
+        """What was found in the document as it now stands."""
+        seen, document = self.seen.get(uri), self.workspace.text_documents.get(uri)
+        if document is not None and (seen is None or seen.version != document.version):
+            await asyncio.wait([self.later(uri, 0)])
+            seen = self.seen.get(uri)
+            if seen is not None and seen.version != document.version:
+                return None  # positions are those of another text
+        return seen
+
+    # What is sent
+
+    def publish(self, uri: str, version: int | None, diagnostics: list[lsp.Diagnostic]) -> None:
+        if hasattr(self, "publish_diagnostics"):  # pygls 1.x
+            self.publish_diagnostics(uri, diagnostics, version)
+        else:
+            self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, diagnostics, version))
+
+    def say(self, text: str) -> None:
+        """Tell the user something, once."""
+        if text in self.told:
+            return
+        self.told.add(text)
+        if hasattr(self, "show_message"):  # pygls 1.x
+            self.show_message(text, lsp.MessageType.Warning)
+        else:
+            self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, text))
+
+    def diagnostic(self, finding: Finding, lines: Lines, checked: Checked) -> lsp.Diagnostic:
+        page = checked.pages.get(finding.code)
+        link = registry_link(page.graph_breaks[0]) if page is not None and page.graph_breaks else None
+        related = []
+        for step in finding.flow[:20]:
+            there = (
+                lines
+                if step.path == finding.path
+                else Lines(checked.sources.get(step.path, ""), self.encoding)
+            )
+            end = len(there.lines[step.line - 1]) + 1 if step.line <= len(there.lines) else 1
+            location = lsp.Location(uri_of(step.path), there.range(step.line, 1, step.line, end))
+            related.append(lsp.DiagnosticRelatedInformation(location, step.message))
+        return lsp.Diagnostic(
+            range=lines.range(finding.line, finding.column, finding.end_line, finding.end_column),
+            severity=SEVERITIES[finding.severity],
+            code=finding.code,
+            code_description=lsp.CodeDescription(link) if link else None,
+            source="pt2lint",
+            message=finding.message,
+            related_information=related or None,
+        )
+
+    def edits(self, uri: str, seen: Seen, edits: Iterable[Edit]) -> lsp.WorkspaceEdit:
+        changes: dict[str, list[lsp.TextEdit]] = {}
+        for edit in edits:
+            lines, there = seen.lines, uri
+            if edit.path != path_of(uri):
+                there = uri_of(edit.path)
+                lines = Lines(self.workspace.get_text_document(there).source, self.encoding)
+            at = lines.range(edit.line, edit.column, edit.end_line, edit.end_column)
+            text = edit.text
+            if edit.line > len(lines.lines):  # after a last line that has no end
+                text = "\n" + text
+            changes.setdefault(there, []).append(lsp.TextEdit(at, text))
+        return lsp.WorkspaceEdit(changes=changes)
+
+    def actions(
+        self, uri: str, seen: Seen, range: lsp.Range, given: Sequence[lsp.Diagnostic]
+    ) -> list[lsp.CodeAction]:
+        """Each fix of the findings in the range, a comment that silences each, and all safe fixes of the file."""
+        made = []
+        for finding in seen.at(range):
+            about = [d for d in given if d.code == finding.code and d.range.start.line == finding.line - 1]
+            for number, fix in enumerate(fix for fix in finding.fixes if applies(fix, seen.text)):
+                action = lsp.CodeAction(f"{finding.code}: {title(fix)}", lsp.CodeActionKind.QuickFix, about)
+                action.edit = self.edits(uri, seen, fix.edits)
+                action.is_preferred = number == 0 and fix.applicability == "safe"
+                made.append(action)
+            if finding.code != "PTX001":
+                silence = silenced(seen.text, finding)
+                if silence:
+                    told = f"Ignore {finding.code} on this line"
+                    action = lsp.CodeAction(told, lsp.CodeActionKind.QuickFix, about)
+                    action.edit = self.edits(uri, seen, silence)
+                    made.append(action)
+        path = path_of(uri) or ""
+        every = choose(seen.findings).edits.get(path, [])
+        if every:
+            action = lsp.CodeAction("Fix all that pt2lint can safely fix", FIX_ALL)
+            action.edit = self.edits(uri, seen, every)
+            made.append(action)
+        return made
+
+
+def linted(path: str, text: str, beside: Mapping[str, str]) -> Checked | None:
+    """What the command line would say of the file with this text, with the settings of its folder; None where it
+    does not parse, which is the editor's to show."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text.removeprefix("\ufeff"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    configs = Configs()
+    if os.path.exists(path) and not Discovery([path], configs, force_exclude=True).files:
+        return Checked()
+    return check([path], configs, texts={path: text}, beside=beside)
+
+
+def applies(fix: Fix, text: str) -> bool:
+    """Whether the fix leaves a file that parses."""
+    try:
+        paths = {edit.path for edit in fix.edits}
+        if len(paths) == 1:
+            check_source("", apply_edits(text, fix.edits))
+        return bool(paths)
+    except EditError:
+        return False
+
+
+def title(fix: Fix) -> str:
+    """The first sentence of what a fix does."""
+    said = re.split(r"[.;] ", fix.description)[0].rstrip(".")
+    return said + (" (may change behaviour)" if fix.applicability == "unsafe" else "")
+
+
+def silenced(text: str, finding: Finding) -> list[Edit]:
+    """The edits that add a comment which silences the finding."""
+    try:
+        new = add_noqa(text, [finding])
+    except (SyntaxError, ValueError):
+        return []
+    pairs = zip(Lines(text).lines, Lines(new).lines, strict=True)
+    return [
+        Edit(finding.path, number, 1, number, len(old) + 1, line)
+        for number, (old, line) in enumerate(pairs, 1)
+        if old != line
+    ]
+
+
+def path_of(uri: str) -> str | None:
+    """The file of a document; a made-up one for a new document without a file, None for what is no document."""
+    parts = urlsplit(uri)
+    if parts.scheme == "file":
+        path = unquote(parts.path)
+        return path[1:].replace("/", os.sep) if re.match(r"/[A-Za-z]:", path) else path
+    if parts.scheme == "untitled":
+        return os.path.abspath(os.path.basename(unquote(parts.path)) or "untitled") + ".py"
+    return None
+
+
+def uri_of(path: str) -> str:
+    from pathlib import Path
+
+    return Path(os.path.abspath(path)).as_uri()
+
+
+def make() -> Server:
+    """A server with all that it can do registered."""
+    server = Server()
+
+    def is_python(uri: str, language: str = "") -> bool:
+        return language == "python" or uri.endswith((".py", ".pyi"))
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
+    async def did_open(params: lsp.DidOpenTextDocumentParams) -> None:
+        if is_python(params.text_document.uri, params.text_document.language_id):
+            server.later(params.text_document.uri, 0)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    async def did_change(params: lsp.DidChangeTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        if uri in server.seen or uri in server.waiting or is_python(uri):
+            server.later(uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
+    async def did_save(params: lsp.DidSaveTextDocumentParams) -> None:
+        for uri in [*server.seen]:  # the others may follow calls into the saved file
+            server.later(uri, 0)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    async def did_close(params: lsp.DidCloseTextDocumentParams) -> None:
+        server.forget(params.text_document.uri)
+        if server.seen.pop(params.text_document.uri, None) is not None:
+            server.publish(params.text_document.uri, None, [])
+
+    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
+    async def hover(params: lsp.HoverParams) -> lsp.Hover | None:
+        seen = await server.current(params.text_document.uri)
+        if seen is None:
+            return None
+        found = seen.at(lsp.Range(params.position, params.position))
+        codes = [finding.code for finding in found]
+        line, column = seen.lines.place(params.position)
+        for word in _CODE.finditer(seen.lines.lines[line - 1] if line <= len(seen.lines.lines) else ""):
+            if word.start() < column <= word.end():
+                codes.append(word.group())  # in a comment that silences
+        pages = [seen.pages[code] for code in dict.fromkeys(codes) if code in seen.pages]
+        if not pages:
+            return None
+        text = "\n\n---\n\n".join(f"# {page.name} ({page.code})\n\n{markdown(page)}" for page in pages)
+        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text))
+
+    kinds = [lsp.CodeActionKind.QuickFix, FIX_ALL]
+
+    @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=kinds))
+    async def code_action(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        uri = params.text_document.uri
+        seen = await server.current(uri)
+        if seen is None:
+            return []
+        actions = server.actions(uri, seen, params.range, params.context.diagnostics)
+        only = params.context.only
+        return [
+            action
+            for action in actions
+            if only is None or any(f"{action.kind}.".startswith(f"{wanted}.") for wanted in only)
+        ]
+
+    return server
+
+
+def run() -> int:
+    """Serve until the editor ends it."""
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(
+        sys.stderr.fileno(), sys.stdout.fileno()
+    )  # what a user's rule prints must not get into the protocol
+    if sys.stdin.isatty():
+        print("pt2lint server: an editor starts this and speaks LSP with it", file=sys.stderr)
+    make().start_io(sys.stdin.buffer, out)
+    return 0

@@ -1,0 +1,1 @@
+"""Which files are read, with which settings, and what in them is silenced."""

@@ -1,0 +1,139 @@
+"""Which files to read: the paths given, folders walked, without what is excluded or ignored by git."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from pt2lint.finding import Problem
+from pt2lint.project.config import Configs, matches, patterns
+
+SUFFIXES = (".py", ".ipynb")
+SKIPPED = frozenset({
+    ".bzr", ".cache", ".direnv", ".eggs", ".git", ".hg", ".hypothesis", ".ipynb_checkpoints", ".mypy_cache",
+    ".nox", ".pt2lint_cache", ".pytest_cache", ".ruff_cache", ".svn", ".tox", ".venv", "__pycache__",
+    "__pypackages__", "_build", "buck-out", "build", "dist", "node_modules", "site-packages", "venv",
+})  # fmt: skip
+
+
+class Discovery:
+    """The files found under the paths, in order and without repetition, as the user would write them.
+
+    `problems` says which paths led nowhere; `watched` lists every file and folder that decided the answer.
+    """
+
+    def __init__(self, paths: Iterable[str], configs: Configs, force_exclude: bool = False) -> None:
+        self.files: list[str] = []
+        self.problems: list[Problem] = []
+        self.watched: list[str] = []
+        self._configs = configs
+        found = (file for path in paths for file in self._under(path, force_exclude))
+        self.files += dict.fromkeys(found)
+
+    def _under(self, given: str, force_exclude: bool) -> list[str]:
+        path = os.path.normpath(given)
+        if os.path.isdir(path):
+            files = sorted(self._walk(path))
+            if not files:
+                self.problems.append(
+                    Problem(given, "no Python file here (or all are excluded or ignored by git)")
+                )
+            return files
+        self.watched.append(path)
+        if not os.path.exists(path):
+            self.problems.append(Problem(given, "no such file or folder"))
+            return []
+        settings = self._configs.of(os.path.dirname(path) or ".")
+        # A file that is named is wanted, unless a caller that names all files (pre-commit) says otherwise.
+        if force_exclude and settings.exclude and matches(settings.exclude, path, settings.root):
+            return []
+        return [path]
+
+    def _walk(self, top: str) -> list[str]:
+        found: list[str] = []
+        ignores = _Ignores(top, self.watched)
+        pending = [top]
+        while pending:
+            folder = pending.pop()
+            settings = self._configs.of(folder)
+            self.watched.append(folder)
+            try:
+                entries = list(os.scandir(folder))
+            except OSError as error:
+                self.problems.append(Problem(folder, f"cannot be listed: {error.strerror or error}"))
+                continue
+            if settings.respect_gitignore:
+                ignores.read(folder, entries)
+            names = {entry.name for entry in entries}
+            if "pyvenv.cfg" in names and folder != top:
+                continue
+            for entry in entries:
+                path = os.path.join(folder, entry.name) if folder != "." else entry.name
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if is_folder:
+                    if entry.name in SKIPPED:
+                        continue
+                elif not entry.name.endswith(SUFFIXES) or not entry.is_file():
+                    continue
+                if settings.exclude and matches(settings.exclude, path, settings.root, is_folder):
+                    continue
+                if settings.respect_gitignore and ignores.ignored(path, is_folder):
+                    continue
+                (pending if is_folder else found).append(path)
+        self.watched += found
+        return found
+
+
+class _Ignores:
+    """The .gitignore files from the repository's root down to the folders walked."""
+
+    def __init__(self, top: str, watched: list[str]) -> None:
+        self._watched = watched
+        self._specs: dict[str, tuple[str, ...]] = {}
+        self._top = os.path.abspath(top)
+        above: list[str] = []
+        folder = self._top
+        while not os.path.exists(os.path.join(folder, ".git")):
+            parent = os.path.dirname(folder)
+            if parent == folder:
+                above = []  # no repository: a .gitignore further up says nothing
+                break
+            above.append(parent)
+            folder = parent
+        for folder in reversed(above):
+            self._read(folder)
+        # Whoever names a folder that git ignores wants it read.
+        if above and self._decide(self._top, True):
+            self._specs.clear()
+
+    def read(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> None:
+        if any(entry.name == ".gitignore" for entry in entries):
+            self._read(os.path.abspath(folder))
+
+    def _read(self, folder: str) -> None:
+        path = os.path.join(folder, ".gitignore")
+        self._watched.append(path)
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                lines = tuple(line for line in file.read().splitlines() if line.strip() and line[0] != "#")
+        except OSError:
+            return
+        if lines:
+            self._specs[folder] = lines
+
+    def ignored(self, path: str, folder: bool) -> bool:
+        return bool(self._specs) and self._decide(os.path.abspath(path), folder)
+
+    def _decide(self, path: str, folder: bool) -> bool:
+        """The nearest .gitignore that has a word on the path decides, as in git."""
+        here = os.path.dirname(path)
+        while True:
+            if here in self._specs:
+                relative = os.path.relpath(path, here).replace(os.sep, "/") + "/" * folder
+                answer = patterns(self._specs[here]).check_file(relative).include
+                if answer is not None:
+                    return bool(answer)
+            parent = os.path.dirname(here)
+            if parent == here:
+                return False
+            here = parent

@@ -1,0 +1,302 @@
+"""What a rule is: one class, one file in `rules/`, and all that it needs to know about the code it reads.
+
+The engine interprets each function that Dynamo will trace and notes *operations* in it: "`torch.Tensor.item` is
+called here", "a tensor is tested for truth here" (pt2lint/op.py lists them). A rule names the operations it
+listens to, and its `check` is handed each one with the LibCST node at that place. So a rule matches by meaning,
+never by spelling, and its fixes keep the user's formatting.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import libcst as cst
+
+from pt2lint.finding import Applicability, Confidence, Edit, Finding, Fix, RulePage, Severity
+from pt2lint.op import Op, Range
+from pt2lint.rule import tree
+
+QUOTED = 72  # characters of code that a message repeats
+
+
+@cache
+def _rank(kind: type[cst.CSTNode]) -> int:
+    """2 for expressions, 1 for statements, 0 for all else."""
+    if issubclass(kind, cst.BaseExpression):
+        return 2
+    return int(issubclass(kind, (cst.BaseStatement, cst.BaseSmallStatement)))
+
+
+@dataclass
+class FunctionCode:
+    """One function as rules see it: its LibCST tree, positions in the file, and the operations in it.
+
+    `text` is the function's source, whole lines from `first_line` on, at any indentation.
+    """
+
+    path: str
+    text: str
+    first_line: int
+    ops: tuple[Op, ...]
+    target: tuple[int, int]
+    imports: Mapping[str, str] = field(default_factory=dict)
+    import_line: int = 1
+    functions: Container[str] = ()  # names of functions that the file defines at its top
+    memo: dict[str, Any] = field(default_factory=dict)  # what repairs found out, for the next one
+    kinds: Callable[[], Mapping[Range, str]] | None = (
+        None  # the interpreter's words (Op.args) for expressions
+    )
+
+    @cached_property
+    def code(self) -> str:
+        """The text as a module of its own, which a header line makes of source at any indentation."""
+        return ("if 1:\n" if self.text[:1] in " \t" else "\n") + self.text
+
+    @cached_property
+    def module(self) -> cst.Module:
+        return cst.parse_module(self.code)
+
+    @cached_property
+    def _positions(self) -> Mapping[cst.CSTNode, tree.Place]:
+        return tree.positions(self.module)
+
+    @cached_property
+    def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
+        return tree.parents(self.module)
+
+    @cached_property
+    def _ops_at(self) -> Mapping[Range, list[Op]]:
+        ops: dict[Range, list[Op]] = {}
+        for op in self.ops:
+            ops.setdefault(op.range, []).append(op)
+        return ops
+
+    def range(self, node: cst.CSTNode) -> Range:
+        """Where the node stands in the file."""
+        line, column, end_line, end_column = self._positions[node]
+        shift = self.first_line - 2
+        return (line + shift, column + 1, end_line + shift, end_column + 1)
+
+    @cached_property
+    def _nodes(self) -> Mapping[Range, cst.CSTNode]:
+        """The node at each range: an expression rather than the statement that is nothing else."""
+        nodes: dict[Range, cst.CSTNode] = {}
+        shift = self.first_line - 2
+        for node, (line, column, end_line, end_column) in self._positions.items():
+            rank = _rank(node.__class__)
+            if rank:
+                key = (line + shift, column + 1, end_line + shift, end_column + 1)
+                if rank == 2 or key not in nodes:
+                    nodes[key] = node
+        return nodes
+
+    def node_at(self, place: Range) -> cst.CSTNode | None:
+        return self._nodes.get(place)
+
+    def ops_at(self, node: cst.CSTNode) -> list[Op]:
+        """All operations noted at a node, whichever rule listens to them."""
+        return self._ops_at.get(self.range(node), [])
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        return self._parents.get(node)
+
+
+class Rule:
+    """Base of all rules. The docstring is the rule's page: a first line, then the sections
+
+    `## What happens`, `## Example` and `## Use instead` (a python block each, both run under Dynamo by the
+    tests) and `## Versions`.
+    """
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    ops: ClassVar[tuple[str, ...]]
+    anywhere: ClassVar[bool] = False  # also hear of operations in code that Dynamo does not trace
+    severity: ClassVar[Severity] = "warning"
+    graph_breaks: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, function: FunctionCode) -> None:
+        self.function = function
+        self.findings: list[Finding] = []
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        """Whether an operation that the rule listens to can lead to a finding: asked before LibCST parses
+        anything, so what `op.args` can decide is best decided here."""
+        return True
+
+    @classmethod
+    def page(cls) -> RulePage:
+        text = inspect.cleandoc(cls.__doc__ or "")
+        return RulePage(
+            cls.code, cls.name, text.split("\n", 1)[0], text, cls.severity, tuple(cls.graph_breaks)
+        )
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        """Look at an operation that the rule listens to, and report it if it is what the rule is about."""
+        raise NotImplementedError
+
+    def text(self, node: cst.CSTNode) -> str:
+        """The node's source as it stands."""
+        return self.function.module.code_for_node(node)
+
+    def quote(self, node: cst.CSTNode) -> str:
+        """The node's source for a message: one line, in backticks, cut where it is long."""
+        text = " ".join(self.text(node).split())
+        return f"`{text if len(text) <= QUOTED else text[: QUOTED - 3] + '...'}`"
+
+    def local_name(self, qualified: str) -> str | None:
+        """How this file spells an imported name ("torch" may be `t`), or None if it does not import it."""
+        for local, target in self.function.imports.items():
+            if target == qualified:
+                return local
+            if qualified.startswith(target + "."):
+                return local + qualified[len(target) :]
+        return None
+
+    def statement(self, node: cst.CSTNode) -> cst.CSTNode:
+        """The simple statement line or compound statement that holds the node."""
+        here: cst.CSTNode | None = node
+        while here is not None and not isinstance(here, cst.SimpleStatementLine | cst.BaseCompoundStatement):
+            here = self.function.parent(here)
+        return here if here is not None else node
+
+    def edit(self, node: cst.CSTNode, text: str) -> Edit:
+        """Replace the node (without the parentheses around it) by `text`."""
+        return Edit(self.function.path, *self.function.range(node), text)
+
+    def import_edit(self, statement: str) -> Edit:
+        """Add an import statement after the file's other imports."""
+        line = self.function.import_line
+        return Edit(self.function.path, line, 1, line, 1, statement + "\n")
+
+    def fix(self, description: str, *edits: Edit, applicability: Applicability = "unsafe") -> Fix:
+        return Fix(description, applicability, tuple(edits))
+
+    def report(
+        self,
+        node: cst.CSTNode,
+        op: Op,
+        message: str,
+        *,
+        fixes: Iterable[Fix] = (),
+        severity: Severity | None = None,
+    ) -> None:
+        """Add a finding at the node. `message` is one sentence with the offending code in backticks.
+
+        A repair that raises does so once the finding is added: it costs the fixes and nothing else.
+        """
+        trouble: Exception | None = None
+        offered: list[Fix] = []
+        try:
+            offered.extend(fixes)
+        except Exception as e:
+            trouble = e
+        confidence: Confidence = "high" if op.sure else "low"
+        line, column, end_line, end_column = self.function.range(node)
+        self.findings.append(
+            Finding(
+                code=self.code,
+                name=self.name,
+                message=message,
+                path=self.function.path,
+                line=line,
+                column=column,
+                end_line=end_line,
+                end_column=end_column,
+                severity=severity or self.severity,
+                confidence=confidence,
+                flow=op.flow,
+                fixes=tuple(offered),
+            )
+        )
+        if trouble is not None:
+            raise trouble
+
+
+def calls(owner: str, names: str) -> tuple[str, ...]:
+    """The operations that calls of several functions of a module, or methods of a type, are."""
+    return tuple(f"call {owner}.{name}" for name in names.split())
+
+
+@cache
+def measured() -> tuple[list[tuple[int, int]], dict[str, str]]:
+    """The versions of torch that were measured, oldest first, and what each operation did on them: a sign for each,
+    "B" if it broke the graph in default mode, "." if not, "-" where it does not exist.
+
+    matrix/evidence.py writes this down from the results of the matrix.
+    """
+    data = json.loads((Path(__file__).parent / "measured.json").read_bytes())
+    return [(major, minor) for major, minor in data["torch"]], data["operations"]
+
+
+def breaks_on(name: str, target: tuple[int, int]) -> bool:
+    """Whether an operation breaks the graph on that torch: as on the newest measured version that is not newer.
+
+    What was not measured is taken to break, and so is what did not exist.
+    """
+    versions, operations = measured()
+    signs = operations.get(name, "B" * len(versions))
+    older = sum(version <= target for version in versions)
+    return signs[max(older, 1) - 1] != "."
+
+
+def is_tensor(word: str) -> bool:
+    """Whether a word of Op.args names a tensor, or an array, which Dynamo takes for one."""
+    return any(part.startswith(("tensor", "array")) for part in word.split(" | "))
+
+
+class GraphBreak(Rule):
+    """A rule about what ends Dynamo's graph (codes PTB1xx).
+
+    `says` is the message, in which `{code}` stands for the offending code. `repairs` are modules of
+    pt2lint.fixes.repairs whose `fixes(function, node)` are offered, the best first. On which torch an operation
+    breaks is read from what was measured (`breaks_on`); where it depends on more than the operation's name, the
+    rule says what was measured by another name: `variant`.
+
+    `INVALID` and `VALID` are code that the rule must report and must not: a module that defines `f`, or
+    the body of `f(x, m, i)`, where x are floats, m is a mask and i are whole numbers. The tests lint
+    each, and run it under Dynamo, where it has to break at the places reported, or nowhere. `args = None`
+    says that it cannot run.
+    """
+
+    says: ClassVar[str] = ""
+    repairs: ClassVar[tuple[str, ...]] = ()
+    VALID: ClassVar[tuple[str, ...]] = ()
+    INVALID: ClassVar[tuple[str, ...]] = ()
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        self.breaks(node, op, self.says)
+
+    def breaks(self, node: cst.CSTNode, op: Op, message: str, variant: str = "") -> None:
+        """Report what breaks the graph on the targeted torch: `message`, with `{code}` in it, then where the
+        tensor came from, and what the break costs where it stands.
+
+        Measured: Dynamo resumes after a break, but not into the middle of a loop, of a `try` or of most `with`
+        blocks. There it leaves the whole function to Python; so it does where the function that breaks is called.
+        """
+        target = self.function.target
+        if not breaks_on(variant or op.name, target):
+            return
+        message = message.replace("{code}", self.quote(node))
+        if op.why:
+            message += f": {op.why}"
+        if op.inside:
+            where = "a loop" if op.inside == "loop" else f"a `{op.inside}`"
+            message += f"; inside {where} Dynamo then gives up the whole function"
+        elif op.caller:
+            message += f"; called inside {op.caller}, which Dynamo then gives up as a whole"
+        worse = bool(op.inside or op.caller)
+        self.report(node, op, message, fixes=self.fixes(node), severity="error" if worse else None)
+
+    def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
+        """What to suggest at the node, the best first."""
+        for name in self.repairs:
+            yield from importlib.import_module(f"pt2lint.fixes.repairs.{name}").fixes(self.function, node)

@@ -1,0 +1,65 @@
+"""What rules about calls of compiled callables share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import libcst as cst
+
+from pt2lint.finding import Step
+from pt2lint.op import Op
+from pt2lint.rule import Rule
+from pt2lint.rule.loop_turns import Turns
+
+
+class Argument(NamedTuple):
+    """An argument of the call: its place among the positional ones or its keyword, `word` what it is and `use` what
+    the compiled function does with it (pt2lint.static.uses), "" where that is not known."""
+
+    key: int | str
+    value: cst.BaseExpression
+    word: str
+    use: str
+
+
+class CompiledCall(Rule):
+    """Base of rules about a compiled callable that code which is not compiled calls."""
+
+    ops = ("call compiled",)
+    anywhere = True
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if isinstance(node, cst.Call):
+            turns = Turns(self.function, node)
+            if turns.loops:
+                self.called(node, op, turns)
+
+    def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
+        """Look at a call that stands in a loop."""
+        raise NotImplementedError
+
+    def arguments(self, node: cst.Call, op: Op) -> Iterator[Argument]:
+        """The plain arguments, without `*` and `**`."""
+        for at, a in enumerate(node.args):
+            if a.star:
+                return
+            key: int | str = a.keyword.value if a.keyword is not None else at
+            yield Argument(key, a.value, op.arg(key), op.arg(f"use {key}"))
+
+    def callee(self, op: Op) -> str:
+        """What was compiled, for a message."""
+        return f"`{op.arg('to')}`" if op.arg("to") else "the compiled function"
+
+    def shown(self, op: Op, key: int | str, what: str = "") -> Op:
+        """The operation, with the way of an argument as its flow: into the compiled function, and to the place that
+        makes it matter (`what` it does there). A report shows it; a run is held against it."""
+        steps = []
+        for word, message in (
+            ("to at", f"`{op.arg(f'name {key}')}` of {self.callee(op)}"),
+            (f"at {key}", what),
+        ):
+            path, _, line = op.arg(word).rpartition(":")
+            if path and line.isdigit() and message:
+                steps.append(Step(path, int(line), message))
+        return op._replace(flow=(*op.flow, *steps))

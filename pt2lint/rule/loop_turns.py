@@ -1,0 +1,373 @@
+"""What is another thing at each turn of a loop, as far as the code of one function tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from pt2lint.rule import FunctionCode
+from pt2lint.rule.syntax import names
+from pt2lint.rule.tree import walk
+
+Loop = cst.For | cst.While
+# From so many turns on Dynamo gives up what is compiled anew at each: its recompile limit, less the first call.
+LIMIT = 8
+# What goes over the same things as its first argument.
+_THROUGH = ("tqdm", "trange", "track", "reversed", "list", "iter")
+_GROW = ("append", "extend", "insert", "appendleft")
+_SHRINK = ("clear", "pop", "popleft", "remove")
+_SIZED = ("zeros", "ones", "empty", "rand", "randn")
+
+
+def loops_around(function: FunctionCode, node: cst.CSTNode) -> list[Loop]:
+    """The loops whose body holds the node, in its own function, the innermost first."""
+    found: list[Loop] = []
+    child, here = node, function.parent(node)
+    while here is not None and not isinstance(here, cst.FunctionDef | cst.Lambda | cst.ClassDef):
+        if isinstance(here, cst.For | cst.While) and child is here.body:
+            found.append(here)
+        child, here = here, function.parent(here)
+    return found
+
+
+class Turns:
+    """The loops around a node and what differs between two of their turns.
+
+    `counts` are names of whole numbers that are another at each turn, `items` names of what a loop goes over. A
+    loop that is known to have no more than LIMIT turns counts for nothing: so many variants may be meant.
+    """
+
+    def __init__(self, function: FunctionCode, node: cst.CSTNode) -> None:
+        self.function = function
+        self.loops = [loop for loop in loops_around(function, node) if not _is_short(loop)]
+        self.counts: set[str] = set()
+        self.items: set[str] = set()
+        self._made: dict[str, cst.BaseExpression] = {}
+        for loop in self.loops:
+            self._read(loop)
+        # What is made of itself means nothing that could be read in its place.
+        self._renewed = {name: self._made[name] for name in self._made if name in self._behind(name)}
+        for name in self._renewed:
+            del self._made[name]
+
+    def _behind(self, name: str) -> set[str]:
+        """The names that what the name is assigned is made of, through other assignments of the loop."""
+        found: set[str] = set()
+        rest = [name]
+        while rest:
+            for other in names(self._made[rest.pop()]):
+                if other.value not in found:
+                    found.add(other.value)
+                    rest += [other.value] if other.value in self._made else []
+        return found
+
+    def _read(self, loop: Loop) -> None:
+        bound = _bindings(loop.body)
+        if isinstance(loop, cst.For):
+            number, items = _targets(loop)
+            self.counts |= {number} - {""} - set(bound)
+            self.items |= items - set(bound)
+        for name, values in bound.items():
+            if len(values) != 1:
+                continue
+            (statement,) = values
+            if isinstance(statement, cst.AugAssign):
+                steps = isinstance(statement.operator, cst.AddAssign | cst.SubtractAssign)
+                if (
+                    steps
+                    and isinstance(statement.value, cst.Integer)
+                    and _unconditional(self.function, statement, loop)
+                ):
+                    self.counts.add(name)
+            elif isinstance(statement, cst.Assign):
+                self._made.setdefault(name, statement.value)
+
+    def meaning(self, value: cst.BaseExpression) -> cst.BaseExpression:
+        """What a name is assigned in the loop, if it is so only once; else the expression itself."""
+        for _ in range(3):
+            if not isinstance(value, cst.Name) or value.value not in self._made:
+                break
+            value = self._made[value.value]
+        return value
+
+    def number(self, value: cst.BaseExpression) -> bool:
+        """Whether it is another whole number at each turn: `n`, `n + 1`, `2 * n`, `len(seen)` of a list that grows."""
+        value = self.meaning(value)
+        if isinstance(value, cst.Name):
+            return value.value in self.counts
+        if isinstance(value, cst.BinaryOperation):
+            plain = isinstance(value.operator, cst.Add | cst.Subtract | cst.Multiply)
+            return plain and self._one(value, self.number)
+        if isinstance(value, cst.Call) and _called(value) == "len" and len(value.args) == 1:
+            inner = value.args[0].value
+            return isinstance(inner, cst.Name) and self.grows(inner.value)
+        return False
+
+    def fraction(self, value: cst.BaseExpression) -> bool:
+        """Whether it is a number of Python that the changing ones make: `n / 100`, `0.9 ** n`, `1 - n / total`."""
+        value = self.meaning(value)
+        if isinstance(value, cst.BinaryOperation):
+            divides = isinstance(value.operator, cst.Divide | cst.Power)
+            keeps = isinstance(value.operator, cst.Add | cst.Subtract | cst.Multiply | cst.Divide | cst.Power)
+            return keeps and self._one(value, lambda s: self.fraction(s) or (divides and self.number(s)))
+        return False
+
+    def _one(self, value: cst.BinaryOperation, fits: Callable[[cst.BaseExpression], bool]) -> bool:
+        """Whether one side is such a number, and the other one a number that stays."""
+        for side, other in ((value.left, value.right), (value.right, value.left)):
+            if _is_number(other) and not self.changes(other) and fits(side):
+                return True
+        return False
+
+    def of_counts_alone(self, value: cst.BaseExpression) -> bool:
+        """Whether the code shows that it is a number: no name is in it but those that count."""
+        value = self.meaning(value)
+        return all(
+            n.value in self.counts or self.of_counts_alone(n) for n in names(value) if n is not value
+        ) and (not isinstance(value, cst.Name) or value.value in self.counts)
+
+    def text(self, value: cst.BaseExpression) -> bool:
+        """Whether it is another text at each turn: `f"step{n}"`, `str(n)`, `"block." + name`."""
+        value = self.meaning(value)
+        if isinstance(value, cst.FormattedString):
+            inner = [p.expression for p in value.parts if isinstance(p, cst.FormattedStringExpression)]
+            return any(self._told(e) for e in inner)
+        if isinstance(value, cst.Call):
+            if _called(value) == "str" and len(value.args) == 1:
+                return self._told(value.args[0].value)
+            callee = value.func
+            if isinstance(callee, cst.Attribute) and callee.attr.value == "format":
+                is_text = isinstance(callee.value, cst.SimpleString)
+                return is_text and any(self._told(a.value) for a in value.args)
+            return False
+        if isinstance(value, cst.BinaryOperation):
+            if isinstance(value.operator, cst.Modulo):
+                right = value.right
+                parts = [e.value for e in right.elements] if isinstance(right, cst.Tuple) else [right]
+                return isinstance(value.left, cst.SimpleString) and any(self._told(p) for p in parts)
+            if isinstance(value.operator, cst.Add):
+                return any(self.text(side) or self._is_item(side) for side in (value.left, value.right))
+        return False
+
+    def _told(self, value: cst.BaseExpression) -> bool:
+        return self.number(value) or self.fraction(value) or self.text(value) or self._is_item(value)
+
+    def _is_item(self, value: cst.BaseExpression) -> bool:
+        return isinstance(value, cst.Name) and value.value in self.items
+
+    def item(self, value: cst.BaseExpression) -> bool:
+        """Whether it is what a loop goes over: another one at each turn."""
+        return self._is_item(self.meaning(value))
+
+    def changes(self, value: cst.CSTNode) -> bool:
+        """Whether any name in it is bound anew by a turn."""
+        changing = self.counts | self.items | set(self._made) | set(self._renewed)
+        return any(n.value in changing for n in names(value)) or any(
+            n.value in _bindings(loop.body) for loop in self.loops for n in names(value)
+        )
+
+    def grows(self, name: str) -> bool:
+        """Whether a turn makes the list of that name longer, and none makes it anew or shorter."""
+        for loop in self.loops:
+            if any(not isinstance(b, cst.AugAssign) for b in _bindings(loop.body).get(name, ())):
+                return False
+            longer = False
+            for node in walk(loop.body):
+                if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+                    owner = node.func.value
+                    if isinstance(owner, cst.Name) and owner.value == name:
+                        if node.func.attr.value in _SHRINK:
+                            return False
+                        longer = longer or (
+                            node.func.attr.value in _GROW and _unconditional(self.function, node, loop)
+                        )
+                elif isinstance(node, cst.Del) and name in {n.value for n in names(node)}:
+                    return False
+                elif isinstance(node, cst.AugAssign) and isinstance(node.target, cst.Name):
+                    if node.target.value == name and isinstance(node.operator, cst.AddAssign):
+                        longer = longer or isinstance(node.value, cst.List)
+            if longer:
+                return True
+        return False
+
+    def size(self, value: cst.BaseExpression) -> tuple[int | None, str] | None:
+        """For a tensor that has another size at each turn: which dimension (None: not told), and the name that says
+        how long. `x[:, :n]`, `torch.ones(n, 3)`, and `ids` where a turn does `ids = torch.cat([ids, new], dim=1)`."""
+        if isinstance(value, cst.Name) and value.value in self._renewed:
+            joined = _joined(value.value, self._renewed[value.value])
+            if joined is not None:
+                return joined, value.value
+        value = self.meaning(value)
+        if isinstance(value, cst.Subscript):
+            for place, element in enumerate(value.slice):
+                inner = element.slice
+                if isinstance(inner, cst.Index) and isinstance(inner.value, cst.Ellipsis):
+                    return None
+                if isinstance(inner, cst.Slice) and inner.step is None:
+                    bounds = [b for b in (inner.lower, inner.upper) if b is not None]
+                    if (
+                        len(bounds) == 1
+                        and not isinstance(bounds[0], cst.UnaryOperation)
+                        and self.number(bounds[0])
+                    ):
+                        name = self.function.module.code_for_node(bounds[0])
+                        return _dimension([e.slice for e in value.slice[:place]]), name
+        if isinstance(value, cst.Call) and "." in _called(value):
+            for place, size in enumerate(_sizes(value)):
+                if self.number(size):
+                    return place, self.function.module.code_for_node(size)
+        return None
+
+
+def _dimension(before: list[cst.BaseSlice]) -> int | None:
+    """Which dimension of the result comes after these subscripts."""
+    found = 0
+    for one in before:
+        if isinstance(one, cst.Index) and isinstance(one.value, cst.Integer):
+            continue
+        if isinstance(one, cst.Index) and not (isinstance(one.value, cst.Name) and one.value.value == "None"):
+            return None
+        found += 1
+    return found
+
+
+def mentions_marks(loops: list[Loop]) -> bool:
+    """Whether a turn says of some tensor which of its sizes change, or that none does."""
+    return any(
+        "mark_" in n.value
+        for loop in loops
+        for n in names(loop.body)
+        if n.value.startswith(("mark_", "maybe_mark_"))
+    )
+
+
+def _joined(name: str, value: cst.BaseExpression) -> int | None:
+    """The dimension at which the tensor is joined with more: `torch.cat([ids, new], dim=1)`."""
+    if not isinstance(value, cst.Call) or _called(value).rsplit(".", 1)[-1] not in (
+        "cat",
+        "concat",
+        "hstack",
+    ):
+        return None
+    if not value.args or not isinstance(value.args[0].value, cst.List | cst.Tuple):
+        return None
+    parts = [e.value for e in value.args[0].value.elements]
+    if len(parts) < 2 or not any(isinstance(p, cst.Name) and p.value == name for p in parts):
+        return None
+    dims = [a.value for a in value.args[1:] if a.keyword is None or a.keyword.value in ("dim", "axis")]
+    text = dims[0].value if dims and isinstance(dims[0], cst.Integer) else "0" if not dims else ""
+    return int(text) if text.isdigit() else None
+
+
+def _called(call: cst.Call) -> str:
+    """The name of what is called, dotted: "torch.ones"."""
+    here: cst.BaseExpression = call.func
+    parts: list[str] = []
+    while isinstance(here, cst.Attribute):
+        parts.append(here.attr.value)
+        here = here.value
+    return ".".join([here.value, *reversed(parts)]) if isinstance(here, cst.Name) else ""
+
+
+def _sizes(call: cst.Call) -> list[cst.BaseExpression]:
+    """The sizes that a function of torch is given to make a tensor of."""
+    last = _called(call).rsplit(".", 1)[-1]
+    given = [a.value for a in call.args if a.keyword is None and not a.star]
+    if last == "arange" and len(given) == 1:
+        return given
+    if last not in (*_SIZED, "full") or not given:
+        return []
+    if isinstance(given[0], cst.Tuple | cst.List):
+        return [e.value for e in given[0].elements]
+    return given if last != "full" else []
+
+
+def _targets(loop: cst.For) -> tuple[str, set[str]]:
+    """The name that counts ("" if none does) and those of what the loop goes over."""
+    source, target = loop.iter, loop.target
+    while isinstance(source, cst.Call) and _called(source).rsplit(".", 1)[-1] in _THROUGH:
+        if _called(source).endswith("trange"):
+            break
+        if not source.args:
+            return "", set()
+        source = source.args[0].value
+    called = _called(source) if isinstance(source, cst.Call) else ""
+    last = called.rsplit(".", 1)[-1]
+    if last in ("range", "trange", "count"):
+        return (target.value if isinstance(target, cst.Name) else ""), set()
+    if last == "enumerate" and isinstance(target, cst.Tuple) and len(target.elements) == 2:
+        first, second = (e.value for e in target.elements)
+        return (first.value if isinstance(first, cst.Name) else ""), {n.value for n in names(second)}
+    if isinstance(source, cst.Call) and last in ("zip", "product", "cycle", "repeat", "chain"):
+        return "", set()
+    return "", {n.value for n in names(target)}
+
+
+def _is_number(value: cst.BaseExpression) -> bool:
+    """Whether it may be a number of Python, for all that its form tells."""
+    if isinstance(value, cst.Integer | cst.Float | cst.Name | cst.Attribute):
+        return True
+    if isinstance(value, cst.UnaryOperation):
+        return _is_number(value.expression)
+    if isinstance(value, cst.BinaryOperation):
+        return _is_number(value.left) and _is_number(value.right)
+    return isinstance(value, cst.Call) and _called(value) in ("len", "int", "float", "max", "min")
+
+
+def _is_short(loop: Loop) -> bool:
+    """Whether the loop is known to have no more than LIMIT turns."""
+    if not isinstance(loop, cst.For):
+        return False
+    source = loop.iter
+    while isinstance(source, cst.Call) and _called(source) in _THROUGH and source.args:
+        source = source.args[0].value
+    if isinstance(source, cst.Tuple | cst.List | cst.Set):
+        return len(source.elements) <= LIMIT
+    if isinstance(source, cst.Call) and _called(source) == "enumerate" and source.args:
+        inner = source.args[0].value
+        return isinstance(inner, cst.Tuple | cst.List) and len(inner.elements) <= LIMIT
+    if isinstance(source, cst.Call) and _called(source) == "range":
+        numbers = [
+            int(a.value.value.replace("_", ""), 0) for a in source.args if isinstance(a.value, cst.Integer)
+        ]
+        if numbers and len(numbers) == len(source.args) and numbers[-1]:
+            return len(range(*numbers)) <= LIMIT
+    return False
+
+
+def _bindings(node: cst.CSTNode) -> dict[str, list[cst.CSTNode]]:
+    """The statements that bind each name, in the node and what it holds."""
+    found: dict[str, list[cst.CSTNode]] = {}
+    for part in walk(node):
+        targets: list[cst.BaseExpression] = []
+        if isinstance(part, cst.Assign):
+            targets = [t.target for t in part.targets]
+        elif isinstance(part, cst.AugAssign | cst.AnnAssign | cst.NamedExpr | cst.For | cst.CompFor):
+            targets = [part.target]
+        elif isinstance(part, cst.AsName):
+            targets = [part.name]
+        for target in targets:
+            whole = isinstance(target, cst.Name)
+            for name in [target] if whole else _bound_names(target):
+                # One of several names, or one in a comprehension, is not what the whole value is.
+                found.setdefault(name.value, []).append(part if whole else target)  # type: ignore[attr-defined]
+    return found
+
+
+def _bound_names(target: cst.BaseExpression) -> list[cst.Name]:
+    if isinstance(target, cst.Name):
+        return [target]
+    if isinstance(target, cst.Tuple | cst.List):
+        return [n for e in target.elements for n in _bound_names(e.value)]
+    return []
+
+
+def _unconditional(function: FunctionCode, node: cst.CSTNode, loop: Loop) -> bool:
+    """Whether every turn that reaches its end runs the statement that holds the node."""
+    here = function.parent(node)
+    while here is not None and here is not loop:
+        if isinstance(here, cst.If | cst.For | cst.While | cst.Try | cst.FunctionDef | cst.Lambda):
+            return False
+        here = function.parent(here)
+    return True

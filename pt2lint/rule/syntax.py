@@ -1,0 +1,48 @@
+"""Questions about LibCST trees that several rules ask."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import children
+
+
+def names(node: cst.CSTNode) -> list[cst.Name]:
+    """Every name in the node, in the order of the source."""
+    found = [node] if isinstance(node, cst.Name) else []
+    for child in children(node):
+        found += names(child)
+    return found
+
+
+def observes(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether the function around the node returns one of its parameters as it came.
+
+    Such a module records (an observer of quantization, a debugging aid): it runs for calibration, and nobody
+    compiles it.
+    """
+    here: cst.CSTNode | None = node
+    while here is not None and not isinstance(here, cst.FunctionDef):
+        here = function.parent(here)
+    if here is None:
+        return False
+    returned: list[cst.BaseExpression | None] = []
+    bound: set[str] = set()
+    _collect(here.body, returned, bound)
+    given = {p.name.value for p in here.params.params[1:]} - bound
+    return bool(returned) and all(isinstance(r, cst.Name) and r.value in given for r in returned)
+
+
+def _collect(node: cst.CSTNode, returned: list[cst.BaseExpression | None], bound: set[str]) -> None:
+    if isinstance(node, cst.FunctionDef | cst.Lambda):
+        return
+    if isinstance(node, cst.Return):
+        returned.append(node.value)
+    elif isinstance(node, cst.AssignTarget | cst.AugAssign | cst.NamedExpr | cst.AnnAssign):
+        if isinstance(node.target, cst.Name):
+            bound.add(node.target.value)
+        elif isinstance(node.target, cst.Tuple):
+            bound.update(e.value.value for e in node.target.elements if isinstance(e.value, cst.Name))
+    for child in children(node):
+        _collect(child, returned, bound)

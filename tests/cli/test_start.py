@@ -1,0 +1,132 @@
+"""Start-up: what is imported, and the answer that is kept."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_cli import BAD, GOOD, PLACE
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("m.py").write_text(BAD)
+    return tmp_path
+
+
+def pt2lint(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pt2lint", *arguments]
+    time.sleep(0.06)  # beyond the clock's tick, within which nothing is kept
+    return subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **environment}, check=False
+    )
+
+
+def imported(code: str) -> set[str]:
+    def modules(code: str) -> set[str]:
+        shown = f"{code}\nimport sys; print(*sys.modules)"
+        done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+        return set(done.stdout.splitlines()[-1].split())
+
+    return modules(code) - modules("from __future__ import annotations")
+
+
+def test_importing_the_command_line_imports_next_to_nothing() -> None:
+    assert imported("import pt2lint.cli") == {"pt2lint", "pt2lint.cli"}
+
+
+def test_a_kept_answer_imports_next_to_nothing() -> None:
+    first = pt2lint("m.py")
+    assert first.returncode == 1
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "pt2lint", "m.py"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == first.stdout
+    names = {
+        line.split("|")[-1].strip() for line in done.stderr.splitlines() if line.startswith("import time:")
+    }
+    assert {name for name in names if name.startswith("pt2lint")} == {
+        "pt2lint",
+        "pt2lint.cli",
+        "pt2lint.cli.last_answer",
+    }
+
+
+def kept(folder: str = ".pt2lint_cache") -> list[Path]:
+    return sorted(Path(folder).glob("answer-*"))
+
+
+def test_the_answer_is_kept_and_given_again() -> None:
+    first = pt2lint(".")
+    assert len(kept()) == 1
+    before = kept()[0].stat().st_mtime_ns
+    again = pt2lint(".")
+    assert (again.returncode, again.stdout, again.stderr) == (first.returncode, first.stdout, first.stderr)
+    assert kept()[0].stat().st_mtime_ns == before
+    assert subprocess.run(
+        ["git", "check-ignore", "-q", ".pt2lint_cache"], check=False
+    ).returncode  # no repository
+
+
+def test_every_change_is_noticed() -> None:
+    assert PLACE in pt2lint(".").stdout
+    # Same size, same time of content: the time of the metadata tells.
+    seen = Path("m.py").stat()
+    Path("m.py").write_text(BAD.replace("item", "mean"))
+    os.utime("m.py", ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    assert PLACE not in pt2lint(".").stdout
+    Path("new.py").write_text(BAD)
+    assert "new.py:" + PLACE in pt2lint(".").stdout
+    Path("pyproject.toml").write_text("[tool.pt2lint]\nignore = ['PTB']\n")
+    assert PLACE not in pt2lint(".").stdout
+    Path("pyproject.toml").unlink()
+    assert PLACE in pt2lint(".").stdout
+    Path("sub").mkdir()
+    Path("sub", "deep.py").write_text(BAD)
+    assert "sub/deep.py:" in pt2lint(".").stdout
+    Path("sub", "deep.py").unlink()
+    assert "sub/deep.py:" not in pt2lint(".").stdout
+
+
+def test_an_imported_file_that_changes_is_noticed() -> None:
+    Path("helper.py").write_text("def g(x):\n    return x.max()\n")
+    Path("m.py").write_text(
+        "import torch\nfrom helper import g\n\n@torch.compile\ndef f(x):\n    return g(x).item()\n"
+    )
+    assert "m.py:6:12: PTB103" in pt2lint("m.py").stdout
+    Path("helper.py").write_text("def g(x):\n    return {'item': 3}\n")
+    assert "PTB103" not in pt2lint("m.py").stdout
+
+
+def test_what_is_printed_depends_on_the_arguments_and_the_terminal() -> None:
+    plain = pt2lint("m.py")
+    assert pt2lint("m.py", "--format", "json").stdout.startswith("[")
+    assert "\x1b[" in pt2lint("m.py", FORCE_COLOR="1").stdout
+    assert pt2lint("m.py").stdout == plain.stdout
+
+
+def test_a_broken_or_locked_cache_is_no_error() -> None:
+    first = pt2lint("m.py")
+    kept()[0].write_bytes(b"nonsense")
+    assert pt2lint("m.py").stdout == first.stdout
+    assert pt2lint("m.py", "--cache-dir", "m.py/no").stdout == first.stdout
+
+
+def test_no_cache_writes_none() -> None:
+    pt2lint("--no-cache", "m.py")
+    assert kept() == []
+    pt2lint("--cache-dir", "elsewhere", "m.py")
+    assert kept() == []
+    assert len(kept("elsewhere")) == 1
+
+
+def test_files_without_findings_too() -> None:
+    Path("m.py").write_text(GOOD)
+    assert pt2lint("m.py").stdout == pt2lint("m.py").stdout == "Nothing found in 1 file.\n"
