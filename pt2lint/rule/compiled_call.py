@@ -15,7 +15,7 @@ from pt2lint.rule.loop_turns import Turns
 
 class Argument(NamedTuple):
     """An argument of the call: its place among the positional ones or its keyword, `word` what it is and `use` what
-    the compiled function does with it (pt2lint.static.uses), "" where that is not known."""
+    the compiled function does with it (pt2lint.static.observers.uses), "" where that is not known."""
 
     key: int | str
     value: cst.BaseExpression

@@ -17,8 +17,8 @@ from pt2lint.op import Range
 from pt2lint.rule.loader import load_rules
 from pt2lint.static import workers
 from pt2lint.static.facts import Facts, Notes, joined, with_calls_from_elsewhere
-from pt2lint.static.modules import Module, Project, module_name
-from pt2lint.static.named import inside, unknown
+from pt2lint.static.source.modules import Module, Project, module_name
+from pt2lint.static.source.named import inside, unknown
 
 if TYPE_CHECKING:
     from pt2lint.op import Op
@@ -216,8 +216,8 @@ class _Run:
                 gc.enable()
 
     def _analyse_group(self, group: Sequence[str]) -> Facts:
-        from pt2lint.static.interpret import Interpreter
-        from pt2lint.static.kinds import kinds_of
+        from pt2lint.static.interpreter.interpret import Interpreter
+        from pt2lint.static.interpreter.kinds import kinds_of
 
         traced = frozenset(op for rule in self.rules for op in rule.ops)
         anywhere = frozenset(op for rule in self.rules if rule.anywhere for op in rule.ops)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pt2lint.finding import Edit, Finding, Fix, Problem, Step
 from pt2lint.op import Op
-from pt2lint.static.nodes import Unit
+from pt2lint.static.source.nodes import Unit
 
 Notes = dict[Unit, list[Op]]
 

@@ -6,7 +6,7 @@ import pytest
 
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
-from pt2lint.static.named import inside
+from pt2lint.static.source.named import inside
 
 CODE = """\
 import torch

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pt2lint.static.modules import ClassInfo, Module
-from pt2lint.static.outline import Outline
+from pt2lint.static.source.modules import ClassInfo, Module
+from pt2lint.static.source.outline import Outline
 
 ODD = '''\
 """Text.

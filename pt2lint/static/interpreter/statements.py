@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from pt2lint.static.expressions import Expressions, dotted, resumed
-from pt2lint.static.frame import Env, Frame
-from pt2lint.static.misuse import torch_imported_above
-from pt2lint.static.modules import ClassInfo
+from pt2lint.static.interpreter.expressions import Expressions, dotted, resumed
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.observers.misuse import torch_imported_above
+from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.values import (
     ALWAYS_OFF,
     NONE,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pt2lint.finding import Problem
-from pt2lint.static.modules import module_name
+from pt2lint.static.source.modules import module_name
 
 _DEFINED = re.compile(r"^\s*(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.M)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from pt2lint.static.frame import Env, Frame
-from pt2lint.static.lifecycle import Lifecycle, parameters_of
-from pt2lint.static.modules import ClassInfo
-from pt2lint.static.nodes import FunctionNode, below, unit_of, walk
-from pt2lint.static.sizes import from_shape
-from pt2lint.static.uses import Uses, uses
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.observers.lifecycle import Lifecycle, parameters_of
+from pt2lint.static.observers.sizes import from_shape
+from pt2lint.static.observers.uses import Uses, uses
+from pt2lint.static.source.modules import ClassInfo
+from pt2lint.static.source.nodes import FunctionNode, below, unit_of, walk
 from pt2lint.static.values import UNKNOWN, Ext, Func, Instance, Py, Seq, Value, Wrapped
 
 GROWS = ("append", "extend", "insert")
@@ -160,7 +160,7 @@ class Compiled(Lifecycle):
         return callee if isinstance(callee, Func) and not isinstance(callee.node, ast.Lambda) else None
 
     def uses_of(self, func: Func) -> Uses:
-        """What decides how often the function is compiled: see `pt2lint.static.uses`."""
+        """What decides how often the function is compiled: see `pt2lint.static.observers.uses`."""
         definition = func.node
         assert not isinstance(definition, ast.Lambda)
         known = self._decisive.get(definition)

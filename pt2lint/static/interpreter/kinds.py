@@ -9,10 +9,10 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 
 from pt2lint.op import Range
-from pt2lint.static.core import Core
-from pt2lint.static.frame import Env, Frame
-from pt2lint.static.modules import Module
-from pt2lint.static.nodes import Unit
+from pt2lint.static.interpreter.core import Core
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.source.modules import Module
+from pt2lint.static.source.nodes import Unit
 from pt2lint.static.values import Func, Value, join
 
 Calls = Mapping[tuple[str, Unit], Sequence[tuple[Func, Env]]]

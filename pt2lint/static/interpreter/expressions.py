@@ -6,9 +6,9 @@ import ast
 import builtins
 from typing import Any
 
-from pt2lint.static.classes import Classes
-from pt2lint.static.frame import Env, Frame
-from pt2lint.static.misuse import dotted
+from pt2lint.static.interpreter.classes import Classes
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.observers.misuse import dotted
 from pt2lint.static.values import (
     BOOL,
     CONSTANT,

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pt2lint.static.frame import Frame
-from pt2lint.static.misuse import Misuse
-from pt2lint.static.torch_types import DTYPES, TYPED_TENSORS
+from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.interpreter.torch_types import DTYPES, TYPED_TENSORS
+from pt2lint.static.observers.misuse import Misuse
 from pt2lint.static.values import (
     BOOL,
     CONSTANT,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from pt2lint.static.core import Core
-from pt2lint.static.externals import RANDOM_MODULES, Externals
-from pt2lint.static.frame import Env, Frame, entry
-from pt2lint.static.modules import ClassInfo, Module
-from pt2lint.static.nodes import FunctionNode, unit_of, walk
+from pt2lint.static.interpreter.core import Core
+from pt2lint.static.interpreter.externals import RANDOM_MODULES, Externals
+from pt2lint.static.interpreter.frame import Env, Frame, entry
+from pt2lint.static.source.modules import ClassInfo, Module
+from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
 from pt2lint.static.values import (
     BOOL,
     INT,

@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from pt2lint.static.nodes import parse
+from pt2lint.static.source.nodes import parse
 
 # Strings and comments; the unrolled form of "anything but the end of the string".
 _TEXT = re.compile(

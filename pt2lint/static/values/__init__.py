@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pt2lint.static.modules import ClassInfo, Module
+    from pt2lint.static.source.modules import ClassInfo, Module
 
 NO_CONST: Any = object()
 LEAF, CONSTANT = 1, 2

@@ -78,7 +78,7 @@ class TorchTypes:
     def load(cls) -> TorchTypes:
         import json
 
-        return cls(json.loads((Path(__file__).parent / "torch_table.json").read_bytes()))
+        return cls(json.loads((Path(__file__).parent.parent / "torch_table.json").read_bytes()))
 
     def value(
         self,

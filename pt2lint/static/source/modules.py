@@ -16,8 +16,8 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
-from pt2lint.static.nodes import FunctionNode, parse, unit_of, walk
-from pt2lint.static.outline import Late, Outline, Part, statements
+from pt2lint.static.source.nodes import FunctionNode, parse, unit_of, walk
+from pt2lint.static.source.outline import Late, Outline, Part, statements
 
 
 def decode(data: bytes) -> str:

@@ -6,10 +6,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pt2lint.finding import Step
-from pt2lint.static.nodes import Unit
+from pt2lint.static.source.nodes import Unit
 
 if TYPE_CHECKING:
-    from pt2lint.static.modules import ClassInfo, Module
+    from pt2lint.static.source.modules import ClassInfo, Module
     from pt2lint.static.values import Value
 
 Env = dict[str, "Value"]

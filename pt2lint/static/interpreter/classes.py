@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from pt2lint.static.calls import Calls
-from pt2lint.static.frame import Env, Frame
-from pt2lint.static.modules import ClassInfo, Module
-from pt2lint.static.nodes import FunctionNode, unit_of, walk
-from pt2lint.static.torch_types import DTYPES, TYPED_TENSORS
+from pt2lint.static.interpreter.calls import Calls
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.torch_types import DTYPES, TYPED_TENSORS
+from pt2lint.static.source.modules import ClassInfo, Module
+from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
 from pt2lint.static.values import (
     ALWAYS_OFF,
     BOOL,

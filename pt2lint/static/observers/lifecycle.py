@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from pt2lint.static.core import Core
-from pt2lint.static.frame import Env, Frame
-from pt2lint.static.nodes import walk
+from pt2lint.static.interpreter.core import Core
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.source.nodes import walk
 from pt2lint.static.values import Func, Instance, Py, Seq, Value
 
 COMPOUND = (

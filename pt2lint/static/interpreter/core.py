@@ -7,10 +7,10 @@ from typing import Any
 
 from pt2lint.op import Op
 from pt2lint.static.facts import either
-from pt2lint.static.frame import Env, Frame
-from pt2lint.static.modules import ClassInfo, Module, Project
-from pt2lint.static.nodes import FunctionNode, Unit
-from pt2lint.static.torch_types import TorchTypes
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.torch_types import TorchTypes
+from pt2lint.static.source.modules import ClassInfo, Module, Project
+from pt2lint.static.source.nodes import FunctionNode, Unit
 from pt2lint.static.values import (
     CONSTANT,
     Dict,

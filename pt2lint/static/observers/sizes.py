@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from pt2lint.static.nodes import FunctionNode, walk
+from pt2lint.static.source.nodes import FunctionNode, walk
 
 MAX_DEPTH = 3
 KEEPS = ("int", "str", "tuple", "max", "min")  # functions that give another value for another size

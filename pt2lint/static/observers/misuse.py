@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from pt2lint.static.compiled import Compiled
-from pt2lint.static.frame import Env, Frame
-from pt2lint.static.modules import ClassInfo
-from pt2lint.static.nodes import FunctionNode, unit_of, walk
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.observers.compiled import Compiled
+from pt2lint.static.source.modules import ClassInfo
+from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
 from pt2lint.static.values import (
     NAME,
     TRUE,

@@ -8,12 +8,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pt2lint.static.frame import Env, Frame, entry
-from pt2lint.static.modules import ClassInfo, Module, Project
-from pt2lint.static.named import inside
-from pt2lint.static.nodes import unit_of
-from pt2lint.static.statements import Statements
-from pt2lint.static.torch_types import TorchTypes
+from pt2lint.static.interpreter.frame import Env, Frame, entry
+from pt2lint.static.interpreter.statements import Statements
+from pt2lint.static.interpreter.torch_types import TorchTypes
+from pt2lint.static.source.modules import ClassInfo, Module, Project
+from pt2lint.static.source.named import inside
+from pt2lint.static.source.nodes import unit_of
 from pt2lint.static.values import Class, Ext, Func, Instance, Seq, Value, Wrapped, options
 
 # A file without any of these has nothing to say outside of what is compiled.

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import NamedTuple
 
-from pt2lint.static.nodes import FunctionNode, walk
+from pt2lint.static.source.nodes import FunctionNode, walk
 from pt2lint.static.values import Dict, Ext, Instance, Seq, Tensor, Value
 
 # Functions of torch that make a constant of the graph of a Python number: (position, keyword) of the argument.

@@ -1,0 +1,1 @@
+"""The abstract interpreter: syntax in, values out. It names no library, rule or observer."""

@@ -1,0 +1,1 @@
+"""What hears of events in the interpreted code and writes operations down; each can be left out."""
