@@ -1,4 +1,4 @@
-"""Write pt2lint/static/torch_table.json: what each public torch function, Tensor method and module returns.
+"""Write pt2lint/libraries/torch_table.json: what each public torch function, Tensor method and module returns.
 
     python tools/torch_table.py            write the table of the torch that runs this
     python tools/torch_table.py --check    exit status 1 if the committed table differs
@@ -52,7 +52,7 @@ import torch.distributed
 import torch.utils.checkpoint
 from torch import nn
 
-TABLE = Path(__file__).parent.parent / "pt2lint" / "static" / "torch_table.json"
+TABLE = Path(__file__).parent.parent / "pt2lint" / "libraries" / "torch_table.json"
 TORCH = Path(torch.__file__).parent
 
 # Namespaces whose functions are pure: these are called to see what they return.

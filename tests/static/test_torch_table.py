@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TABLE = json.loads((ROOT / "pt2lint" / "static" / "torch_table.json").read_text())
+TABLE = json.loads((ROOT / "pt2lint" / "libraries" / "torch_table.json").read_text())
 
 torch = pytest.importorskip("torch")
 

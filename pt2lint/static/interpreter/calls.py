@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from pt2lint.libraries.call import Call
 from pt2lint.static.interpreter.core import Core
-from pt2lint.static.interpreter.externals import RANDOM_MODULES, Externals
+from pt2lint.static.interpreter.externals import Externals
 from pt2lint.static.interpreter.frame import Env, Frame, entry
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
@@ -43,26 +44,13 @@ from pt2lint.static.values import (
 MAX_DEPTH = 20
 MAX_CONTEXTS = 10
 MAX_KEPT = 3  # calls of one function that are kept for whoever asks for the kinds in it
-COMPILE = ("torch.compile", "torch.compiler.compile", "torch._dynamo.optimize")
-DISABLE = (
-    "torch.compiler.disable",
-    "torch._dynamo.disable",
-    "torch._disable_dynamo",
-    "torch._dynamo.eval_frame.disable",
-)
-OPAQUE = (
-    "torch.compiler.allow_in_graph",
-    "torch._dynamo.allow_in_graph",
-    "torch.compiler.assume_constant_result",
-    "torch._dynamo.assume_constant_result",
-    "torch.compiler.substitute_in_graph",
-    "torch.library.",
-    "torch.jit.script_method",
-    "triton.jit",
-    "triton.autotune",
-    "triton.heuristics",
-    "numba.",
-)
+# What a decorator makes of a function, by the role that it plays.
+DECORATORS = {
+    "compiles": "compiled",
+    "disables": "disabled",
+    "opaque": "opaque",
+    "makes a context manager": "context manager",
+}
 
 
 _NOWHERE = ast.Module(body=[], type_ignores=[])  # the place of calls that stand nowhere
@@ -99,14 +87,10 @@ class Calls(Externals, Core):
         return value
 
     def decorate_external(self, value: Value, name: str) -> Value:
-        if name in COMPILE:
-            return Wrapped("compiled", value)
-        if name in DISABLE:
-            return Wrapped("disabled", value)
-        if name.startswith(OPAQUE):
-            return Wrapped("opaque", value)
-        if name == "contextlib.contextmanager":
-            return Wrapped("context manager", value)
+        roles = self.models.of(name).roles
+        for role, how in DECORATORS.items():
+            if role in roles:
+                return Wrapped(how, value)
         return value
 
     # Application
@@ -203,7 +187,7 @@ class Calls(Externals, Core):
     ) -> Value:
         cls = func.cls
         if cls is None:
-            return self.call_torch_module(func, args, kwargs, node, frame)
+            return self.call_external_module(func, args, kwargs, node, frame)
         if not frame.region and self.is_compiled_in_place(func):
             self.compiled_call(func, args, kwargs, node, frame)
         for name in ("__call__", "forward"):
@@ -212,35 +196,22 @@ class Calls(Externals, Core):
                 return self.apply(self.method_value(*found, func), args, kwargs, node, frame, spread)
         if self.is_module(cls):
             for base in self.bases(cls)[1]:
-                if base in self.types.modules:
-                    return self.call_torch_module(Instance(None, base), args, kwargs, node, frame)
+                if self.models.of(base).forward is not None:
+                    return self.call_external_module(self.models.instance(base), args, kwargs, node, frame)
         return UNKNOWN
 
-    def call_torch_module(
+    def call_external_module(
         self, func: Instance, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame
     ) -> Value:
         name = func.external or ""
-        words = self.types.modules.get(name)
-        if words is None:
+        entry = self.models.of(name)
+        if entry.forward is None:
             return UNKNOWN
         if self.listens(f"forward {name}", frame):
             self.note(node, f"forward {name}", frame, args=self.sorts(args, kwargs))
-        if name.rpartition(".")[2] in RANDOM_MODULES:
+        if "random module" in entry.roles:
             self.drawn.append((name, getattr(node, "lineno", 0)))
-        last = name.rsplit(".", 1)[-1]
-        origin = (frame.module.path, getattr(node, "lineno", 0), f"`{last}` returns a tensor")
-        if words in ("container", "any"):
-            return UNKNOWN
-        value = self.types.value(words, origin)
-        if isinstance(value, Tensor) and value.dtype is None and args and isinstance(args[0], Tensor):
-            if last in ("Identity", "Flatten", "Unflatten", "Dropout"):
-                return args[0]
-        if isinstance(value, Tensor) and args and isinstance(args[0], Tensor) and "Pool" not in last:
-            if last not in ("Embedding", "EmbeddingBag", "Flatten", "Unflatten") and not last.endswith(
-                "Loss"
-            ):
-                value.ndim = args[0].ndim
-        return value
+        return entry.result(Call(name, args, kwargs, node, frame, func, self))
 
     def construct(
         self,
@@ -252,13 +223,14 @@ class Calls(Externals, Core):
         spread: bool,
     ) -> Value:
         if self.is_module(cls):
-            if self.listens("make torch.nn.Module", frame):
+            made = f"make {self.models.named('module base')}"
+            if self.listens(made, frame):
                 state = self.state(self.instance(cls, args, kwargs))
                 held = sorted({v.external for v in state.values() if isinstance(v, Instance) and v.external})
-                self.note(node, "make torch.nn.Module", frame, args={"made": " ".join(held)})
+                self.note(node, made, frame, args={"made": " ".join(held)})
             return self.instance(cls, args, kwargs)
         externals = self.bases(cls)[1]
-        if any(e.startswith("enum.") for e in externals):
+        if any(self.models.plays(e, "enumeration") for e in externals):
             return OBJECT
         init = self.find_method(cls, "__init__")
         instance = Instance(cls)
@@ -507,7 +479,7 @@ class Calls(Externals, Core):
                 if (
                     passed
                     and isinstance(n.func, ast.Name)
-                    and n.func.id in ("isinstance", "callable", "hasattr")
+                    and n.func.id in self.models.last_words("decides by type")
                 ):
                     several.add(passed[0][1])  # it takes values of several kinds, and tells them apart
                     continue
@@ -573,10 +545,10 @@ class Calls(Externals, Core):
                 if func.bound.cls is None or not self.is_module(func.bound.cls):
                     return ""
                 value = self.instance_attribute(func.bound, callee.attr, frame)
-                if isinstance(value, Instance) and value.cls is None and value.external in self.types.modules:
-                    last = value.external.rsplit(".", 1)[-1]
-                    if last not in ("Identity", "Module", "Dropout") and "Packed" not in last:
-                        return f"is given to `{last}`"
+                if isinstance(value, Instance) and value.cls is None and value.external:
+                    entry = self.models.of(value.external)
+                    if entry.forward is not None and "passes on" not in entry.roles:
+                        return f"is given to `{value.external.rsplit('.', 1)[-1]}`"
                 if isinstance(value, Seq) and value.type == "Sequential" and value.elts:
                     return "is given to `Sequential`"
                 return ""
@@ -585,7 +557,7 @@ class Calls(Externals, Core):
         elif not isinstance(callee, ast.Name) or callee.id not in func.module.imports:
             return ""
         value = self.quietly(callee, {}, frame)
-        if isinstance(value, Ext) and self.first_is_tensor(value.name):
+        if isinstance(value, Ext) and self.models.takes_tensor_first(value.name):
             return f"is given to `{value.name}`"
         return ""
 

@@ -7,14 +7,10 @@ from typing import Any
 
 from pt2lint.static.interpreter.calls import Calls
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.torch_types import DTYPES, TYPED_TENSORS
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
 from pt2lint.static.values import (
     ALWAYS_OFF,
-    BOOL,
-    HALF,
-    INT,
     LEAF,
     NONE,
     OBJECT,
@@ -37,8 +33,6 @@ from pt2lint.static.values import (
     join,
     join_all,
 )
-
-MODULE_BASES = ("torch.nn.Module", "torch.nn.modules.module.Module")
 
 
 class Classes(Calls):
@@ -106,7 +100,7 @@ class Classes(Calls):
 
     def _find_qualified(self, name: str) -> Value:
         if not self.project.is_first_party(name):
-            return external(name)
+            return self.models.value(name)
         if self.project.find(name) is not None:
             return Ext(name)
         head, _, last = name.rpartition(".")
@@ -165,15 +159,8 @@ class Classes(Calls):
         if known is None:
             self._is_module[cls] = False
             order, externals, hazy = self.bases(cls)
-            known = any(
-                n in MODULE_BASES
-                or n.endswith("LightningModule")
-                or (
-                    n.startswith("torch.nn.") and (n in self.types.modules or n.rsplit(".", 1)[-1][:1] == "_")
-                )
-                for n in externals
-            )
-            foreign = [n for n in externals if not n.startswith(("builtins.", "torch.", "typing.", "abc."))]
+            known = any(self.models.makes_modules(n) for n in externals)
+            foreign = [n for n in externals if not self.models.library_of(n).closed]
             if not known and (foreign or hazy):
                 known = any("forward" in c.methods for c in order) and any(
                     self._builds_modules(c) for c in order
@@ -192,7 +179,7 @@ class Classes(Calls):
                     head = head.value  # type: ignore[assignment]
                 if isinstance(head, ast.Name) and head.id in cls.module.imports:
                     value = self.quietly(node.func, {}, Frame(cls.module, unit_of(init), cls.name))
-                    if isinstance(value, Ext) and value.name in self.types.modules:
+                    if isinstance(value, Ext) and self.models.of(value.name).forward is not None:
                         return True
         return False
 
@@ -222,14 +209,14 @@ class Classes(Calls):
                     return Py(value.type, off=0 if self.set_elsewhere(cls, name) else _off(value))
                 return value
         for external_base in self.bases(cls)[1]:
-            if external_base.startswith("torch.autograd.") and name == "apply":
+            if name == "apply" and self.models.plays(external_base, "differentiable function"):
                 found = self.find_method(cls, "forward")
                 if found is not None:
                     # Dynamo traces `forward`; its first parameter is the context, unless another method sets that.
                     forward = Func(found[1], found[0].module, found[0].env)
                     apart = self.find_method(cls, "setup_context") is not None
                     return forward if apart else Partial(forward, [OBJECT], {})
-            if external_base.startswith("enum."):
+            if self.models.plays(external_base, "enumeration"):
                 return OBJECT
         return UNKNOWN
 
@@ -256,12 +243,12 @@ class Classes(Calls):
         how, rest = "", []
         for decorator in node.decorator_list:
             value = self.quietly(decorator, owner.env or {}, frame)
-            name = value.name if isinstance(value, Ext) else ""
-            if name in ("builtins.property", "functools.cached_property", "abc.abstractproperty"):
+            roles = self.models.of(value.name).roles if isinstance(value, Ext) else ()
+            if "property" in roles:
                 how = "property"
-            elif name == "builtins.staticmethod":
+            elif "static method" in roles:
                 how = "static"
-            elif name == "builtins.classmethod":
+            elif "class method" in roles:
                 how = "class"
             else:
                 rest.append(value)
@@ -275,11 +262,7 @@ class Classes(Calls):
 
     def instance_attribute(self, instance: Instance, name: str, frame: Frame) -> Value:
         if instance.cls is None:
-            if instance.external and instance.external in self.types.modules:
-                return self.torch_module_attribute(instance, name)
-            if name == "param_groups" and (instance.external or "").startswith("torch.optim."):
-                return self.param_groups(instance)
-            return Ext(f"{instance.external}.{name}", instance) if instance.external else UNKNOWN
+            return self.models.attribute(instance.external, instance, name) if instance.external else UNKNOWN
         cls = instance.cls
         state = self.state(instance)
         if name in state:
@@ -314,31 +297,9 @@ class Classes(Calls):
         if name == "__class__":
             return Class(cls)
         if self.is_module(cls):
-            return self.module_attribute(instance, name)
+            return self.models.attribute(self.models.named("module base"), instance, name)
         externals = self.bases(cls)[1]
         return Ext(f"{externals[0]}.{name}", instance) if externals else UNKNOWN
-
-    def module_attribute(self, instance: Value, name: str) -> Value:
-        """What every nn.Module has."""
-        if name == "training":
-            return BOOL
-        return Ext(f"torch.nn.Module.{name}", instance)
-
-    def torch_module_attribute(self, instance: Instance, name: str) -> Value:
-        if name in ("weight", "bias", "running_mean", "running_var", "in_proj_weight", "in_proj_bias"):
-            assert instance.external is not None
-            last = instance.external.rsplit(".", 1)[-1]
-            return Tensor("float", ("", 0, f"`{last}.{name}` is a parameter"), leaf=LEAF)
-        if name in (
-            "in_features",
-            "out_features",
-            "num_embeddings",
-            "embedding_dim",
-            "num_heads",
-            "padding_idx",
-        ):
-            return INT
-        return self.module_attribute(instance, name)
 
     def super_attribute(self, owner: Super, name: str, frame: Frame) -> Value:
         if isinstance(owner.instance, Instance) and owner.instance.cls is not None:
@@ -346,14 +307,16 @@ class Classes(Calls):
             if found is not None:
                 return self.method_value(*found, owner.instance, Class(owner.instance.cls))
             if self.is_module(owner.instance.cls):
-                externals = [n for n in self.bases(owner.instance.cls)[1] if n in self.types.modules]
-                if name == "forward" and externals and externals[0] not in MODULE_BASES:
-                    return Instance(None, externals[0])
+                externals = [
+                    n for n in self.bases(owner.instance.cls)[1] if self.models.of(n).forward is not None
+                ]
+                if name == "forward" and externals and not self.models.plays(externals[0], "module base"):
+                    return self.models.instance(externals[0])
                 if name == "__call__":
                     found = self.find_method(owner.instance.cls, "forward")
                     if found is not None:
                         return self.method_value(*found, owner.instance)
-                return Ext(f"torch.nn.Module.{name}", owner.instance)
+                return Ext(f"{self.models.named('module base')}.{name}", owner.instance)
         elif isinstance(owner.instance, Class):
             found = self.find_method(owner.instance.info, name, owner.after)
             if found is not None:
@@ -461,80 +424,8 @@ class Classes(Calls):
 
     def is_instance(self, value: Value, names: tuple[str, ...]) -> bool | None:
         """isinstance(value, any of the named types), where it can be told."""
-        tensors = {"torch.Tensor", "torch.nn.Parameter"}
-        if isinstance(value, Tensor):
-            if value.array:
-                return "numpy.ndarray" in names
-            if "torch.Tensor" in names:
-                return True
-            return (
-                None
-                if any(n.startswith("torch.") and n.endswith("Tensor") for n in names)
-                else (None if tensors & set(names) else False)
-            )
-        if isinstance(value, Py):
-            if value.type == "object":
-                return None
-            if value.type == "bool":
-                return bool({"builtins.bool", "builtins.int"} & set(names)) or _maybe(names)
-            if value.type in ("int", "float"):
-                if f"builtins.{value.type}" in names:
-                    return True
-                return None if {"builtins.int", "builtins.float"} & set(names) else _maybe(names)
-            return f"builtins.{value.type}" in names or _maybe(names)
-        if isinstance(value, Seq):
-            if f"builtins.{'tuple' if value.type == 'args' else value.type}" in names:
-                return True
-            return (
-                False
-                if all(n.startswith(("builtins.", "torch.Tensor")) for n in names)
-                and value.type
-                in (
-                    "list",
-                    "tuple",
-                    "set",
-                )
-                and not {"builtins.list", "builtins.tuple"} & set(names)
-                else None
-            )
-        if isinstance(value, Dict):
-            return (
-                True
-                if "builtins.dict" in names
-                else (False if all(n.startswith(("builtins.", "torch.")) for n in names) else None)
-            )
-        if isinstance(value, (Instance, Func, Class)) and all(
-            n.startswith(("builtins.", "torch.Tensor", "numpy.")) for n in names
-        ):
-            return (
-                False
-                if not (isinstance(value, Instance) and value.cls is not None and self.bases(value.cls)[1])
-                else None
-            )
-        return None
-
-    def instance_of(self, name: str) -> Value | None:
-        """A value of the named external type."""
-        if name in TYPED_TENSORS:
-            return Tensor(TYPED_TENSORS[name], None)
-        if name.startswith("builtins."):
-            short = name[9:]
-            if short in ("int", "float", "bool", "str", "bytes"):
-                return Py(short)
-            if short in ("list", "tuple", "set", "frozenset"):
-                return Seq(None, UNKNOWN, short)
-            if short == "dict":
-                return Dict({})
-            return None
-        if name in ("torch.Size",):
-            return Seq(None, INT, "tuple")
-        if name in ("torch.dtype", "torch.device"):
-            return Py(name[6:])
-        if name == "numpy.ndarray":
-            return Tensor(None, None, array=True)
-        if name.startswith("torch."):
-            return Instance(None, name)
-        return None
+        own = isinstance(value, Instance) and value.cls is not None
+        return self.models.is_instance(value, names, own and bool(self.bases(value.cls)[1]))  # type: ignore
 
     def annotation(self, node: ast.expr | None, frame: Frame, line: int = 0, text: str = "") -> Value:
         """The value that an annotation promises."""
@@ -564,24 +455,19 @@ class Classes(Calls):
             base, node = self.subscripted_type(base, node, frame)
             name = base.name if isinstance(base, Ext) else ""
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            short = name.rsplit(".", 1)[-1]
-            if short == "Optional" and name.startswith("typing"):
+            said, dtype = self.models.form(name)
+            if said == "optional":
                 return declare([NONE, self.annotation(parts[0], frame, line, text)])
-            if short == "Union" and name.startswith("typing"):
+            if said == "either":
                 return declare([self.annotation(p, frame, line, text) for p in parts])
-            if short in ("Annotated", "Final", "ClassVar", "Required", "NotRequired") and name.startswith(
-                "typing"
-            ):
+            if said == "first":
                 return self.annotation(parts[0], frame, line, text)
-            if name.startswith("jaxtyping."):
+            if said == "tensor":
                 value = self.annotation(parts[0], frame, line, text)
-                dtype = {"Bool": "bool", "Int": "int", "Float": "float"}.get(short)
                 return value.but(dtype=dtype) if isinstance(value, Tensor) else value
-            if short in ("List", "list", "Sequence", "Iterable", "Set", "set", "Iterator"):
-                return Seq(
-                    None, self.annotation(parts[0], frame, line, text), "list" if short != "set" else "set"
-                )
-            if short in ("Tuple", "tuple"):
+            if said in ("list", "set"):
+                return Seq(None, self.annotation(parts[0], frame, line, text), said)
+            if said == "tuple":
                 values = [self.annotation(p, frame, line, text) for p in parts if not _is_ellipsis(p)]
                 if len(values) < len(parts):
                     return Seq(None, values[0] if values else UNKNOWN, "tuple")
@@ -589,20 +475,21 @@ class Classes(Calls):
                     # `tuple[Tensor]` is often written for a tuple of any length.
                     return Seq(None, values[0], "tuple")
                 return Seq(values, None, "tuple")
-            if short in ("Dict", "dict", "Mapping") and len(parts) == 2:
+            if said == "dict" and len(parts) == 2:
                 return Dict({}, self.annotation(parts[1], frame, line, text))
             return UNKNOWN
         value = self.quietly(node, {}, frame)
         if isinstance(value, Ext):
-            if value.name in TYPED_TENSORS:
-                return Tensor(TYPED_TENSORS[value.name], origin, leaf=LEAF)
-            return self.instance_of(value.name) or UNKNOWN
+            promised = self.models.value_of_type(value.name, origin)
+            if isinstance(promised, Tensor) and not promised.array:
+                return promised.but(leaf=LEAF)
+            return self.models.value_of_type(value.name) or UNKNOWN
         if isinstance(value, Class):
             info = value.info
             externals = self.bases(info)[1]
-            if any(e in TYPED_TENSORS for e in externals):
+            if any(self.models.plays(e, "tensor type") for e in externals):
                 return Tensor(None, origin, leaf=LEAF)
-            if any(e.startswith("typing.") for e in externals):
+            if any(self.models.plays(e, "typing") for e in externals):
                 return UNKNOWN
             return self.instance(info)
         alias = self.alias(node.id, frame.module) if isinstance(node, ast.Name) else None
@@ -662,41 +549,10 @@ def bind(value: Value, me: Value | None) -> Value:
     return value
 
 
-def external(name: str) -> Value:
-    """A name from outside the project; dtypes and a few constants are values."""
-    if name in ("torch.float16", "torch.half"):
-        return HALF
-    if name in DTYPES:
-        return Py("dtype", DTYPES[name])
-    if name in (
-        "math.pi",
-        "math.e",
-        "math.inf",
-        "math.nan",
-        "torch.pi",
-        "torch.inf",
-        "torch.nan",
-        "numpy.pi",
-        "numpy.inf",
-    ):
-        return Py("float")
-    if name == "typing.TYPE_CHECKING":
-        return Py("bool", False)
-    if name in ("torch.__version__", "numpy.__version__"):
-        return STR
-    if name.startswith("torch.nn.modules.") and name.rsplit(".", 1)[-1][:1].isupper():
-        return Ext("torch.nn." + name.rsplit(".", 1)[-1])  # where torch.nn has it from
-    return Ext(name)
-
-
 def _holds_code(value: Value) -> bool:
     if isinstance(value, (Func, Class, Instance, Wrapped)):
         return not (isinstance(value, Instance) and value.cls is None and not value.external)
     return isinstance(value, Seq) and _holds_code(value.elem)
-
-
-def _maybe(names: tuple[str, ...]) -> bool | None:
-    return False if all(n.startswith(("builtins.", "torch.", "numpy.")) for n in names) else None
 
 
 def _is_ellipsis(node: ast.expr) -> bool:

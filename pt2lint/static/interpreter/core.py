@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from pt2lint.libraries.model import Models
 from pt2lint.op import Op
 from pt2lint.static.facts import either
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.torch_types import TorchTypes
 from pt2lint.static.source.modules import ClassInfo, Module, Project
 from pt2lint.static.source.nodes import FunctionNode, Unit
 from pt2lint.static.values import (
@@ -26,22 +26,6 @@ from pt2lint.static.values import (
 )
 
 Key = tuple[str, int, int, int, int]
-# Attributes that tensors share with what else is passed around in models tell nothing.
-_COMMON = (
-    "device",
-    "dtype",
-    "type",
-    "names",
-    "name",
-    "data",
-    "T",
-    "item",
-    "numpy",
-    "tolist",
-    "grad",
-    "is_cuda",
-    "half",
-)
 
 
 class Core:
@@ -52,9 +36,9 @@ class Core:
     """
 
     def __init__(
-        self, project: Project, traced: frozenset[str], anywhere: frozenset[str], types: TorchTypes
+        self, project: Project, traced: frozenset[str], anywhere: frozenset[str], models: Models
     ) -> None:
-        self.project, self.traced, self.anywhere, self.types = project, traced, anywhere, types
+        self.project, self.traced, self.anywhere, self.models = project, traced, anywhere, models
         self.notes: dict[str, dict[Unit, dict[Key, Op]]] = {}
         self.uses: dict[int, set[str]] = {}
         self.made_at: dict[tuple[str, int, int, str], Value] = {}
@@ -92,13 +76,7 @@ class Core:
         self.reached: set[Any] = set()  # functions that Dynamo traces on some way from a root
         self.settings: dict[int, tuple[Value, dict[str, str]]] = {}
         self.made: dict[tuple[str, int, int, str], Instance] = {}
-        plain = {a for t in (str, list, dict, tuple, int, float, set, bytes) for a in dir(t)}
-        names = {
-            n[13:] for n in (*self.types.returns, *self.types.attributes) if n.startswith("torch.Tensor.")
-        }
-        self.telling = frozenset(
-            n for n in names if n not in plain and n not in _COMMON and not n.startswith("_")
-        )
+        self.telling = models.last_words("tells a tensor")
 
     # The notebook
 

@@ -20,6 +20,7 @@ from pt2lint.static.values import (
     NONE,
     OBJECT,
     OFTEN_OFF,
+    PYTHON,
     STR,
     UNKNOWN,
     WRAPPED_NAME,
@@ -36,6 +37,7 @@ from pt2lint.static.values import (
     Union,
     Value,
     Wrapped,
+    element,
     is_none,
     join,
     join_all,
@@ -46,10 +48,7 @@ from pt2lint.static.values import (
 )
 
 BUILTINS = frozenset(dir(builtins))
-# Methods that, in code that Dynamo traces, only tensors have.
-ANSWERS = frozenset(
-    "any all nonzero isnan isinf isfinite argmax argmin logical_not logical_and logical_or".split()
-)
+SUPER = PYTHON + "super"
 _COMPARE: dict[type[ast.cmpop], Any] = {
     ast.Eq: lambda a, b: a == b,
     ast.NotEq: lambda a, b: a != b,
@@ -101,7 +100,7 @@ class Expressions(Classes):
         value = self.module_value(module, name)
         if value is not None:
             return value
-        return Ext("builtins." + name) if name in BUILTINS else UNKNOWN
+        return Ext(PYTHON + name) if name in BUILTINS else UNKNOWN
 
     def e_attribute(self, node: ast.Attribute, env: Env, frame: Frame) -> Value:
         key: str | None = node.__dict__.get("pt2lint")
@@ -123,7 +122,7 @@ class Expressions(Classes):
                 found.append(UNKNOWN)
             return join_all(found)
         if isinstance(owner, Tensor):
-            return self.tensor_attribute(owner, name, node, frame)
+            return self.models.attribute(self.models.tensor, owner, name)
         if isinstance(owner, Instance):
             if owner.external and self.listens(f"get {owner.external}.{name}", frame):
                 self.note(node, f"get {owner.external}.{name}", frame)
@@ -137,10 +136,10 @@ class Expressions(Classes):
         if isinstance(owner, Super):
             return self.super_attribute(owner, name, frame)
         if isinstance(owner, (Seq, Dict)):
-            return Ext(f"builtins.{owner.type if isinstance(owner, Seq) else 'dict'}.{name}", owner)
+            return Ext(f"{PYTHON}{owner.type if isinstance(owner, Seq) else 'dict'}.{name}", owner)
         if isinstance(owner, Py):
             if owner.type in ("str", "int", "float", "bool", "bytes"):
-                return Ext(f"builtins.{owner.type}.{name}", owner)
+                return Ext(f"{PYTHON}{owner.type}.{name}", owner)
             if owner.type == "device":
                 return STR if name == "type" else INT
             return OBJECT if owner.type == "dtype" else UNKNOWN
@@ -148,9 +147,9 @@ class Expressions(Classes):
             return self.compiled_attribute(owner, name, node, frame)
         if isinstance(owner, Func) and name in ("__name__", "__qualname__", "__doc__"):
             return STR
-        if owner is UNKNOWN and name in ANSWERS:
+        if owner is UNKNOWN and name in self.models.last_words("only of tensors"):
             return Ext(
-                f"torch.Tensor.{name}",
+                f"{self.models.tensor}.{name}",
                 Tensor(None, (frame.module.path, node.lineno, f"`.{name}` is a tensor's")),
             )
         if owner is UNKNOWN and name in ("device", "dtype"):
@@ -190,7 +189,7 @@ class Expressions(Classes):
                     elts += inner.elts
                 else:
                     exact = False
-                    elts.append(self.element(inner))
+                    elts.append(element(inner))
             else:
                 elts.append(self.eval(e, env, frame))
         return Seq(elts, None, type) if exact else Seq(None, join_all(elts), type)
@@ -229,7 +228,7 @@ class Expressions(Classes):
         for generator in node.generators:
             iterable = self.eval(generator.iter, inner, frame)
             self.iterated(generator.iter, iterable, frame)
-            self.assign(generator.target, self.element(iterable), inner, frame)
+            self.assign(generator.target, element(iterable), inner, frame)
             for condition in generator.ifs:
                 self.test(condition, inner, frame)
                 self.narrow(condition, inner, True, frame)
@@ -532,7 +531,7 @@ class Expressions(Classes):
             # Whether something of no known kind is a text: models are not given texts.
             kind = self.quietly(test.args[-1], env, frame)
             return (
-                self.external_name(kind) == "builtins.str"
+                self.models.plays(self.external_name(kind), "text")
                 and self.quietly(test.args[0], env, frame) is UNKNOWN
             )
         return False
@@ -709,7 +708,7 @@ class Expressions(Classes):
         return UNKNOWN
 
     def e_yieldfrom(self, node: ast.YieldFrom, env: Env, frame: Frame) -> Value:
-        frame.yields.append(self.element(self.eval(node.value, env, frame)))
+        frame.yields.append(element(self.eval(node.value, env, frame)))
         return UNKNOWN
 
     def e_await(self, node: ast.Await, env: Env, frame: Frame) -> Value:
@@ -726,7 +725,7 @@ class Expressions(Classes):
                     args += inner.elts
                 else:
                     spread = True
-                    args.append(self.element(inner))
+                    args.append(element(inner))
             else:
                 args.append(self.eval(a, env, frame))
         kwargs: dict[str, Value] = {}
@@ -740,7 +739,7 @@ class Expressions(Classes):
                     kwargs["**"] = value.elem
             else:
                 kwargs["**"] = UNKNOWN
-        if isinstance(func, Ext) and func.name == "builtins.super":
+        if isinstance(func, Ext) and func.name == SUPER:
             return self.super_call(args, frame)
         self.grown(node, env, frame)
         if frame.region:

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from pt2lint.libraries import load
+from pt2lint.libraries.model import Models
 from pt2lint.static.interpreter.frame import Env, Frame, entry
 from pt2lint.static.interpreter.statements import Statements
-from pt2lint.static.interpreter.torch_types import TorchTypes
 from pt2lint.static.source.modules import ClassInfo, Module, Project
 from pt2lint.static.source.named import inside
 from pt2lint.static.source.nodes import unit_of
 from pt2lint.static.values import Class, Ext, Func, Instance, Seq, Value, Wrapped, options
-
-# A file without any of these has nothing to say outside of what is compiled.
-_COMPILES = re.compile(
-    r"torch\.compile\b|(?<!\bre)(?<!\bregex)\.compile\(|import compile\b|_dynamo\b|TORCHDYNAMO|TORCH_COMPILE_"
-    r"|TORCH_LOGS|set_stance"
-)
 
 
 class Interpreter(Statements):
@@ -29,9 +23,9 @@ class Interpreter(Statements):
         project: Project,
         traced: frozenset[str] = frozenset(),
         anywhere: frozenset[str] = frozenset(),
-        types: TorchTypes | None = None,
+        models: Models | None = None,
     ) -> None:
-        super().__init__(project, traced, anywhere, types or TorchTypes.load())
+        super().__init__(project, traced, anywhere, models or load())
         sys.setrecursionlimit(max(sys.getrecursionlimit(), 12_000))
 
     # Roots
@@ -172,7 +166,7 @@ class Interpreter(Statements):
     # Code outside any region
 
     def mentions_compile(self, module: Module) -> bool:
-        return bool(_COMPILES.search(module.source))
+        return self.models.mentions_compiling(module.source)
 
     def run_outside(self, module: Module) -> None:
         """The top level, statement by statement, then functions that nothing called."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from pt2lint.static.interpreter.expressions import Expressions, dotted, resumed
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.observers.misuse import torch_imported_above
+from pt2lint.static.observers.misuse import imported_above
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.values import (
     ALWAYS_OFF,
@@ -24,6 +24,8 @@ from pt2lint.static.values import (
     Tensor,
     Union,
     Value,
+    element,
+    extend,
     is_none,
     join,
     join_all,
@@ -32,21 +34,6 @@ from pt2lint.static.values import (
     tensor_of,
     truth,
     without,
-)
-
-# Context managers in which a break is as costly as elsewhere: Dynamo can resume inside them.
-RESUMABLE = (
-    "torch.no_grad",
-    "torch.enable_grad",
-    "torch.set_grad_enabled",
-    "torch.inference_mode",
-    "torch.autocast",
-    "torch.amp.",
-    "torch.cuda.amp.",
-    "torch.autograd.",
-    "torch.profiler.",
-    "torch.nn.attention.sdpa_kernel",
-    "contextlib.nullcontext",
 )
 
 
@@ -123,7 +110,7 @@ class Statements(Expressions):
             and isinstance(node.op, ast.Add)
             and current.type not in ("tuple", "args")
         ):
-            self.extend(current, value)
+            extend(current, value)
             return
         self.changed(node.target, current, env, frame)
         self.assign(node.target, self.binary(current, value, node.op, node, frame), env, frame)
@@ -196,7 +183,7 @@ class Statements(Expressions):
         elif isinstance(target, (ast.Tuple, ast.List)):
             self.unpack(target.elts, value, env, frame)
         elif isinstance(target, ast.Starred):
-            self.assign(target.value, Seq(None, self.element(value)), env, frame)
+            self.assign(target.value, Seq(None, element(value)), env, frame)
         elif isinstance(target, ast.Attribute):
             self.assign_attribute(target, value, env, frame)
         elif isinstance(target, ast.Subscript):
@@ -219,7 +206,7 @@ class Statements(Expressions):
             if sequences:
                 elts = [join_all(s.elts[i] for s in sequences) for i in range(len(targets))]  # type: ignore[index]
         for i, target in enumerate(targets):
-            self.assign(target, elts[i] if elts is not None else mixed(self.element(value)), env, frame)
+            self.assign(target, elts[i] if elts is not None else mixed(element(value)), env, frame)
 
     def assign_attribute(self, target: ast.Attribute, value: Value, env: Env, frame: Frame) -> None:
         owner = self.eval(target.value, env, frame)
@@ -241,10 +228,10 @@ class Statements(Expressions):
                     self.note(target, f"set {option.name}.{target.attr}", frame, args={0: self.sort(value)})
             elif isinstance(option, Class):
                 self.patched(option.info, target, env, frame)
-            elif isinstance(option, Tensor) and self.listens(f"set torch.Tensor.{target.attr}", frame):
-                self.note(
-                    target, f"set torch.Tensor.{target.attr}", frame, about=option, args={0: self.sort(value)}
-                )
+            elif isinstance(option, Tensor):
+                operation = f"set {self.models.tensor}.{target.attr}"
+                if self.listens(operation, frame):
+                    self.note(target, operation, frame, about=option, args={0: self.sort(value)})
 
     def assign_item(self, target: ast.Subscript, value: Value, env: Env, frame: Frame) -> None:
         owner = self.eval(target.value, env, frame)
@@ -269,8 +256,9 @@ class Statements(Expressions):
                 self.assigned_item(option, index)
             elif isinstance(option, Ext) and self.listens(f"set {option.name}[]", frame):
                 words: dict[int | str, str] = {0: self.sort(index), 1: self.sort(value)}
-                if torch_imported_above(frame.module.tree, target.lineno):
-                    words["after"] = "torch"
+                reader = self.models.named("reads the environment")
+                if imported_above(reader, frame.module.tree, target.lineno):
+                    words["after"] = reader
                 self.note(target, f"set {option.name}[]", frame, args=words)
 
     # Compound statements
@@ -343,7 +331,7 @@ class Statements(Expressions):
         if isinstance(iterable, Seq) and iterable.elts is not None and not iterable.elts:
             # An empty list that something else may fill: the body still runs once, about nothing known.
             return self.loop(node, env, frame, UNKNOWN, False)
-        return self.loop(node, env, frame, self.element(iterable), False)
+        return self.loop(node, env, frame, element(iterable), False)
 
     def s_while(self, node: ast.While, env: Env, frame: Frame) -> bool:
         known = truth(self.quietly(node.test, env, frame))
@@ -356,12 +344,12 @@ class Statements(Expressions):
         for item in node.items:
             value = self.eval(item.context_expr, env, frame)
             device = isinstance(value, Py) and value.type == "device"
-            name = "torch.device" if device else self.external_name(value)
+            name = self.models.named("device context") if device else self.external_name(value)
             if name is None and isinstance(item.context_expr, ast.Call):
                 name = self.external_name(self.quietly(item.context_expr.func, env, frame))
             if name and self.listens(f"with {name}", frame):
                 self.note(item.context_expr, f"with {name}", frame)
-            if not (name and name.startswith(RESUMABLE)):
+            if not (name and self.models.plays(name, "resumable")):
                 frame.inside = "with"
             if item.optional_vars is not None:
                 entered = value if isinstance(value, (Instance, Tensor)) else UNKNOWN
@@ -474,9 +462,9 @@ class Statements(Expressions):
         if key is None or not isinstance(callee, Ext):
             return
         value = env[key] if key in env else self.quietly(test.args[0], env, frame)
-        if callee.name in ("torch.is_tensor", "torch.overrides.is_tensor_like"):
-            wanted: tuple[str, ...] = ("torch.Tensor",)
-        elif callee.name == "builtins.isinstance" and len(test.args) == 2:
+        if self.models.plays(callee.name, "asks for a tensor"):
+            wanted: tuple[str, ...] = (self.models.tensor,)
+        elif self.models.plays(callee.name, "asks for a type") and len(test.args) == 2:
             kinds = self.quietly(test.args[1], env, frame)
             names = [self.external_name(k) for k in (kinds.elts or [] if isinstance(kinds, Seq) else [kinds])]
             if not names or None in names:
@@ -493,7 +481,7 @@ class Statements(Expressions):
             if isinstance(kept, type(UNKNOWN)) or (
                 isinstance(kept, Union) and any(o is UNKNOWN for o in kept.options)
             ):
-                known = self.instance_of(wanted[0]) if len(wanted) == 1 else None
+                known = self.models.value_of_type(wanted[0]) if len(wanted) == 1 else None
                 kept = known if known is not None else kept
             env[key] = kept
         elif isinstance(value, Union):

@@ -13,14 +13,6 @@ from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, below, unit_of, walk
 from pt2lint.static.values import UNKNOWN, Ext, Func, Instance, Py, Seq, Value, Wrapped
 
-GROWS = ("append", "extend", "insert")
-SHRINKS = ("clear", "pop", "popleft", "remove")
-# Methods of torch.nn.Module that return the module itself, and those that name its parts.
-OF_WRAPPER = frozenset(
-    "to eval train float half double bfloat16 cuda cpu requires_grad_ apply type share_memory named_parameters "
-    "named_buffers".split()
-)
-
 
 class Compiled(Lifecycle):
     _decisive: dict[FunctionNode, Uses]
@@ -62,7 +54,7 @@ class Compiled(Lifecycle):
         if not module:
             return UNKNOWN
         found = self.attribute_of(inner, name, node, frame)
-        if isinstance(found, Ext) and found.name.startswith("torch.nn.Module.") and name in OF_WRAPPER:
+        if isinstance(found, Ext) and self.models.plays(found.name, "keeps the wrapper"):
             return Ext(found.name, owner)
         return found
 
@@ -77,9 +69,7 @@ class Compiled(Lifecycle):
         for decorator in node.decorator_list:
             named = decorator.func if isinstance(decorator, ast.Call) else decorator
             value = self.quietly(named, cls.env or {}, Frame(cls.module, (1, 1), ""))
-            if not isinstance(value, Ext) or not value.name.startswith(
-                ("torch.no_grad", "torch.inference_mode")
-            ):
+            if not isinstance(value, Ext) or not self.models.plays(value.name, "without gradients"):
                 return ""
         layers = {name for name, value in cls.layers() if self._makes_module(value, cls)}
         for part in walk(node):
@@ -103,7 +93,7 @@ class Compiled(Lifecycle):
             return False
         callee = self.quietly(value.func, cls.env or {}, Frame(cls.module, (1, 1), ""))
         if isinstance(callee, Ext):
-            return callee.name in self.types.modules
+            return self.models.of(callee.name).forward is not None
         info = getattr(callee, "info", None)
         return info is not None and self.is_module(info)
 
@@ -180,7 +170,9 @@ class Compiled(Lifecycle):
         def evaluate(expression: ast.expr) -> Value:
             return self.quietly(expression, env, frame)
 
-        found = self._decisive[definition] = uses(definition, func.module.path, evaluate, follow, me)
+        found = self._decisive[definition] = uses(
+            definition, func.module.path, evaluate, follow, self.models, me
+        )
         return found
 
     # State that changes outside
@@ -200,7 +192,7 @@ class Compiled(Lifecycle):
             return
         words: dict[int | str, str] = {0: self.sort(value), "head": ast.unparse(head)}
         if owner.cls is None:
-            if target.attr == "p" and (owner.external or "").startswith("torch.nn.Dropout"):
+            if target.attr == "p" and self.models.plays(owner.external, "rate"):
                 words |= {"use": f"constant {owner.external}", "to": owner.external or ""}
                 self.note(target, "set attribute of compiled", frame, args=words)
             return
@@ -309,7 +301,11 @@ class Compiled(Lifecycle):
     def grown(self, node: ast.Call, env: Env, frame: Frame) -> None:
         """`self.seen.append(x)`, `SEEN.append(x)`: a list that nothing in sight makes shorter."""
         callee = node.func
-        if not frame.region or not isinstance(callee, ast.Attribute) or callee.attr not in GROWS:
+        if (
+            not frame.region
+            or not isinstance(callee, ast.Attribute)
+            or callee.attr not in self.models.last_words("grows")
+        ):
             return
         place = callee.value
         if isinstance(place, ast.Name) and self.listens("grow global", frame):
@@ -317,7 +313,9 @@ class Compiled(Lifecycle):
             made = module.assigned.get(place.id, ())
             if place.id in env or (frame.closure is not None and place.id in frame.closure) or len(made) != 1:
                 return
-            if isinstance(made[0], ast.List) and not _shortened(module.tree, place):
+            if isinstance(made[0], ast.List) and not _shortened(
+                module.tree, place, self.models.last_words("shrinks")
+            ):
                 self.note(node, "grow global", frame)
         elif isinstance(place, ast.Attribute) and self.listens("grow attribute", frame):
             owner = self.quietly(place.value, env, frame)
@@ -329,7 +327,8 @@ class Compiled(Lifecycle):
             order = self.bases(owner.cls)[0]
             made_in = [method.name for c in order for method, _ in c.assigned(place.attr)]
             if set(made_in) == {"__init__"} and not any(
-                _shortened(tree, place) for tree in {id(c.module): c.module.tree for c in order}.values()
+                _shortened(tree, place, self.models.last_words("shrinks"))
+                for tree in {id(c.module): c.module.tree for c in order}.values()
             ):
                 self.note(node, "grow attribute", frame)
 
@@ -375,7 +374,7 @@ def _decides(place: ast.Attribute, statement: ast.Assign, node: FunctionNode) ->
     )
 
 
-def _shortened(tree: ast.AST, place: ast.Name | ast.Attribute) -> bool:
+def _shortened(tree: ast.AST, place: ast.Name | ast.Attribute, shrinks: frozenset[str]) -> bool:
     """Whether the list of that name is emptied, or assigned through another object, anywhere in the file."""
     name = place.id if isinstance(place, ast.Name) else place.attr
 
@@ -386,7 +385,7 @@ def _shortened(tree: ast.AST, place: ast.Name | ast.Attribute) -> bool:
 
     for node in walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in SHRINKS and is_it(node.func.value):
+            if node.func.attr in shrinks and is_it(node.func.value):
                 return True
         elif isinstance(node, (ast.Delete, ast.Assign)):
             for target in node.targets:

@@ -8,7 +8,7 @@ from typing import Any
 from pt2lint.static.interpreter.core import Core
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.source.nodes import walk
-from pt2lint.static.values import Func, Instance, Py, Seq, Value
+from pt2lint.static.values import Func, Instance, Py, Value
 
 COMPOUND = (
     "for",
@@ -39,7 +39,7 @@ class Lifecycle(Core):
         key = (frame.module.path, getattr(node, "lineno", 0), getattr(node, "col_offset", 0), name)
         made = self.made.get(key)
         if made is None:
-            made = self.made[key] = Instance(None, name)
+            made = self.made[key] = Instance(None, name, True)
             self.uses[id(made)] = set()
             column = frame.module.column(node.lineno, node.col_offset)
             self.made_at[frame.module.path, node.lineno, column, f"call {name}"] = made
@@ -57,12 +57,12 @@ class Lifecycle(Core):
         while isinstance(source, ast.Call) and source.args:
             callee = source.func
             name = callee.id if isinstance(callee, ast.Name) else getattr(callee, "attr", "")
-            if name not in ("enumerate", "tqdm", "track", "iter", "islice"):
+            if name not in self.models.last_words("passes items"):
                 break
             source = source.args[0]
         if source is not node.iter:
             over = self.quietly(source, env, frame)
-        if not isinstance(over, Instance) or over.external != "torch.utils.data.DataLoader":
+        if not isinstance(over, Instance) or not self.models.plays(over.external, "loader"):
             return None
         made = {n.id for n in walk(node.target) if isinstance(n, ast.Name)}
         if (
@@ -71,10 +71,12 @@ class Lifecycle(Core):
             and len(node.target.elts) == 2
         ):
             first = node.target.elts[0]
-            if isinstance(node.iter.func, ast.Name) and node.iter.func.id == "enumerate":
+            if isinstance(node.iter.func, ast.Name) and node.iter.func.id in self.models.last_words(
+                "counts items"
+            ):
                 made -= {n.id for n in walk(first) if isinstance(n, ast.Name)}
         for part in (p for statement in node.body for p in walk(statement)):
-            if _marks(part):
+            if self.marks(part):
                 return None
             if isinstance(part, ast.Assign) and _mentions(part.value, made):
                 made |= {n.id for target in part.targets for n in walk(target) if isinstance(n, ast.Name)}
@@ -83,7 +85,7 @@ class Lifecycle(Core):
     def passed_batches(self, func: Func, node: ast.Call, frame: Frame) -> list[tuple[Value, set[str]]]:
         """What the caller's loops go over, with the parameters that take what comes from it."""
         found: list[tuple[Value, set[str]]] = []
-        if any(_marks(part) for part in walk(func.node)):
+        if any(self.marks(part) for part in walk(func.node)):
             return found
         for loader, made in frame.loaders:
             taken = self._taking(func, node, made)
@@ -113,7 +115,8 @@ class Lifecycle(Core):
                     _mentions(k.value, made) for k in node.keywords if k.arg is None
                 )
                 names = "" if spread or not column else ",".join(dict.fromkeys(plain))
-                torch = next((local for local, n in frame.module.imports.items() if n == "torch"), "")
+                library = self.models.named("reads the environment")
+                torch = next((local for local, n in frame.module.imports.items() if n == library), "")
                 words = ["feeds", frame.module.path, str(frame.line), str(column), names, torch, callee]
                 if inner is not None:
                     taken = self._taking(inner, node, made)
@@ -122,21 +125,24 @@ class Lifecycle(Core):
 
     def used(self, owner: Value | None, what: str) -> None:
         """Remember what is done with an object, if it is one whose life is followed."""
-        if isinstance(owner, Instance) and id(owner) in self.uses:
-            self.uses[id(owner)].add(what)
-
-    def param_groups(self, optimizer: Instance) -> Seq:
-        """`optimizer.param_groups`: what is done with a group counts as done with the optimizer."""
-        group = optimizer.attrs.get("param_groups")
-        if not isinstance(group, Instance):
-            group = optimizer.attrs["param_groups"] = Instance(None, "torch.optim.Optimizer.param_group")
-            self.uses[id(group)] = self.uses.setdefault(id(optimizer), set())
-        return Seq(None, group, "list")
+        if isinstance(owner, Instance) and owner.followed:
+            owner = owner.attrs.get("owner", owner)
+            if id(owner) in self.uses:
+                self.uses[id(owner)].add(what)
 
     def assigned_item(self, owner: Instance, index: Value) -> None:
         """`owner[index] = ...`"""
         if isinstance(index, Py) and isinstance(index.const, str):
             self.used(owner, f"set {index.const}")
+
+    def marks(self, node: ast.AST) -> bool:
+        """`mark_dynamic` and the like."""
+        word = (
+            getattr(node, "attr", getattr(node, "id", ""))
+            if isinstance(node, (ast.Attribute, ast.Name))
+            else ""
+        )
+        return word.startswith(tuple(self.models.last_words("marks sizes")))
 
     def title(self, func: Func) -> str:
         raise NotImplementedError
@@ -157,13 +163,6 @@ def _room_before(line: str) -> int:
     code = line.lstrip(" ")
     word = code.split(" ")[0].split("\t")[0].rstrip(":(")
     return 0 if not word or word in COMPOUND else len(line) - len(code) + 1
-
-
-def _marks(node: ast.AST) -> bool:
-    """`mark_dynamic` and the like."""
-    return isinstance(node, (ast.Attribute, ast.Name)) and getattr(
-        node, "attr", getattr(node, "id", "")
-    ).startswith(("mark_", "maybe_mark_"))
 
 
 def _mentions(node: ast.AST, names: set[str]) -> bool:

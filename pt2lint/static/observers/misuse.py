@@ -12,7 +12,6 @@ from pt2lint.static.values import (
     NAME,
     TRUE,
     UNKNOWN,
-    WRAPPED_NAME,
     Dict,
     Ext,
     Func,
@@ -26,17 +25,10 @@ from pt2lint.static.values import (
     tensor_of,
 )
 
-COPIES = ("copy.deepcopy", "torch.optim.swa_utils.AveragedModel")
-CACHES = ("functools.lru_cache", "functools.cache")
-DRAWS = ("random.", "numpy.random.", "torch.rand", "torch.normal", "torch.bernoulli", "torch.multinomial")
 # What the environment (Env) of code outside of what is compiled remembers besides the values of names.
 CALLED = "compiled()"  # what was compiled and called
 IN_PLACE = ".compile()"  # after a name: its object was compiled in place
 RAN = ".()"  # after a name: its object was compiled, and called in the line that is the value
-NAMED = tuple(f"torch.nn.Module.named_{kind}" for kind in ("parameters", "buffers"))
-LATE_HOOKS = tuple(
-    f"torch.nn.Module.register_{kind}" for kind in ("forward_hook", "forward_pre_hook", "full_backward_hook")
-)
 MANY = 2  # calls of torch functions on tensors that make a method worth compiling
 MAX_NESTING = 4  # modules in modules
 
@@ -69,19 +61,17 @@ class Misuse(Compiled):
         if isinstance(func, Instance) and (dotted(node.func) or "") + IN_PLACE in env:
             env.setdefault(f"{dotted(node.func)}{RAN}", Py("int", node.lineno))
         if isinstance(func, Ext):
-            if func.name in NAMED and isinstance(result, Seq) and isinstance(result.elem, Seq):
-                wrapped = isinstance(func.receiver, Wrapped)
-                result.elem = Seq([WRAPPED_NAME if wrapped else NAME, result.elem.elem], None, "tuple")
-            if func.name in ("torch.compile", "torch.compiler.compile") and node.args:
+            roles = self.models.of(func.name).roles
+            if "compiles" in roles and node.args:
                 self.compiled_from[id(result)] = (result, dotted(node.args[0]) or "")
-            elif func.name.startswith("torch.nn.Module.register_") and func.name.endswith("_hook"):
-                self.hooked(node, func.name, env, frame)
-            elif func.name == "torch.nn.Module.compile" and place:
+            elif "late hook" in roles:
+                self.hooked(node, env, frame)
+            elif "compiles in place" in roles and place:
                 env[place + IN_PLACE] = TRUE
                 self.forward_of_torch(node, func.receiver, frame)
-            elif func.name == "torch.nn.Module.state_dict" and place:
+            elif "state of a module" in roles and place:
                 self.state_of_parts(node, place, env, frame)
-            elif func.name in COPIES and args:
+            elif "copies" in roles and args:
                 self.copied(node, args[0], env, frame)
         if place and place + IN_PLACE in env and isinstance(node.func, ast.Attribute):
             if node.func.attr == "forward" and self.listens("forward of compiled", frame):
@@ -94,9 +84,9 @@ class Misuse(Compiled):
         if key is NAME and "_orig_mod" not in frame.module.source and self.listens("foreign name", frame):
             self.note(node, "foreign name", frame)
 
-    def hooked(self, node: ast.Call, name: str, env: Env, frame: Frame) -> None:
+    def hooked(self, node: ast.Call, env: Env, frame: Frame) -> None:
         """A hook is added to a part of a module."""
-        if name not in LATE_HOOKS or not isinstance(node.func, ast.Attribute):
+        if not isinstance(node.func, ast.Attribute):
             return
         part = node.func.value
         while isinstance(part, (ast.Attribute, ast.Subscript)):
@@ -113,7 +103,7 @@ class Misuse(Compiled):
             return
         if any(self.find_method(module.cls, name) for name in ("forward", "__call__", "_call_impl")):
             return
-        base = next((b for b in self.bases(module.cls)[1] if b in self.types.modules), None)
+        base = next((b for b in self.bases(module.cls)[1] if self.models.of(b).forward is not None), None)
         if base is not None and self.listens("compile torch forward", frame):
             self.note(node, "compile torch forward", frame, args={"self": base})
 
@@ -193,12 +183,9 @@ class Misuse(Compiled):
             for kind in named:
                 value = self.quietly(kind, env, frame) if kind is not None else None
                 kinds.append(value.name if isinstance(value, Ext) else "")
-        return "builtins.AssertionError" in kinds and not {
-            "",
-            "builtins.RuntimeError",
-            "builtins.Exception",
-            "builtins.BaseException",
-        }.intersection(kinds)
+        return any(self.models.plays(k, "assertion error") for k in kinds) and not any(
+            not k or self.models.plays(k, "runtime error") for k in kinds
+        )
 
     def asserted(self, node: ast.Assert, value: Value, frame: Frame) -> None:
         """A plain `assert tensor` in compiled code, inside of a `try` that waits for an AssertionError."""
@@ -230,12 +217,15 @@ class Misuse(Compiled):
         env = func.env or {}
         frame = Frame(func.module, unit_of(definition), "", cls=func.defined_in, closure=func.env)
         named = [d.func if isinstance(d, ast.Call) else d for d in definition.decorator_list]
-        if not any(isinstance(v := self.quietly(d, env, frame), Ext) and v.name in CACHES for d in named):
+        if not any(
+            isinstance(v := self.quietly(d, env, frame), Ext) and self.models.plays(v.name, "caches")
+            for d in named
+        ):
             return None
         for part in walk(definition):
             if isinstance(part, ast.Call) and isinstance(part.func, (ast.Name, ast.Attribute)):
                 callee = self.quietly(part.func, env, frame)
-                if isinstance(callee, Ext) and callee.name.startswith(DRAWS):
+                if isinstance(callee, Ext) and self.models.plays(callee.name, "random source"):
                     return callee.name
         return ""
 
@@ -266,20 +256,17 @@ class Misuse(Compiled):
         for part in walk(node):
             if isinstance(part, ast.Call) and isinstance(part.func, (ast.Name, ast.Attribute)):
                 callee = self.quietly(part.func, cls.env or {}, frame)
-                if isinstance(callee, Ext) and self.first_is_tensor(callee.name):
+                if isinstance(callee, Ext) and self.models.takes_tensor_first(callee.name):
                     done += 1
         return "computes" if done >= MANY else ""
-
-    def first_is_tensor(self, name: str) -> bool:
-        raise NotImplementedError
 
 
 def _is_stack(value: Value | None) -> bool:
     return isinstance(value, Seq) and value.type == "Sequential"
 
 
-def torch_imported_above(tree: ast.Module, line: int) -> bool:
-    """Whether a top-level import of torch stands above the line."""
+def imported_above(library: str, tree: ast.Module, line: int) -> bool:
+    """Whether a top-level import of the library stands above the line."""
     for statement in tree.body:
         if statement.lineno >= line:
             return False
@@ -287,9 +274,9 @@ def torch_imported_above(tree: ast.Module, line: int) -> bool:
             names = [alias.name for alias in statement.names]
         else:
             names = [statement.module or ""] if isinstance(statement, ast.ImportFrom) else []
-        if any(name.split(".")[0] == "torch" for name in names):
+        if any(name.split(".")[0] == library for name in names):
             return True
     return False
 
 
-__all__ = ["Misuse", "torch_imported_above"]
+__all__ = ["Misuse", "imported_above"]

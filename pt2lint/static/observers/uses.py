@@ -6,48 +6,10 @@ import ast
 from collections.abc import Callable
 from typing import NamedTuple
 
+from pt2lint.libraries.model import Models
 from pt2lint.static.source.nodes import FunctionNode, walk
 from pt2lint.static.values import Dict, Ext, Instance, Seq, Tensor, Value
 
-# Functions of torch that make a constant of the graph of a Python number: (position, keyword) of the argument.
-# Measured on torch 2.6, 2.9, 2.13 and 2.15: a number that changes there is compiled anew each time, where one that
-# enters the arithmetic, a clamp, a fill or `alpha` costs one recompilation.
-_F = "torch.nn.functional."
-CONSTANTS = {
-    f"{_F}dropout": ((1, "p"),),
-    f"{_F}cross_entropy": ((7, "label_smoothing"),),
-    f"{_F}layer_norm": ((4, "eps"),),
-    f"{_F}batch_norm": ((6, "momentum"),),
-    f"{_F}scaled_dot_product_attention": ((4, "dropout_p"), (6, "scale")),
-    f"{_F}one_hot": ((1, "num_classes"),),
-    f"{_F}avg_pool1d": ((1, "kernel_size"),),
-    "torch.normal": ((0, "mean"), (1, "std")),
-    "torch.linspace": ((2, "steps"),),
-    "torch.diag": ((1, "diagonal"),),
-    "torch.chunk": ((1, "chunks"),),
-    "torch.split": ((1, "split_size_or_sections"),),
-}
-# The same for methods, whose receiver nobody else's class shares with a number as argument.
-METHODS = {
-    "uniform_": ((0, "from"), (1, "to")),
-    "chunk": ((0, "chunks"),),
-    "split": ((0, "split_size"),),
-}
-# Built-in functions that look at the value of what they are given.
-LOOKS = (
-    "len",
-    "str",
-    "int",
-    "float",
-    "bool",
-    "getattr",
-    "hasattr",
-    "repr",
-    "format",
-    "ord",
-    "sorted",
-    "list",
-)
 STRENGTH = ("range", "index", "constant", "iterated", "read")
 
 
@@ -67,7 +29,12 @@ Follow = Callable[[ast.Call], "tuple[Uses, list[str]] | None"]
 
 
 def uses(
-    node: FunctionNode, path: str, evaluate: Callable[[ast.expr], Value], follow: Follow, me: str = ""
+    node: FunctionNode,
+    path: str,
+    evaluate: Callable[[ast.expr], Value],
+    follow: Follow,
+    models: Models,
+    me: str = "",
 ) -> Uses:
     """By parameter, and by ".NAME" for attributes of the object `me`: the use that costs most.
 
@@ -108,7 +75,7 @@ def uses(
             add(part.value, "read")
             _picked(part, evaluate, add)
         elif isinstance(part, ast.Call):
-            _given(part, evaluate, follow, add, found, key)
+            _given(part, evaluate, follow, add, found, key, models)
         elif isinstance(part, ast.Compare):
             for side in [part.left, *part.comparators]:
                 if not any(isinstance(op, (ast.Is, ast.IsNot)) for op in part.ops):
@@ -154,6 +121,7 @@ def _given(
     add: Callable[..., None],
     found: Uses,
     key: Callable[[ast.expr | None], str | None],
+    models: Models,
 ) -> None:
     """What a call does with the names that it is given."""
     given: list[tuple[int | str, ast.expr]] = [*enumerate(call.args)]
@@ -162,15 +130,15 @@ def _given(
     if not named:
         return
     callee = call.func
-    if isinstance(callee, ast.Name) and callee.id in LOOKS:
+    if isinstance(callee, ast.Name) and callee.id in models.last_words("looks"):
         for _, a in named:
             add(a, "read")
         return
-    constants = METHODS.get(callee.attr, ()) if isinstance(callee, ast.Attribute) else ()
+    constants = models.of(f"{models.tensor}.{callee.attr}").baked if isinstance(callee, ast.Attribute) else ()
     name = callee.attr if isinstance(callee, ast.Attribute) else ""
     value = evaluate(callee)
-    if isinstance(value, Ext) and value.receiver is None and value.name.startswith("torch."):
-        constants, name = CONSTANTS.get(value.name, ()), value.name
+    if isinstance(value, Ext) and value.receiver is None and models.library_of(value.name).objects:
+        constants, name = models.of(value.name).baked, value.name
     for at, a in named:
         if isinstance(value, Ext):
             add(a, "read")

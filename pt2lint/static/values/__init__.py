@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pt2lint.static.source.modules import ClassInfo, Module
 
 NO_CONST: Any = object()
+PYTHON = "builtins."  # what the language itself defines goes by this name
 LEAF, CONSTANT = 1, 2
 OFTEN_OFF, ALWAYS_OFF = 1, 2
 MAX_ALTERNATIVES = 6
@@ -130,13 +131,16 @@ class Dict(Value):
 
 
 class Instance(Value):
-    """An object of a class of the project (`cls`) or of an external one (`external`, its qualified name)."""
+    """An object of a class of the project (`cls`) or of an external one (`external`, its qualified name).
 
-    __slots__ = ("attrs", "cls", "external")
+    What is `followed` (an optimizer, a loader) is told apart from others of its class.
+    """
+
+    __slots__ = ("attrs", "cls", "external", "followed")
     kind = "instance"
 
-    def __init__(self, cls: ClassInfo | None, external: str | None = None) -> None:
-        self.cls, self.external = cls, external
+    def __init__(self, cls: ClassInfo | None, external: str | None = None, followed: bool = False) -> None:
+        self.cls, self.external, self.followed = cls, external, followed
         self.attrs: dict[str, Value] = {}
 
 
@@ -337,6 +341,36 @@ def join_all(values: Iterable[Value]) -> Value:
     return UNKNOWN if result is None else result
 
 
+def element(value: Value) -> Value:
+    """What iterating over the value gives."""
+    if isinstance(value, Seq):
+        return value.elem
+    if isinstance(value, Tensor):
+        return value.but(ndim=value.ndim - 1 if value.ndim else None, leaf=0)
+    if isinstance(value, Dict):
+        return STR if value.items and value.elem is UNKNOWN else UNKNOWN
+    if isinstance(value, Union):
+        return join_all(element(o) for o in value.options if is_none(o) is not True)
+    if isinstance(value, Py) and value.type == "str":
+        return STR
+    return UNKNOWN
+
+
+def extend(target: Seq, value: Value) -> None:
+    """`target.extend(value)`"""
+    if isinstance(value, Seq) and value.elts is not None and target.elts is not None:
+        target.elts = target.elts + value.elts
+        target.elem = join_all(target.elts) if target.elts else UNKNOWN
+    else:
+        append(target, element(value))
+
+
+def append(target: Seq, value: Value) -> None:
+    """`target.append(value)`"""
+    target.elem = value if target.elts == [] or target.elem is UNKNOWN else join(target.elem, value)
+    target.elts = None
+
+
 def without(value: Value, drop: Any) -> Value:
     """The value less the alternatives for which `drop(option)` is true."""
     if value.kind != "union":
@@ -427,10 +461,7 @@ def signature(value: Value, depth: int = 0) -> Any:
         return ("d", *((k, signature(v, depth + 1)) for k, v in sorted(value.items.items())))
     if isinstance(value, Instance):
         # An optimizer or a loader is followed by itself: what is done with one says nothing of the others.
-        followed = value.cls is not None or (value.external or "").startswith(
-            ("torch.optim.", "torch.utils.data.")
-        )
-        return ("i", id(value)) if followed else ("i", value.external)
+        return ("i", id(value)) if value.cls is not None or value.followed else ("i", value.external)
     if isinstance(value, Func):
         return ("f", id(value.node))
     if isinstance(value, Class):

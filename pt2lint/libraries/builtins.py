@@ -1,0 +1,374 @@
+"""Python's own functions and containers."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+
+from pt2lint.libraries.call import Call, named
+from pt2lint.libraries.model import Library
+from pt2lint.static.values import (
+    BOOL,
+    INT,
+    MAX_ALTERNATIVES,
+    NONE,
+    STR,
+    UNKNOWN,
+    Class,
+    Dict,
+    Ext,
+    Instance,
+    Py,
+    Seq,
+    Tensor,
+    Value,
+    Wrapped,
+    append,
+    extend,
+    join,
+    join_all,
+    mixed,
+    options,
+    tensor_of,
+    truth,
+)
+
+ALL = tuple(range(8))
+
+
+def called(call: Call) -> Value:
+    """A function, by its name, or a method of a container."""
+    name = call.name
+    if "key" in call.kwargs and name in ("builtins.sorted", "builtins.list.sort"):
+        things = call.element(
+            call.args[0] if call.receiver is None and call.args else call.receiver or UNKNOWN
+        )
+        by = tensor_of(call.apply(call.kwargs["key"], [things]))
+        if by is not None:
+            call.note("sort by tensor", by)
+    parts = name.split(".")
+    if call.receiver is not None and len(parts) == 3:
+        return container_method(parts[2], call)
+    function = FUNCTIONS.get(parts[1])
+    return function(call, call.args[0] if call.args else UNKNOWN) if function is not None else UNKNOWN
+
+
+# Functions: (the call, its first argument) -> what it returns
+
+
+def sequence(call: Call, first: Value) -> Value:
+    last = call.name.split(".")[1]
+    kind = last if last not in ("reversed", "iter") else "list"
+    if not call.args:
+        return Seq([], None, kind)
+    if isinstance(first, Seq):
+        elts = list(first.elts) if first.elts is not None else None
+        if elts is not None and last == "reversed":
+            elts.reverse()
+        return Seq(elts, first.elem, kind)
+    return Seq(None, call.element(first), kind)
+
+
+def ordered(call: Call, first: Value) -> Value:
+    return Seq(None, call.element(first), "list")
+
+
+def dictionary(call: Call, first: Value) -> Value:
+    if isinstance(first, Dict):
+        return Dict({**first.items, **call.kwargs}, first.elem)
+    return Dict({k: v for k, v in call.kwargs.items() if k != "**"}, UNKNOWN)
+
+
+def numbered(call: Call, first: Value) -> Value:
+    return Seq(None, Seq([INT, call.element(first)], None, "tuple"), "generator")
+
+
+def zipped(call: Call, first: Value) -> Value:
+    return Seq(None, Seq([call.element(a) for a in call.args], None, "tuple"), "generator")
+
+
+def mapped(call: Call, first: Value) -> Value:
+    return Seq(None, call.apply(first, [call.element(a) for a in call.args[1:]]), "generator")
+
+
+def filtered(call: Call, first: Value) -> Value:
+    kept = tensor_of(call.apply(first, [call.element(a) for a in call.args[1:]]))
+    if kept is not None:
+        call.note("test tensor", kept)
+    return Seq(None, call.element(call.args[1]) if len(call.args) > 1 else UNKNOWN, "generator")
+
+
+def quantified(call: Call, first: Value) -> Value:
+    """`any` and `all` test each element."""
+    inner = tensor_of(call.element(first)) if not isinstance(first, Tensor) else first
+    if inner is not None:
+        call.note("test tensor", inner)
+    return BOOL
+
+
+def truth_value(call: Call, first: Value) -> Value:
+    tensor = tensor_of(first)
+    if tensor is not None:
+        call.note("test tensor", tensor)
+    known = truth(first) if call.args else False
+    return BOOL if known is None else Py("bool", known)
+
+
+def number(call: Call, first: Value) -> Value:
+    return Py(call.name.split(".")[1], read=tensor_of(first) is not None)
+
+
+def text(call: Call, first: Value) -> Value:
+    tensor = tensor_of(first)
+    if tensor is not None:
+        call.note("format tensor", tensor)
+    return STR
+
+
+def extreme(call: Call, first: Value) -> Value:
+    values = call.args if len(call.args) > 1 else [call.element(first)]
+    found = next((t for t in map(tensor_of, values) if t is not None), None)
+    if found is not None:
+        return found.but(leaf=0)
+    return join_all(Py(v.type) if isinstance(v, Py) else v for v in values)
+
+
+def total(call: Call, first: Value) -> Value:
+    inner = call.element(first)
+    found = tensor_of(inner)
+    if found is not None:
+        dtype = found.dtype if found.dtype != "bool" else "int"
+        return Tensor(dtype, found.origin, found.sure, found.array)
+    return Py(inner.type) if isinstance(inner, Py) else UNKNOWN
+
+
+def arithmetic(call: Call, first: Value) -> Value:
+    tensor = tensor_of(first)
+    return tensor if tensor is not None else (Py(first.type) if isinstance(first, Py) else UNKNOWN)
+
+
+def following(call: Call, first: Value) -> Value:
+    return call.element(first)
+
+
+def instance_check(call: Call, first: Value) -> Value:
+    if len(call.args) != 2:
+        return UNKNOWN
+    kind = call.args[1]
+    if isinstance(first, Wrapped) and first.how == "compiled" and isinstance(kind, (Class, Seq)):
+        if call.listens("isinstance of compiled"):
+            call.note("isinstance of compiled", args=call.sorts_of([first.inner, kind]))
+    kinds = kind.elts if isinstance(kind, Seq) and kind.elts is not None else [kind]
+    names = [named(k) for k in kinds]
+    if all(names):
+        answers = {call.is_instance(o, tuple(names)) for o in options(first)}
+        if len(answers) == 1:
+            known = answers.pop()
+            return BOOL if known is None else Py("bool", known)
+    return BOOL
+
+
+def attribute(call: Call, first: Value) -> Value:
+    args = call.args
+    if len(args) < 2:
+        return UNKNOWN
+    if isinstance(args[1], Py) and isinstance(args[1].const, str):
+        value = call.attribute(first, args[1].const)
+        if len(args) > 2 and truth(has_attribute(call)) is True:
+            return value
+        if len(args) > 2:
+            if isinstance(value, Ext) and value.receiver is not None:
+                return UNKNOWN
+            return join(value, args[2]) if value is not UNKNOWN else UNKNOWN
+        return value
+    if isinstance(first, Instance) and first.cls is not None and isinstance(call.node, ast.Call):
+        return chosen_method(call, first, call.node.args[1])
+    return Ext("torch.nn.") if named(first) == "torch.nn" else UNKNOWN
+
+
+def chosen_method(call: Call, owner: Instance, name: ast.expr) -> Value:
+    """`getattr(self, f"reduce_{kind}")`: any of the methods whose names fit, where they are few."""
+    pattern = name_pattern(name)
+    if pattern is None:
+        return UNKNOWN
+    fits = {m for m in call.methods_of(owner) if pattern.fullmatch(m)}
+    if not 0 < len(fits) <= MAX_ALTERNATIVES:
+        return UNKNOWN
+    return join_all(call.attribute(owner, m, name) for m in sorted(fits))
+
+
+def name_pattern(name: ast.expr) -> re.Pattern[str] | None:
+    """What a name that is put together from a fixed part and a variable one looks like."""
+    parts: list[str] = []
+    if isinstance(name, ast.JoinedStr):
+        parts = [
+            re.escape(str(v.value)) if isinstance(v, ast.Constant) else r"\w+"  # the variable part
+            for v in name.values
+        ]
+    elif isinstance(name, ast.Call) and isinstance(name.func, ast.Attribute) and name.func.attr == "format":
+        if isinstance(name.func.value, ast.Constant) and isinstance(name.func.value.value, str):
+            parts = [re.sub(r"\\\{\w*\\\}", r"\\w+", re.escape(name.func.value.value))]
+    elif isinstance(name, ast.BinOp) and isinstance(name.op, ast.Add):
+        for side in (name.left, name.right):
+            fixed = isinstance(side, ast.Constant) and isinstance(side.value, str)
+            parts.append(re.escape(side.value) if fixed else r"\w+")  # type: ignore[attr-defined]
+    text = "".join(parts)
+    return re.compile(text) if text.replace(r"\w+", "").strip("_") else None
+
+
+def set_attribute(call: Call, first: Value) -> Value:
+    args = call.args
+    if len(args) != 3:
+        return UNKNOWN
+    if isinstance(args[1], Py) and isinstance(args[1].const, str) and isinstance(first, Instance):
+        if first.cls is not None and first is call.frame.me:
+            call.store(first, args[1].const, args[2])
+    return NONE
+
+
+def slice_object(call: Call, first: Value) -> Value:
+    return Py("slice")
+
+
+def has_attribute(call: Call) -> Value:
+    """`hasattr(torch, "compile")` holds for what torch has."""
+    args = call.args[:2]
+    if len(args) == 2 and isinstance(args[0], Ext) and isinstance(args[1], Py):
+        if args[0].name.startswith("torch") and call.models.knows(f"{args[0].name}.{args[1].const}"):
+            return Py("bool", True)
+    return BOOL
+
+
+FUNCTIONS: dict[str, Callable[[Call, Value], Value]] = {
+    **dict.fromkeys(("list", "tuple", "set", "frozenset", "reversed", "iter"), sequence),
+    "sorted": ordered,
+    "dict": dictionary,
+    "enumerate": numbered,
+    "zip": zipped,
+    "map": mapped,
+    "filter": filtered,
+    **dict.fromkeys(("any", "all"), quantified),
+    "bool": truth_value,
+    **dict.fromkeys(("int", "float", "complex"), number),
+    **dict.fromkeys(("str", "repr", "ascii"), text),
+    **dict.fromkeys(("max", "min"), extreme),
+    "sum": total,
+    **dict.fromkeys(("abs", "round", "pow", "divmod"), arithmetic),
+    "next": following,
+    "isinstance": instance_check,
+    "getattr": attribute,
+    "setattr": set_attribute,
+    "slice": slice_object,
+}
+
+
+# Containers
+
+
+def container_method(method: str, call: Call) -> Value:
+    owner = call.receiver
+    first = call.args[0] if call.args else UNKNOWN
+    if isinstance(owner, Seq):
+        return sequence_method(method, owner, first, call)
+    if isinstance(owner, Dict):
+        return dictionary_method(method, owner, first, call)
+    if isinstance(owner, Py) and owner.type == "str":
+        if method in ("split", "rsplit", "splitlines"):
+            return Seq(None, STR, "list")
+        if method.startswith(("is", "starts", "ends")):
+            return BOOL
+        if method == "encode":
+            return Py("bytes")
+        return INT if method in ("find", "index", "count") else STR
+    return UNKNOWN
+
+
+def sequence_method(method: str, owner: Seq, first: Value, call: Call) -> Value:
+    if method in ("append", "add", "appendleft"):
+        append(owner, first)
+        return NONE
+    if method == "insert" and len(call.args) == 2:
+        append(owner, call.args[1])
+        return NONE
+    if method in ("extend", "update"):
+        extend(owner, first)
+        return NONE
+    if method in ("pop", "popleft"):
+        return owner.elem
+    if method in ("copy", "union", "intersection", "difference"):
+        return Seq(None, owner.elem, owner.type)
+    if method in ("index", "count", "numel"):
+        return INT
+    return UNKNOWN
+
+
+def dictionary_method(method: str, owner: Dict, first: Value, call: Call) -> Value:
+    known = [*owner.items.values(), *([] if owner.elem is UNKNOWN and owner.items else [owner.elem])]
+    everything = mixed(join_all(known), owner.keywords)
+    if method in ("get", "pop", "setdefault"):
+        if isinstance(first, Py) and isinstance(first.const, str):
+            if first.const in owner.items:
+                return owner.items[first.const]
+            if not owner.items and owner.elem is UNKNOWN:
+                return UNKNOWN
+            default = call.args[1] if len(call.args) > 1 else NONE
+            return default if owner.elem is UNKNOWN else mixed(join(default, owner.elem))
+        return everything
+    if method == "values":
+        return Seq(None, everything, "generator")
+    if method == "keys":
+        return Seq(None, STR, "generator")
+    if method == "items":
+        return Seq(None, Seq([STR, everything], None, "tuple"), "generator")
+    if method == "update" and isinstance(first, Dict):
+        owner.items.update(first.items)
+        if first.elem is not UNKNOWN:
+            owner.elem = join(owner.elem, first.elem)
+        owner.items.update({k: v for k, v in call.kwargs.items() if k != "**"})
+        return NONE
+    if method == "copy":
+        return Dict(dict(owner.items), owner.elem)
+    return UNKNOWN
+
+
+LIBRARY = Library(
+    "builtins",
+    given="anything",
+    closed=True,
+    returns={
+        **dict.fromkeys(("builtins.len", "builtins.id", "builtins.hash", "builtins.ord"), "int"),
+        **dict.fromkeys(("builtins.callable", "builtins.issubclass"), "bool"),
+        **dict.fromkeys(("builtins.format", "builtins.chr", "builtins.input"), "str"),
+        "builtins.print": "none",
+        "builtins.range": "range",
+        "builtins.type": "any",
+    },
+    types={
+        f"builtins.{n}": n
+        for n in ("int", "float", "bool", "str", "bytes", "list", "tuple", "set", "frozenset", "dict")
+    },
+    roles={
+        "indifferent": ("builtins.print",),
+        "passes items": ("builtins.enumerate", "builtins.iter"),
+        "counts items": ("builtins.enumerate",),
+        "property": ("builtins.property",),
+        "static method": ("builtins.staticmethod",),
+        "class method": ("builtins.classmethod",),
+        "asks for a type": ("builtins.isinstance",),
+        "decides by type": ("builtins.isinstance", "builtins.callable", "builtins.hasattr"),
+        "text": ("builtins.str",),
+        "assertion error": ("builtins.AssertionError",),
+        "runtime error": ("builtins.RuntimeError", "builtins.Exception", "builtins.BaseException"),
+        "looks": tuple(
+            f"builtins.{n}"
+            for n in "len str int float bool getattr hasattr repr format ord sorted list".split()
+        ),
+        "grows": ("builtins.list.append", "builtins.list.extend", "builtins.list.insert"),
+        "shrinks": tuple(f"builtins.list.{n}" for n in ("clear", "pop", "popleft", "remove")),
+    },
+    sizes={"builtins.range": (ALL, ())},
+    handlers={"builtins.hasattr": has_attribute},
+    otherwise=called,
+    measured="matrix/constructs/containers.py, matrix/constructs/python_code.py",
+)

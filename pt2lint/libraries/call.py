@@ -1,0 +1,122 @@
+"""A call of something outside the project, as library files see it: what was given, and what they may ask and do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pt2lint.static.values import Ext, Instance, Tensor, Value, Wrapped, element
+
+if TYPE_CHECKING:
+    from pt2lint.libraries.model import Models
+    from pt2lint.static.interpreter.frame import Frame
+
+
+class Call:
+    """`args` and `kwargs` are values ("**" holds what unpacked keywords may be), `receiver` the object of a method.
+
+    `node` is the syntax of the call, `frame` where it stands. `at` is the interpreter.
+    """
+
+    __slots__ = ("args", "at", "frame", "kwargs", "name", "node", "receiver")
+
+    def __init__(
+        self,
+        name: str,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: Any,
+        frame: Frame,
+        receiver: Value | None,
+        at: Any,
+    ) -> None:
+        self.name, self.args, self.kwargs, self.node, self.frame = name, args, kwargs, node, frame
+        self.receiver, self.at = receiver, at
+
+    @property
+    def models(self) -> Models:
+        models: Models = self.at.models
+        return models
+
+    def origin(self, phrase: str = "") -> tuple[str, int, str]:
+        """Where a tensor that the call returns comes from, in a reader's words."""
+        if not phrase:
+            name = self.name
+            phrase = f"`{name.removeprefix(self.models.of(name).library.short)}` returns a tensor"
+        return (self.frame.module.path, getattr(self.node, "lineno", 0), phrase)
+
+    # Operations
+
+    def note(
+        self, operation: str, about: Tensor | None = None, args: dict[int | str, str] | None = None
+    ) -> None:
+        """Write an operation down at the call, if a rule listens to it."""
+        if self.at.listens(operation, self.frame):
+            self.at.note(self.node, operation, self.frame, about=about, args=args)
+
+    def listens(self, operation: str) -> bool:
+        answer: bool = self.at.listens(operation, self.frame)
+        return answer
+
+    def sorts(self) -> dict[int | str, str]:
+        """What the arguments are, in the words of Op.args."""
+        words: dict[int | str, str] = self.at.sorts(self.args, self.kwargs)
+        return words
+
+    def sorts_of(self, values: list[Value]) -> dict[int | str, str]:
+        words: dict[int | str, str] = self.at.sorts(values, {})
+        return words
+
+    # Values
+
+    def apply(self, function: Value, args: list[Value]) -> Value:
+        """What a call of one of the arguments returns."""
+        value: Value = self.at.apply(function, args, {}, self.node, self.frame)
+        return value
+
+    def element(self, value: Value) -> Value:
+        """What iterating over the value gives."""
+        return element(value)
+
+    def attribute(self, owner: Value, name: str, node: Any = None) -> Value:
+        found: Value = self.at.attribute_of(owner, name, node or self.node, self.frame)
+        return found
+
+    def is_instance(self, value: Value, names: tuple[str, ...]) -> bool | None:
+        """isinstance(value, any of the named types), where it can be told."""
+        answer: bool | None = self.at.is_instance(value, names)
+        return answer
+
+    def methods_of(self, owner: Instance) -> set[str]:
+        """The names of the methods of an object of a class of the project."""
+        return {m for c in self.at.bases(owner.cls)[0] for m in c.methods}
+
+    # What the call does
+
+    def store(self, owner: Instance, name: str, value: Value) -> None:
+        """Set an attribute of an object of a class of the project."""
+        self.at.store(owner, name, value, self.frame)
+
+    def compile(self, target: Value) -> Value:
+        """The target is a compile root; what torch.compile returns for it."""
+        wrapped = Wrapped("compiled", target)
+        self.at.compiled(target, self.node, self.frame)
+        self.at.compiled_as(wrapped, self.kwargs)
+        return wrapped
+
+    def compile_in_place(self, target: Instance) -> None:
+        self.at.compiled_in_place(target, self.kwargs, self.node, self.frame)
+
+    def followed(self) -> Instance:
+        """The object that this place in the code makes, one for all calls: its later life is followed."""
+        made: Instance = self.at.external_object(self.name, self.args, self.kwargs, self.node, self.frame)
+        return made
+
+    def drawn(self) -> list[tuple[str, int]]:
+        """What drew random numbers so far, and in which line."""
+        drawn: list[tuple[str, int]] = self.at.drawn
+        return drawn
+
+
+def named(value: Value) -> str:
+    """The qualified name that a value from outside the project is, else ""."""
+    return value.name if isinstance(value, Ext) else ""

@@ -1,0 +1,22 @@
+"""logging and warnings: what they are asked to say is nothing to compute with."""
+
+from __future__ import annotations
+
+from pt2lint.libraries.call import Call
+from pt2lint.libraries.model import Library, made_or_unknown
+from pt2lint.static.values import NONE, Value
+
+
+def said(call: Call) -> Value:
+    return NONE if call.name.startswith(("logging.Logger.", "warnings.")) else made_or_unknown(call)
+
+
+LIBRARIES = (
+    Library(
+        "logging",
+        returns={"logging.getLogger": "instance logging.Logger"},
+        otherwise=said,
+        measured="matrix/constructs/printing.py",
+    ),
+    Library("warnings", otherwise=said, measured="matrix/constructs/printing.py"),
+)

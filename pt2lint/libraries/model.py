@@ -1,0 +1,350 @@
+"""What a library file says, and what the interpreter and the observers may ask of all of them together.
+
+A file in this folder ends with `LIBRARY = Library(...)`. What data can say is data; a function (`Handler`) is
+registered under a qualified name only where it cannot. Nobody outside of this folder names a library: they ask for
+the `Entry` of a qualified name that the code holds, or for what plays a role ("compiles", "loader", ...).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pt2lint.libraries.forms import form
+from pt2lint.libraries.types import is_instance
+from pt2lint.libraries.words import Origin, value_of
+from pt2lint.static.values import UNKNOWN, Ext, Instance, Tensor, Value, tensor_of
+
+if TYPE_CHECKING:
+    from pt2lint.libraries.call import Call
+
+Handler = Callable[["Call"], Value]
+Sizes = tuple[tuple[int, ...], tuple[str, ...]]  # positions (without the receiver) and keywords
+Constants = tuple[tuple[int, str], ...]  # position and keyword of each
+# What the roles mean. A name in `Library.roles` is exact, begins with what stands before a last "*" ("torch.amp.*"),
+# ends with what stands after a first one, or begins and ends as "torch.*.rand" says (torch.rand is one too).
+ROLES = {
+    "compiles": "torch.compile: what it is given, or decorates, is traced",
+    "compiles in place": "the method of a module that compiles the module itself",
+    "disables": "what it is given, or decorates, is not traced",
+    "opaque": "what it decorates is put into the graph unread, or run outside of it",
+    "makes a context manager": "decorates a generator function",
+    "caches": "remembers the results of the function that it decorates",
+    "copies": "returns a copy of the object that it is given",
+    "draws": "draws random numbers where a graph draws them",
+    "random source": "draws random numbers, on the host or in a graph",
+    "random module": "a module that draws random numbers when it is called",
+    "module base": "a class whose subclasses are modules: the first name is the one that its methods go by",
+    "module namespace": "its classes that the table lists, or whose names begin with an underscore, are modules",
+    "passes on": "a module that returns what it is given, or may be given anything",
+    "loader": "what is gone over, batch by batch",
+    "followed": "an object whose later life rules ask about",
+    "passes items": "gives the items of its first argument, one by one",
+    "resumable": "a context manager in which a break costs no more than elsewhere",
+    "device context": "what `with` a device enters",
+    "keeps the wrapper": "a method that a compiled module has of the module, and answers for itself",
+    "names parts": "gives the names of a module's parts with them",
+    "late hook": "adds a hook that compiled code does not see later",
+    "state of a module": "gives what a module holds, by name",
+    "without gradients": "decorates a function that is run without gradients",
+    "rate": "a module whose `p` is a constant of the graph",
+    "marks sizes": "says which sizes of a tensor change",
+    "reads the environment": "a library that reads the environment when it is imported",
+    "property": "a decorator that makes a method an attribute",
+    "static method": "a decorator",
+    "class method": "a decorator",
+    "enumeration": "a class whose members are constants",
+    "differentiable function": "a class whose `apply` runs its `forward`",
+    "asks for a tensor": "tells whether its argument is a tensor",
+    "asks for a type": "tells whether its first argument is of the type that is its second",
+    "text": "the type of a text",
+    "assertion error": "what a failed `assert` raises",
+    "runtime error": "what a failed assertion of a graph raises, and what catches it too",
+    "tensor": "the type of tensors",
+    "tensor type": "a type whose values are tensors",
+    "typing": "a base of a class that says nothing of its objects",
+    "looks": "a built-in function that looks at the value of what it is given",
+    "grows": "a method that makes a list longer",
+    "shrinks": "a method that makes a list shorter",
+    "decides by type": "a built-in function that tells apart what it is given",
+    "only of tensors": "a method that, in code that Dynamo traces, only tensors have",
+    "tells a tensor": "an attribute of tensors that Python's own objects have not",
+    "counts items": "gives items with their number before them",
+    "takes a tensor first": "a function whose first argument is a tensor",
+    "indifferent": "what it is given does not matter",
+}
+GIVEN = ("tensors", "anything", "")
+
+
+@dataclass(frozen=True)
+class Library:
+    """One library: its names begin with `name`.
+
+    `returns`     qualified name -> what a call returns, in the words of pt2lint/libraries/words.py
+    `constants`   qualified name -> what it is where it is read, in the same words
+    `types`       qualified name of a type -> what a value of it is, in the same words
+    `modules`     qualified name of a module class -> what calling an instance returns
+    `roles`       role -> names (see ROLES)
+    `sizes`       qualified name -> which arguments are Python numbers, or sequences of them
+    `baked`       qualified name -> which numbers become constants of the graph
+    `breaks`      qualified name -> why Dynamo ends the graph there
+    `given`       what its functions take: "tensors" and no mixture, "anything" (a tensor is read), or ""
+    `closed`      whether all that can be subclassed as a module is listed
+    `objects`     whether a type that is not listed has objects of which nothing but the type is known
+    `mentions`    a regular expression for text that shows that a file has to do with compiling
+    `handlers`    qualified name -> a function, where data cannot say it; `otherwise` for all other names
+    `forward`     what calling an instance of one of its modules returns
+    `attribute`   (type, owner, name) -> the value of an attribute, None where it is nothing special
+    `renamed`     name -> the name that it goes by, None where that is the same
+    `short`       what of its names messages leave out
+    `tensor_first` whether the first argument of a function must be a tensor
+    `knows`       whether the library has something of that name (beyond what is in `returns`)
+    `measured`    where the claims come from: a table in matrix/, or a page
+    """
+
+    name: str
+    returns: Mapping[str, str] = field(default_factory=dict)
+    constants: Mapping[str, str] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
+    modules: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sizes: Mapping[str, Sizes] = field(default_factory=dict)
+    baked: Mapping[str, Constants] = field(default_factory=dict)
+    breaks: Mapping[str, str] = field(default_factory=dict)
+    given: str = ""
+    closed: bool = False
+    objects: bool = False
+    mentions: str = ""
+    handlers: Mapping[str, Handler] = field(default_factory=dict)
+    otherwise: Handler | None = None
+    forward: Handler | None = None
+    attribute: Callable[[str, Value, str], Value | None] | None = None
+    renamed: Callable[[str], str | None] | None = None
+    short: str = ""
+    tensor_first: Callable[[str], bool] | None = None
+    knows: Callable[[str], bool] | None = None
+    measured: str = ""
+
+
+class Entry:
+    """What is known of one qualified name.
+
+    `answer` gives what a call returns; `forward` is None for all but classes of modules; `sure` says that a tensor
+    among the arguments is one (None: that a tensor among them means nothing).
+    """
+
+    __slots__ = (
+        "answer",
+        "baked",
+        "breaks",
+        "forward",
+        "given",
+        "library",
+        "name",
+        "op",
+        "result",
+        "roles",
+        "sizes",
+    )
+
+    def __init__(self, name: str, library: Library, roles: frozenset[str]) -> None:
+        self.name, self.library, self.roles = name, library, roles
+        self.op = f"call {name}"
+        self.given = "" if "indifferent" in roles else library.given
+        self.answer: Handler = made_or_unknown
+        self.forward: str | None = None
+        self.result: Handler = unknown
+        self.sizes: Sizes | None = None
+        self.baked: Constants = ()
+        self.breaks = ""
+
+
+FOREIGN = Library("")
+
+
+class Models:
+    """All libraries together. What is asked once for each name is remembered."""
+
+    def __init__(self, libraries: Sequence[Library]) -> None:
+        self.libraries = sorted(libraries, key=lambda library: -len(library.name))
+        self._entries: dict[str, Entry] = {}
+        self._constants: dict[str, Value] = {}
+        self._roles = [_Role(role, libraries) for role in ROLES]
+        self._role = {role.name: role for role in self._roles}
+        self._mentions = re.compile("|".join(one.mentions for one in libraries if one.mentions) or r"(?!)")
+        self.own: frozenset[str] = frozenset()  # names that the user's models speak of
+
+    def of(self, name: str) -> Entry:
+        known = self._entries.get(name)
+        if known is None:
+            known = self._entries[name] = self._entry(name)
+        return known
+
+    def _entry(self, name: str) -> Entry:
+        roles = frozenset(role.name for role in self._roles if role.played_by(name))
+        entry = Entry(name, self.library_of(name), roles)
+        for library in self.libraries:
+            if name in library.modules:
+                entry.forward = library.modules[name]
+                entry.result = library.forward or returning(entry.forward)
+            if name in library.sizes:
+                entry.sizes = library.sizes[name]
+            if name in library.baked:
+                entry.baked = library.baked[name]
+            if name in library.breaks:
+                entry.breaks = library.breaks[name]
+        entry.answer = self._answer(name, entry.library)
+        return entry
+
+    def library_of(self, name: str) -> Library:
+        return next((one for one in self.libraries if one.name and _within(name, one.name)), FOREIGN)
+
+    def _answer(self, name: str, library: Library) -> Handler:
+        for one in self.libraries:
+            handler = one.handlers.get(name)
+            if handler is not None:
+                return handler
+        for one in self.libraries:
+            words = one.returns.get(name)
+            if words is not None:
+                return returning(words)
+        return library.otherwise or made_or_unknown
+
+    def plays(self, name: str | None, role: str) -> bool:
+        return name is not None and role in self.of(name).roles
+
+    def named(self, role: str) -> str:
+        """The first whole name that plays the role."""
+        return next(name for name in self._role[role].names if "*" not in name)
+
+    def mentions_compiling(self, source: str) -> bool:
+        """Whether a file has anything to do with compiling; one that has not says nothing outside of modules."""
+        return bool(self._mentions.search(source))
+
+    def last_words(self, role: str) -> frozenset[str]:
+        """The names that play the role, without what they belong to: for text that is read and not evaluated."""
+        return self._role[role].words
+
+    @cached_property
+    def tensor(self) -> str:
+        """The name of the type of tensors."""
+        return self.named("tensor")
+
+    def makes_modules(self, base: str) -> bool:
+        """Whether a class with this base is one of modules."""
+        entry = self.of(base)
+        if entry.forward is not None or "module base" in entry.roles:
+            return True
+        return "module namespace" in entry.roles and base.rsplit(".", 1)[-1][:1] == "_"
+
+    def takes_tensor_first(self, name: str) -> bool:
+        """Whether the function's first argument must be a tensor."""
+        library = self.of(name).library
+        if "takes a tensor first" in self.of(name).roles:
+            return True
+        return library.tensor_first is not None and library.tensor_first(name)
+
+    def form(self, name: str) -> tuple[str, str | None]:
+        """What `NAME[...]` promises in an annotation: see pt2lint/libraries/typing.py."""
+        return form(name)
+
+    def is_instance(self, value: Value, names: tuple[str, ...], foreign: bool) -> bool | None:
+        """isinstance(value, any of the named types): see pt2lint/libraries/types.py."""
+        return is_instance(value, names, foreign)
+
+    def knows(self, name: str) -> bool:
+        """Whether a library surely has something of that name."""
+        return any(
+            name in one.returns or (one.knows is not None and one.knows(name)) for one in self.libraries
+        )
+
+    # Values
+
+    def value(self, name: str) -> Value:
+        """What a name from outside the project is: a constant, or the name itself."""
+        for library in self.libraries:
+            words = library.constants.get(name)
+            if words is not None:
+                return value_of(words, None)
+        renamed = self.library_of(name).renamed
+        return Ext((renamed(name) if renamed is not None else None) or name)
+
+    def instance(self, name: str) -> Instance:
+        return Instance(None, name, "followed" in self.of(name).roles)
+
+    def value_of_type(self, name: str, origin: Origin = None) -> Value | None:
+        """A value of the named type; None where nothing is known."""
+        for library in self.libraries:
+            words = library.types.get(name)
+            if words is not None:
+                return value_of(words, origin)
+        return self.instance(name) if self.library_of(name).objects else None
+
+    def attribute(self, type_name: str, owner: Value, name: str) -> Value:
+        """`owner.name`, where the owner is of a type of the library."""
+        attribute = self.of(type_name).library.attribute
+        value = attribute(type_name, owner, name) if attribute is not None else None
+        return value if value is not None else Ext(f"{type_name}.{name}", owner)
+
+
+class _Role:
+    """The names that play one role in some library."""
+
+    def __init__(self, name: str, libraries: Iterable[Library]) -> None:
+        self.name = name
+        self.names = [n for library in libraries for n in library.roles.get(name, ())]
+        self.words = frozenset(n.rstrip("*").rpartition(".")[2] for n in self.names)
+        self._exact = frozenset(n for n in self.names if "*" not in n)
+        self._beginnings = tuple(n[:-1] for n in self.names if n.endswith("*"))
+        self._tails = tuple(n[1:] for n in self.names if n.startswith("*"))
+        self._ends = {(n.split("*")[0], n.split("*.")[1]) for n in self.names if "*." in n[1:]}
+
+    def played_by(self, name: str) -> bool:
+        if name in self._exact or (self._beginnings and name.startswith(self._beginnings)):
+            return True
+        if self._tails and name.endswith(self._tails):
+            return True
+        return bool(self._ends) and any(
+            name.startswith(start) and (name.endswith("." + end) or name == end) for start, end in self._ends
+        )
+
+
+def _within(name: str, library: str) -> bool:
+    return name.startswith(library) and (len(name) == len(library) or name[len(library)] == ".")
+
+
+def returning(words: str) -> Handler:
+    """A handler for what data says. What is the same for each call is made once."""
+    if words == "first":
+        return keep_first
+    value = value_of(words, None)
+    if "tensor" not in words and words not in ("self", "array") and value.kind not in ("seq", "dict"):
+        return lambda call: value
+
+    def answer(call: Call) -> Value:
+        sure = not any(isinstance(a, Tensor) and not a.sure for a in call.args)
+        return value_of(words, call.origin(), sure, call.receiver)
+
+    return answer
+
+
+def keep_first(call: Call) -> Value:
+    """A tensor like the first argument, or the first of a sequence of them."""
+    value = call.args[0] if call.args else UNKNOWN
+    elem = getattr(value, "elem", None) if value.kind == "seq" else None
+    tensor = tensor_of(elem if elem is not None else value)
+    return Tensor(tensor.dtype, call.origin(), tensor.sure) if tensor is not None else UNKNOWN
+
+
+def unknown(call: Call) -> Value:
+    return UNKNOWN
+
+
+def made_or_unknown(call: Call) -> Value:
+    """A name in capitals is taken for a class."""
+    if call.name.rsplit(".", 1)[-1][:1].isupper() and call.receiver is None:
+        return call.models.instance(call.name)
+    return UNKNOWN

@@ -1,0 +1,85 @@
+"""NumPy: Dynamo traces it as torch, so an array is a tensor that may be a constant."""
+
+from __future__ import annotations
+
+from pt2lint.libraries.call import Call
+from pt2lint.libraries.model import Library
+from pt2lint.static.values import (
+    CONSTANT,
+    INT,
+    LEAF,
+    OBJECT,
+    UNKNOWN,
+    Ext,
+    Py,
+    Seq,
+    Tensor,
+    Value,
+    tensor_of,
+)
+
+# What numpy.ndarray has that torch.Tensor has too.
+NDARRAY = frozenset(
+    "T all any argmax argmin argsort copy cumprod cumsum data device diagonal dot dtype fill flatten imag item "
+    "itemsize mT max mean min nbytes ndim nonzero prod put ravel real repeat reshape round size sort squeeze std sum "
+    "swapaxes take tolist trace transpose var view".split()
+)
+# Functions that give plain Python objects.
+PLAIN = ("numpy.dtype", "numpy.issubdtype", "numpy.ndim", "numpy.shape", "numpy.size")
+SCALARS = frozenset("float32 float64 float16 int64 int32 int8 uint8 bool_ int16".split())
+NOT_FOLLOWED = ("numpy.testing", "numpy.random.default_rng", "numpy.random.seed")
+
+
+def array_attribute(owner: Tensor, name: str) -> Value:
+    """`array.name`"""
+    if name == "shape":
+        return Seq(None, INT, "tuple")
+    if name in ("ndim", "size", "itemsize"):
+        return INT
+    if name in ("T", "real", "imag", "flat"):
+        return Tensor(owner.dtype, owner.origin, owner.sure, True)
+    return Ext(f"numpy.ndarray.{name}", owner)
+
+
+def method(call: Call) -> Value:
+    """A method of an array."""
+    last, receiver = call.name[14:], call.receiver
+    if last in ("item", "tolist"):
+        return Py("float", read=True) if last == "item" else Seq(None, Py("float", read=True))
+    dtype = receiver.dtype if isinstance(receiver, Tensor) else None
+    leaf = receiver.leaf if isinstance(receiver, Tensor) else 0
+    if last == "astype" and leaf:
+        leaf = LEAF  # still known as a size, but `.item()` on it breaks
+    return Tensor(
+        dtype if last not in ("astype", "any", "all") else None, call.origin(), True, True, None, leaf
+    )
+
+
+def called(call: Call) -> Value:
+    name, args = call.name, call.args
+    if name.startswith(PLAIN):
+        return OBJECT
+    if name.startswith("numpy.ndarray."):
+        return method(call)
+    last = name.rsplit(".", 1)[-1]
+    if last in SCALARS and not args:
+        return OBJECT
+    if last[:1].isupper() or name.startswith(NOT_FOLLOWED):
+        return UNKNOWN
+    # NumPy on Python numbers gives a constant that Dynamo nevertheless treats as a tensor.
+    constant = all((t := tensor_of(a)) is None or t.leaf == CONSTANT for a in args)
+    random = name.startswith("numpy.random.")
+    leaf = CONSTANT if constant and not random and last != "prod" else 0
+    return Tensor(None, call.origin(), True, True, None, leaf)
+
+
+LIBRARY = Library(
+    "numpy",
+    given="tensors",
+    returns={"numpy.finfo": "object"},
+    constants={"numpy.pi": "float", "numpy.inf": "float", "numpy.__version__": "str"},
+    types={"numpy.ndarray": "array"},
+    roles={"random source": ("numpy.random.*",)},
+    otherwise=called,
+    measured="matrix/constructs/numpy_calls.py",
+)

@@ -1,0 +1,122 @@
+"""The standard library: functools, copy, math, random, contextlib and the like."""
+
+from __future__ import annotations
+
+from pt2lint.libraries.call import Call, named
+from pt2lint.libraries.model import Library
+from pt2lint.static.values import FLOAT, INT, UNKNOWN, Ext, Func, Partial, Tensor, Value, Wrapped
+
+IDENTITY = "pt2lint.identity"  # a decorator that changes nothing
+WRAPPERS = ("functools.wraps", "functools.lru_cache")
+CONTEXTS = (
+    "contextlib.redirect_stdout",
+    "contextlib.redirect_stderr",
+    "contextlib.closing",
+    "contextlib.suppress",
+    "contextlib.ExitStack",
+)
+WHOLE = frozenset(f"math.{n}" for n in ("floor", "ceil", "gcd", "prod", "isqrt"))
+DRAWN = (
+    "randint",
+    "randrange",
+    "uniform",
+    "Random.randint",
+    "Random.randrange",
+    "Random.random",
+    "Random.uniform",
+)
+
+
+def partial(call: Call) -> Value:
+    if call.args and named(call.args[0]) in WRAPPERS:
+        return UNKNOWN
+    return Partial(call.args[0], call.args[1:], call.kwargs) if call.args else UNKNOWN
+
+
+def wraps(call: Call) -> Value:
+    return Ext(IDENTITY)
+
+
+def same(call: Call) -> Value:
+    return call.args[0] if call.args else UNKNOWN
+
+
+def cached(call: Call) -> Value:
+    if call.args and isinstance(call.args[0], (Func, Wrapped)):
+        return call.args[0]
+    return Ext(IDENTITY)
+
+
+def drawn(call: Call) -> Value:
+    """Dynamo draws the number at run time and traces it as a tensor of no dimensions."""
+    return Tensor(None, call.origin("a random number is traced as a tensor"), True, True, 0)
+
+
+def computed(call: Call) -> Value:
+    return INT if call.name in WHOLE else FLOAT
+
+
+LIBRARIES = (
+    Library("pt2lint", handlers={IDENTITY: same}),
+    Library(
+        "functools",
+        roles={
+            "caches": ("functools.lru_cache", "functools.cache"),
+            "property": ("functools.cached_property",),
+        },
+        handlers={
+            "functools.partial": partial,
+            "functools.wraps": wraps,
+            "functools.lru_cache": cached,
+            "functools.cache": cached,
+        },
+        measured="matrix/constructs/python_code.py",
+    ),
+    Library(
+        "copy",
+        given="anything",
+        roles={"copies": ("copy.deepcopy",)},
+        handlers={"copy.deepcopy": same, "copy.copy": same},
+        measured="matrix/calls.py",
+    ),
+    Library(
+        "math",
+        given="anything",
+        constants=dict.fromkeys(("math.pi", "math.e", "math.inf", "math.nan"), "float"),
+        otherwise=computed,
+        measured="matrix/constructs/numbers_read.py",
+    ),
+    Library(
+        "random",
+        returns={"random.random": "float", "random.gauss": "float"},
+        roles={"random source": ("random.*",)},
+        handlers={f"random.{n}": drawn for n in DRAWN},
+        measured="matrix/constructs/host.py",
+    ),
+    Library("time", returns={"time.time": "float", "time.perf_counter": "float"}, measured="matrix/calls.py"),
+    Library("os", returns={"os.getenv": "str"}, measured="matrix/calls.py"),
+    Library("re", returns={"re.compile": "instance re.Pattern"}, measured="matrix/calls.py"),
+    Library("itertools", roles={"passes items": ("itertools.islice",)}),
+    Library("abc", closed=True, roles={"property": ("abc.abstractproperty",)}),
+    Library("enum", roles={"enumeration": ("enum.*",)}),
+    Library(
+        "contextlib",
+        returns={name: f"instance {name}" for name in CONTEXTS},
+        roles={
+            "makes a context manager": ("contextlib.contextmanager",),
+            "resumable": ("contextlib.nullcontext*",),
+        },
+        measured="matrix/constructs/contexts.py",
+    ),
+    Library("decimal", returns={"decimal.localcontext": "instance decimal.localcontext"}),
+    Library(
+        "contextvars",
+        returns={"contextvars.ContextVar": "instance contextvars.ContextVar"},
+        measured="matrix/calls.py",
+    ),
+    Library(
+        "threading",
+        returns={f"threading.{n}": f"instance threading.{n}" for n in ("Lock", "RLock")},
+        measured="matrix/calls.py",
+    ),
+)

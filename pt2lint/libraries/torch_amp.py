@@ -1,0 +1,16 @@
+"""torch.amp: autocast, inside of which Dynamo can resume after a break."""
+
+from __future__ import annotations
+
+from pt2lint.libraries.model import Library
+from pt2lint.libraries.torch_functions import called
+
+LIBRARY = Library(
+    "torch.amp",
+    given="tensors",
+    closed=True,
+    objects=True,
+    roles={"resumable": ("torch.autocast*", "torch.amp.*", "torch.cuda.amp.*")},
+    otherwise=called,
+    measured="matrix/constructs/contexts.py",
+)

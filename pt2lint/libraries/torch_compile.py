@@ -1,0 +1,79 @@
+"""torch.compile itself: what compiles, what is kept out of a graph, and what asks whether it is being compiled."""
+
+from __future__ import annotations
+
+from pt2lint.libraries.call import Call
+from pt2lint.libraries.model import Library
+from pt2lint.static.values import UNKNOWN, Ext, Func, Partial, Value, Wrapped, is_none
+
+
+def compile(call: Call) -> Value:
+    """torch.compile(model), or, of its other arguments alone, a decorator."""
+    target = call.args[0] if call.args else call.kwargs.get("model")
+    if target is None or is_none(target) is True:
+        decorator = Ext("torch.compile")
+        return Partial(decorator, [], call.kwargs) if call.kwargs else decorator
+    return call.compile(target)
+
+
+def disable(call: Call) -> Value:
+    return Wrapped("disabled", call.args[0]) if call.args else Ext("torch.compiler.disable")
+
+
+def opaque(call: Call) -> Value:
+    if call.args and isinstance(call.args[0], Func):
+        return Wrapped("opaque", call.args[0])
+    return Ext("torch.library.")
+
+
+def script(call: Call) -> Value:
+    """Dynamo traces the function that was scripted (so on torch 2.6 to 2.15), but no scripted module."""
+    scripted = call.args[0] if call.args else UNKNOWN
+    return scripted if isinstance(scripted, Func) else opaque(call)
+
+
+LIBRARY = Library(
+    "torch.compile",
+    given="tensors",
+    closed=True,
+    objects=True,
+    mentions=r"torch\.compile\b|(?<!\bre)(?<!\bregex)\.compile\(|import compile\b|_dynamo\b|TORCHDYNAMO|TORCH_COMPILE_"
+    r"|TORCH_LOGS|set_stance",
+    returns={
+        "torch.compiler.is_compiling": "true",
+        "torch.compiler.is_dynamo_compiling": "true",
+        "torch._dynamo.is_compiling": "true",
+        "torch._utils.is_compiling": "true",
+        "torch.compiler.is_exporting": "false",
+        "torch._dynamo.config.patch": "instance torch._dynamo.config.patch",
+    },
+    roles={
+        "compiles": ("torch.compile", "torch.compiler.compile", "torch._dynamo.optimize"),
+        "disables": (
+            "torch.compiler.disable",
+            "torch._dynamo.disable",
+            "torch._disable_dynamo",
+            "torch._dynamo.eval_frame.disable",
+        ),
+        "opaque": (
+            "torch.compiler.allow_in_graph*",
+            "torch._dynamo.allow_in_graph*",
+            "torch.compiler.assume_constant_result*",
+            "torch._dynamo.assume_constant_result*",
+            "torch.compiler.substitute_in_graph*",
+            "torch.library.*",
+            "torch.jit.script_method*",
+        ),
+        "marks sizes": ("torch._dynamo.mark_*", "torch._dynamo.maybe_mark_*"),
+    },
+    handlers={
+        "torch.compile": compile,
+        "torch.compiler.compile": compile,
+        "torch.compiler.disable": disable,
+        "torch._dynamo.disable": disable,
+        "torch.jit.script": script,
+        "torch.library.custom_op": opaque,
+        "torch.compiler.allow_in_graph": opaque,
+    },
+    measured="matrix/constructs/python_code.py, matrix/silent/compiling.py",
+)

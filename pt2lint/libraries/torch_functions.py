@@ -1,0 +1,271 @@
+"""torch's functions: what they return, which arguments are sizes, which numbers they make constants of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pt2lint.libraries.call import Call
+from pt2lint.libraries.model import Library, made_or_unknown
+from pt2lint.libraries.torch_table import table
+from pt2lint.static.values import (
+    BOOL,
+    CONSTANT,
+    UNKNOWN,
+    Py,
+    Seq,
+    Tensor,
+    Value,
+    is_none,
+    join,
+    options,
+    tensor_of,
+    truth,
+)
+
+ALL = tuple(range(8))
+F = "torch.nn.functional."
+# What draws random numbers, by the last part of its name.
+RANDOM = (
+    "rand randn randint randperm rand_like randn_like randint_like bernoulli bernoulli_ multinomial normal normal_ "
+    "uniform_ exponential_ poisson dropout dropout_ dropout1d dropout2d dropout3d alpha_dropout feature_dropout "
+    "feature_alpha_dropout rrelu gumbel_softmax"
+).split()
+FLOAT_FACTORIES = frozenset("zeros ones empty rand randn linspace eye".split())
+# The number of dimensions: of what reduces, and of what keeps the shape.
+REDUCE = frozenset(
+    "sum mean prod max min argmax argmin any all std var norm median amax amin logsumexp nansum nanmean "
+    "count_nonzero".split()
+)
+SAME = frozenset(
+    "abs neg relu gelu silu sigmoid tanh exp log sqrt rsqrt sin cos clamp clone detach to float double half bfloat16 "
+    "long int bool contiguous softmax log_softmax cumsum cumprod sort argsort transpose permute masked_fill type_as "
+    "type floor ceil round isnan isinf isfinite logical_not dropout layer_norm normalize flip roll zeros_like "
+    "ones_like rand_like randn_like full_like empty_like eq ne lt le gt ge add sub mul div pow fmod remainder square "
+    "repeat expand_as view_as cpu cuda t tril triu".split()
+)
+SIZED = frozenset("zeros ones empty rand randn".split())
+
+
+def called(call: Call) -> Value:
+    """A function or method that the table lists; the table's word, made exact by the arguments."""
+    name, args, kwargs, receiver = call.name, call.args, call.kwargs, call.receiver
+    value = table().call(name, args, kwargs, call.origin(), receiver)
+    if value is None:
+        return made_or_unknown(call)
+    if isinstance(value, Tensor) and receiver is not None and isinstance(receiver, Tensor):
+        if not receiver.sure and value.sure:
+            value = Tensor(value.dtype, value.origin, False)
+    last = name.rsplit(".", 1)[-1]
+    value = literal_dtype(name, args, kwargs, value)
+    if isinstance(value, Tensor):
+        value.ndim = result_ndim(last, args, kwargs, receiver)
+        if name in ("torch.tensor", "torch.as_tensor") and args and tensor_of(args[0]) is None:
+            known = args[0].elts if isinstance(args[0], Seq) else [args[0]]
+            # Dynamo knows the values of a constant tensor of one element, and what is computed of it.
+            value.leaf = CONSTANT if known is not None and len(known) == 1 else 0
+        elif receiver is None and args and "rand" not in name and all(isinstance(a, Py) for a in args):
+            value.leaf = CONSTANT
+    elif isinstance(value, Seq) and last in ("topk", "sort", "max", "min"):
+        first = receiver if isinstance(receiver, Tensor) else (args[0] if args else None)
+        if isinstance(first, Tensor) and value.elts:
+            less = 0 if name.endswith(("topk", "sort")) else 1
+            ndim = first.ndim - less if first.ndim else None
+            value.elts = [v.but(ndim=ndim) if isinstance(v, Tensor) else v for v in value.elts]
+    return value
+
+
+def literal_dtype(name: str, args: list[Value], kwargs: dict[str, Value], value: Value) -> Value:
+    """The dtype class of a factory's result, where its arguments tell."""
+    if not isinstance(value, Tensor) or value.dtype is not None:
+        return value
+    dtype: str | None = None
+    if name.startswith("torch.") and name[6:] in FLOAT_FACTORIES:
+        dtype = None if "dtype" in kwargs else "float"
+    elif name in ("torch.arange", "torch.full", "torch.tensor", "torch.as_tensor") and "dtype" not in kwargs:
+        probe = args[1] if name == "torch.full" and len(args) > 1 else (args[0] if args else UNKNOWN)
+        while isinstance(probe, Seq):
+            probe = probe.elem
+        if isinstance(probe, Py) and probe.type in ("bool", "int", "float"):
+            dtype = probe.type
+        elif isinstance(probe, Tensor):
+            dtype = probe.dtype
+    elif name == "torch.where" and len(args) == 3:
+        kinds = {a.dtype if isinstance(a, Tensor) else None for a in args[1:]}
+        dtype = kinds.pop() if len(kinds) == 1 else None
+    return Tensor(dtype, value.origin, value.sure, value.array) if dtype else value
+
+
+def result_ndim(last: str, args: list[Value], kwargs: dict[str, Value], receiver: Value | None) -> int | None:
+    """The number of dimensions of what a torch function returns, where the call shows it."""
+    if receiver is None and last in SIZED:
+        return _count(args, kwargs.get("size"))
+    if receiver is None and last in ("arange", "linspace", "randperm", "logspace"):
+        return 1
+    if last in ("view", "reshape", "expand", "new_zeros", "new_ones", "new_empty"):
+        return _count(args if receiver is not None else args[1:], kwargs.get("shape") or kwargs.get("size"))
+    if last in ("tensor", "as_tensor") and args:
+        depth, value = 0, args[0]
+        while isinstance(value, Seq):
+            depth, value = depth + 1, value.elem
+        return depth if isinstance(value, Py) else None
+    if last in ("randint", "full") and (args or "size" in kwargs):
+        sizes = [a for a in args if isinstance(a, Seq)]
+        return _count(sizes[:1], kwargs.get("size"))
+    base = receiver if receiver is not None else (args[0] if args else None)
+    rest = args if receiver is not None else args[1:]
+    if not isinstance(base, Tensor):
+        return None
+    if last in REDUCE:
+        dim = kwargs.get("dim", kwargs.get("axis", rest[0] if rest else None))
+        if dim is None or is_none(dim) is True:
+            return 0 if not rest else None
+        keep = kwargs.get("keepdim", rest[1] if len(rest) > 1 else None)
+        if base.ndim is None or isinstance(dim, Tensor):
+            return None
+        if keep is not None:
+            return base.ndim if truth(keep) is True else None
+        if isinstance(dim, Seq):
+            return base.ndim - len(dim.elts) if dim.elts is not None else None
+        return base.ndim - 1
+    if last == "flatten" and not rest and not kwargs:
+        return 1
+    if base.ndim is None:
+        return None
+    if last == "unsqueeze":
+        return base.ndim + 1
+    return base.ndim if last in SAME else None
+
+
+def _count(sizes: Sequence[Value], size: Value | None) -> int | None:
+    """How many sizes are given, as several numbers or as one sequence."""
+    if size is not None:
+        sizes = [size]
+    if len(sizes) == 1 and isinstance(sizes[0], Seq):
+        return len(sizes[0].elts) if sizes[0].elts is not None else None
+    return len(sizes) if len(sizes) > 1 or (sizes and isinstance(sizes[0], (Py, Tensor))) else None
+
+
+def checkpoint(call: Call) -> Value:
+    return call.apply(call.args[0], call.args[1:]) if call.args else UNKNOWN
+
+
+def cond(call: Call) -> Value:
+    """Either branch may run; neither may draw random numbers for the other's sake."""
+    args = call.args
+    if len(args) < 3:
+        return UNKNOWN
+    operands = args[3].elts if len(args) > 3 and isinstance(args[3], Seq) and args[3].elts is not None else []
+    before = len(call.drawn())
+    value = join(call.apply(args[1], operands), call.apply(args[2], operands))
+    if len(call.drawn()) > before:
+        name, line = call.drawn()[before]
+        call.note("draw in cond", args={"draws": name, "line": str(line)})
+    return value
+
+
+def from_numpy(call: Call) -> Value:
+    t = tensor_of(call.args[0]) if call.args else None
+    return Tensor(t.dtype if t else None, call.origin("`torch.from_numpy` returns a tensor"))
+
+
+def is_tensor(call: Call) -> Value:
+    kind = (call.models.named("tensor"),)
+    answers = {call.is_instance(o, kind) for a in call.args[:1] for o in options(a)}
+    known = answers.pop() if len(answers) == 1 else None
+    return BOOL if known is None else Py("bool", known)
+
+
+LIBRARY = Library(
+    "torch",
+    given="tensors",
+    closed=True,
+    objects=True,
+    returns={
+        "torch.jit.is_scripting": "false",
+        "torch.jit.is_tracing": "false",
+        "torch._C._get_tracing_state": "none",
+        "torch.onnx.is_in_onnx_export": "false",
+        "torch.are_deterministic_algorithms_enabled": "bool",
+        "torch.device": "device",
+        "torch.Size": "size",
+        "torch.finfo": "object",
+        "torch.iinfo": "object",
+        "torch.backends.cudnn.flags": "instance torch.backends.cudnn.flags",
+        "torch.backends.cuda.sdp_kernel": "instance torch.backends.cuda.sdp_kernel",
+        "torch.random.fork_rng": "instance torch.random.fork_rng",
+    },
+    constants={
+        **dict.fromkeys(("torch.pi", "torch.inf", "torch.nan"), "float"),
+        "torch.__version__": "str",
+    },
+    roles={
+        "draws": tuple(f"torch.*.{n}" for n in RANDOM),
+        "random source": tuple(f"torch.{n}*" for n in ("rand", "normal", "bernoulli", "multinomial")),
+        "device context": ("torch.device",),
+        "resumable": (
+            "torch.no_grad*",
+            "torch.enable_grad*",
+            "torch.set_grad_enabled*",
+            "torch.inference_mode*",
+            "torch.profiler.*",
+            "torch.nn.attention.sdpa_kernel*",
+        ),
+        "without gradients": ("torch.no_grad*", "torch.inference_mode*"),
+        "asks for a tensor": ("torch.is_tensor", "torch.overrides.is_tensor_like"),
+        "reads the environment": ("torch",),
+    },
+    sizes={
+        **{f"torch.{n}": (ALL, ("size",)) for n in ("zeros", "ones", "empty", "rand", "randn")},
+        "torch.arange": (ALL, ("start", "end", "step", "steps", "n", "m")),
+        "torch.eye": (ALL, ("start", "end", "step", "steps", "n", "m")),
+        "torch.full": ((0,), ("size",)),
+        "torch.full_like": ((1,), ("fill_value",)),
+        "torch.add": ((), ("alpha",)),
+        "torch.sub": ((), ("alpha",)),
+        "torch.randint": ((0, 1, 2), ("low", "high", "size")),
+        "torch.randperm": ((0,), ("n",)),
+        "torch.reshape": ((1,), ("shape",)),
+        "torch.broadcast_to": ((1,), ("size",)),
+        "torch.tile": ((1,), ("dims",)),
+        "torch.linspace": ((2,), ("steps",)),
+        "torch.narrow": ((2, 3), ("start", "length")),
+        "torch.select": ((2,), ("index",)),
+        "torch.roll": ((1,), ("shifts",)),
+        "torch.tensor_split": ((1,), ("indices_or_sections", "tensor_indices_or_sections")),
+        "torch.split": ((1,), ("split_size_or_sections",)),
+        "torch.topk": ((1,), ("k",)),
+        f"{F}pad": ((1, 3), ("pad", "value")),
+        f"{F}dropout": ((1,), ("p",)),
+        f"{F}leaky_relu": ((1,), ("negative_slope",)),
+        f"{F}one_hot": ((1,), ("num_classes",)),
+        f"{F}interpolate": ((1,), ("size",)),
+    },
+    # Measured on torch 2.6, 2.9, 2.13 and 2.15 (matrix/recompilations/arguments.py): a number that changes there is
+    # compiled anew each time, where one that enters the arithmetic, a clamp, a fill or `alpha` costs one
+    # recompilation.
+    baked={
+        f"{F}dropout": ((1, "p"),),
+        f"{F}cross_entropy": ((7, "label_smoothing"),),
+        f"{F}layer_norm": ((4, "eps"),),
+        f"{F}batch_norm": ((6, "momentum"),),
+        f"{F}scaled_dot_product_attention": ((4, "dropout_p"), (6, "scale")),
+        f"{F}one_hot": ((1, "num_classes"),),
+        f"{F}avg_pool1d": ((1, "kernel_size"),),
+        "torch.normal": ((0, "mean"), (1, "std")),
+        "torch.linspace": ((2, "steps"),),
+        "torch.diag": ((1, "diagonal"),),
+        "torch.chunk": ((1, "chunks"),),
+        "torch.split": ((1, "split_size_or_sections"),),
+    },
+    handlers={
+        "torch.utils.checkpoint.checkpoint": checkpoint,
+        "torch.cond": cond,
+        "torch._higher_order_ops.cond": cond,
+        "torch.from_numpy": from_numpy,
+        "torch.is_tensor": is_tensor,
+    },
+    otherwise=called,
+    tensor_first=lambda name: table().takes_tensor_first(name),
+    knows=table().lists,
+    measured="pt2lint/libraries/torch_table.json, matrix/operators.py, matrix/calls.py",
+)

@@ -1,0 +1,205 @@
+"""torch.nn: what modules are made of, what they return when called, and what every nn.Module has."""
+
+from __future__ import annotations
+
+from pt2lint.libraries.call import Call
+from pt2lint.libraries.model import Library
+from pt2lint.libraries.torch_functions import called
+from pt2lint.libraries.torch_table import table
+from pt2lint.libraries.words import value_of
+from pt2lint.static.values import (
+    BOOL,
+    INT,
+    LEAF,
+    NAME,
+    NONE,
+    UNKNOWN,
+    WRAPPED_NAME,
+    Dict,
+    Ext,
+    Instance,
+    Py,
+    Seq,
+    Tensor,
+    Value,
+    Wrapped,
+    is_none,
+    tensor_of,
+)
+
+MODULE = "torch.nn.Module"
+RANDOM = "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout RReLU".split()
+PARAMETERS = ("weight", "bias", "running_mean", "running_var", "in_proj_weight", "in_proj_bias")
+NUMBERS = ("in_features", "out_features", "num_embeddings", "embedding_dim", "num_heads", "padding_idx")
+# Methods that return the module itself.
+RETURNS_ITSELF = frozenset(
+    "eval train to float half double bfloat16 cuda cpu requires_grad_ apply type".split()
+)
+KEEPS_WRAPPER = (*RETURNS_ITSELF, "share_memory", "named_parameters", "named_buffers")
+
+
+def made(call: Call) -> Value:
+    """A module of torch.nn, a method of every module, or a function."""
+    name = call.name
+    if name in table().modules:
+        if call.listens(f"make {MODULE}"):
+            call.note(f"make {MODULE}", args={**call.sorts(), "made": name})
+        return construct(name.rsplit(".", 1)[-1], call)
+    if name == "torch.nn." and {"bidirectional", "num_layers", "batch_first"} & set(call.kwargs):
+        return call.models.instance("torch.nn.LSTM")  # `getattr(nn, kind)(...)`: one of the recurrent modules
+    if name.startswith(MODULE + "."):
+        return method(name[len(MODULE) + 1 :], call)
+    return called(call)
+
+
+def construct(last: str, call: Call) -> Value:
+    args, kwargs = call.args, call.kwargs
+    if last == "ParameterList":
+        return Seq(None, Tensor("float", None), last)
+    if last == "ModuleList":
+        first = args[0] if args else kwargs.get("modules")
+        if isinstance(first, Seq):
+            return Seq(list(first.elts) if first.elts is not None else None, first.elem, last)
+        return Seq([] if first is None else None, UNKNOWN, last)
+    if last == "Sequential":
+        if len(args) == 1 and isinstance(args[0], (Seq, Dict)):
+            inner = args[0]
+            if isinstance(inner, Dict):
+                return Seq(list(inner.items.values()) or None, inner.elem, last)
+            return Seq(list(inner.elts) if inner.elts is not None else None, inner.elem, last)
+        return Seq(list(args), None, last)
+    if last in ("ModuleDict", "ParameterDict"):
+        first = args[0] if args else UNKNOWN
+        if isinstance(first, Dict):
+            return Dict(dict(first.items), first.elem)
+        return Dict({}, UNKNOWN if last == "ModuleDict" else Tensor("float", None))
+    return call.models.instance(call.name)
+
+
+def forward(call: Call) -> Value:
+    """Calling a module: `call.name` is its class."""
+    words = table().modules[call.name]
+    last, first = call.name.rsplit(".", 1)[-1], call.args[0] if call.args else UNKNOWN
+    if words in ("container", "any"):
+        return UNKNOWN
+    value = value_of(words, call.origin(f"`{last}` returns a tensor"))
+    if not isinstance(value, Tensor) or not isinstance(first, Tensor):
+        return value
+    if value.dtype is None and last in ("Identity", "Flatten", "Unflatten", "Dropout"):
+        return first
+    if "Pool" not in last and not last.endswith("Loss"):
+        if last not in ("Embedding", "EmbeddingBag", "Flatten", "Unflatten"):
+            value.ndim = first.ndim
+    return value
+
+
+def method(name: str, call: Call) -> Value:
+    """A method that every module has."""
+    me, args = call.receiver, call.args
+    if name in ("register_buffer", "register_parameter") and isinstance(me, Instance) and me.cls is not None:
+        return registered("buffer" if name == "register_buffer" else "parameter", me, call)
+    if name in ("parameters", "buffers"):
+        return Seq(None, Tensor(None, call.origin("a parameter")), "generator")
+    if name in ("named_parameters", "named_buffers"):
+        word = WRAPPED_NAME if isinstance(me, Wrapped) else NAME
+        return Seq(None, Seq([word, Tensor(None, None)], None, "tuple"), "generator")
+    if name in ("get_parameter", "get_buffer"):
+        return Tensor(None, None)
+    if name in RETURNS_ITSELF:
+        return me if me is not None else UNKNOWN
+    if name == "compile" and isinstance(me, Instance):
+        call.compile_in_place(me)
+        return NONE
+    if name == "add_module" and isinstance(me, Instance) and len(args) == 2:
+        if isinstance(args[0], Py) and isinstance(args[0].const, str) and me.cls is not None:
+            call.store(me, args[0].const, args[1])
+        return NONE
+    return UNKNOWN
+
+
+def registered(kind: str, me: Instance, call: Call) -> Value:
+    args, kwargs = call.args, call.kwargs
+    name = args[0] if args else kwargs.get("name")
+    value = args[1] if len(args) > 1 else kwargs.get("tensor", kwargs.get("param", UNKNOWN))
+    if isinstance(name, Py) and isinstance(name.const, str):
+        tensor = tensor_of(value)
+        if is_none(value) is not True:
+            dtype, ndim = (tensor.dtype, tensor.ndim) if tensor is not None else (None, None)
+            origin = call.origin(f"`{name.const}` is a {kind}")
+            call.store(me, name.const, Tensor(dtype, origin, ndim=ndim, leaf=LEAF))
+        else:
+            call.store(me, name.const, NONE)
+    return NONE
+
+
+def parameter(call: Call) -> Value:
+    """A parameter, which a graph cannot make of what it computes."""
+    if call.args and isinstance(call.args[0], Tensor) and call.args[0].leaf != LEAF:
+        call.note("make torch.nn.Parameter", call.args[0])
+    return Tensor(None, call.origin())
+
+
+def parallel(call: Call) -> Value:
+    """A compiled module in DistributedDataParallel: a call of that is a call of what was compiled."""
+    inner = call.args[0] if call.args else call.kwargs.get("module", UNKNOWN)
+    if isinstance(inner, Wrapped) and inner.how == "compiled":
+        return inner
+    return call.models.instance("torch.nn.parallel.DistributedDataParallel")
+
+
+def attribute(type_name: str, owner: Value, name: str) -> Value | None:
+    """An attribute of a module of torch.nn, or one that every module has."""
+    if isinstance(owner, Instance) and owner.cls is None:
+        if type_name not in table().modules:
+            return None
+        if name in PARAMETERS:
+            return Tensor(
+                "float", ("", 0, f"`{type_name.rsplit('.', 1)[-1]}.{name}` is a parameter"), leaf=LEAF
+            )
+        if name in NUMBERS:
+            return INT
+    return BOOL if name == "training" else Ext(f"{MODULE}.{name}", owner)
+
+
+def first_is_tensor(name: str) -> bool:
+    if name.startswith("torch.nn.functional."):
+        return name in table().returns
+    return table().takes_tensor_first(name)
+
+
+def renamed(name: str) -> str | None:
+    """`torch.nn.modules.linear.Linear` is where torch.nn has Linear from."""
+    last = name.rsplit(".", 1)[-1]
+    return "torch.nn." + last if name.startswith("torch.nn.modules.") and last[:1].isupper() else None
+
+
+LIBRARY = Library(
+    "torch.nn",
+    given="tensors",
+    closed=True,
+    objects=True,
+    modules=table().modules,
+    roles={
+        "module base": (MODULE, "torch.nn.modules.module.Module"),
+        "module namespace": ("torch.nn.*",),
+        "random module": tuple(f"*.{n}" for n in RANDOM),
+        "passes on": ("torch.nn.Identity", MODULE, "torch.nn.Dropout"),
+        "rate": ("torch.nn.Dropout*",),
+        "compiles in place": (f"{MODULE}.compile",),
+        "keeps the wrapper": tuple(f"{MODULE}.{n}" for n in KEEPS_WRAPPER),
+        "late hook": tuple(
+            f"{MODULE}.register_{n}" for n in ("forward_hook", "forward_pre_hook", "full_backward_hook")
+        ),
+        "state of a module": (f"{MODULE}.state_dict",),
+    },
+    handlers={
+        "torch.nn.Parameter": parameter,
+        "torch.nn.parallel.DistributedDataParallel": parallel,
+    },
+    tensor_first=first_is_tensor,
+    otherwise=made,
+    forward=forward,
+    attribute=attribute,
+    renamed=renamed,
+    measured="pt2lint/libraries/torch_table.json, matrix/constructs/modules.py",
+)

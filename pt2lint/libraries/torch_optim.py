@@ -1,0 +1,43 @@
+"""torch.optim: optimizers and schedulers, each followed from the place that makes it."""
+
+from __future__ import annotations
+
+from pt2lint.libraries.call import Call
+from pt2lint.libraries.model import Library
+from pt2lint.libraries.torch_functions import called
+from pt2lint.libraries.torch_table import table
+from pt2lint.static.values import Instance, Seq, Value
+
+GROUP = "torch.optim.Optimizer.param_group"
+
+
+def made(call: Call) -> Value:
+    if call.name in table().returns or call.receiver is not None:
+        return called(call)
+    return call.followed()
+
+
+def attribute(type_name: str, owner: Value, name: str) -> Value | None:
+    """`optimizer.param_groups`: what is done with a group is done with the optimizer, its "owner"."""
+    if name != "param_groups" or not isinstance(owner, Instance):
+        return None
+    group = owner.attrs.get("param_groups")
+    if not isinstance(group, Instance):
+        group = owner.attrs["param_groups"] = Instance(None, GROUP, True)
+        group.attrs["owner"] = owner
+    return Seq(None, group, "list")
+
+
+LIBRARY = Library(
+    "torch.optim",
+    given="tensors",
+    closed=True,
+    objects=True,
+    roles={
+        "followed": ("torch.optim.*",),
+        "copies": ("torch.optim.swa_utils.AveragedModel",),
+    },
+    otherwise=made,
+    attribute=attribute,
+    measured="matrix/recompilations/optimizers.py",
+)

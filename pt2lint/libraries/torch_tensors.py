@@ -1,0 +1,137 @@
+"""torch.Tensor: its methods and attributes, the types of tensors, and what of a dtype is known."""
+
+from __future__ import annotations
+
+from pt2lint.libraries.call import Call
+from pt2lint.libraries.model import Library
+from pt2lint.libraries.numpy import NDARRAY, array_attribute
+from pt2lint.libraries.torch_functions import called
+from pt2lint.libraries.torch_table import table
+from pt2lint.libraries.words import value_of
+from pt2lint.static.values import NONE, UNKNOWN, Ext, Py, Seq, Tensor, Value, join
+
+ALL = tuple(range(8))
+# Methods that, in code that Dynamo traces, only tensors have.
+ANSWERS = frozenset(
+    "any all nonzero isnan isinf isfinite argmax argmin logical_not logical_and logical_or".split()
+)
+# Attributes that tensors share with what else is passed around in models tell nothing.
+COMMON = frozenset("device dtype type names name data T item numpy tolist grad is_cuda half".split())
+# torch.FloatTensor and its kin, as constructors and in annotations.
+TYPED = {
+    "torch.Tensor": "tensor",
+    **dict.fromkeys((f"torch.{n}Tensor" for n in ("Float", "Double", "Half", "BFloat16")), "tensor:float"),
+    **dict.fromkeys((f"torch.{n}Tensor" for n in ("Long", "Int", "Short", "Byte", "Char")), "tensor:int"),
+    "torch.BoolTensor": "tensor:bool",
+    "torch.nn.Parameter": "tensor",
+    "torch.nn.parameter.Parameter": "tensor",
+    "torch.nn.Buffer": "tensor",
+}
+FLOATS = ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
+INTS = ("int", "long", "short", "uint8", "int8", "int16", "int32", "int64")
+
+
+def telling() -> tuple[str, ...]:
+    """The names of what tensors have and Python's own objects have not."""
+    plain = {a for t in (str, list, dict, tuple, int, float, set, bytes) for a in dir(t)}
+    names = {n for n in (*table().returns, *table().attributes) if n.startswith("torch.Tensor.")}
+    return tuple(n for n in names if n[13:] not in plain | COMMON and n[13] != "_")
+
+
+def attribute(type_name: str, owner: Value, name: str) -> Value | None:
+    """An attribute of a tensor, or of an array that Dynamo traces as one."""
+    if not isinstance(owner, Tensor):
+        return None
+    if owner.array and name not in NDARRAY and f"torch.Tensor.{name}" in table().returns:
+        owner = owner.but(array=False)  # what no array has: it must be a tensor
+    if owner.array:
+        return array_attribute(owner, name)
+    words = table().attributes.get(f"torch.Tensor.{name}")
+    if words is None:
+        return Ext(f"torch.Tensor.{name}", owner)
+    if name == "grad_fn":
+        return UNKNOWN
+    if name == "grad":
+        return join(NONE, Tensor(owner.dtype, owner.origin, owner.sure))
+    value = value_of(words, owner.origin, owner.sure, owner)
+    return Tensor(owner.dtype, owner.origin, owner.sure) if isinstance(value, Tensor) else value
+
+
+def tolist(call: Call) -> Value:
+    dtype = call.receiver.dtype if isinstance(call.receiver, Tensor) else None
+    return Seq(None, Py(dtype or "float", read=True), "list")
+
+
+def item(call: Call) -> Value:
+    dtype = call.receiver.dtype if isinstance(call.receiver, Tensor) else None
+    return Py(dtype or "float", read=True)
+
+
+def to_numpy(call: Call) -> Value:
+    if isinstance(call.receiver, Tensor):
+        return Tensor(call.receiver.dtype, call.receiver.origin, call.receiver.sure, True)
+    return UNKNOWN
+
+
+def typed(call: Call) -> Value:
+    return value_of(TYPED[call.name], call.origin())
+
+
+LIBRARY = Library(
+    "torch.Tensor",
+    given="tensors",
+    closed=True,
+    objects=True,
+    short="torch.",
+    returns={"torch.Tensor.untyped_storage": "instance torch.UntypedStorage"},
+    types={
+        **TYPED,
+        "torch.Size": "size",
+        "torch.dtype": "dtype",
+        "torch.device": "device",
+    },
+    constants={
+        **{f"torch.{n}": "dtype:float" for n in FLOATS},
+        **{f"torch.{n}": "dtype:int" for n in INTS},
+        "torch.bool": "dtype:bool",
+        "torch.float16": "half",
+        "torch.half": "half",
+    },
+    roles={
+        "tensor": ("torch.Tensor",),
+        "tensor type": tuple(TYPED),
+        "only of tensors": tuple(f"torch.Tensor.{n}" for n in ANSWERS),
+        "tells a tensor": telling(),
+    },
+    sizes={
+        **{
+            f"torch.Tensor.{n}": (ALL, ("size", "shape", "sizes", "repeats"))
+            for n in "view reshape expand repeat new_zeros new_ones new_empty resize_ tile".split()
+        },
+        "torch.Tensor.add": ((), ("alpha",)),
+        "torch.Tensor.sub": ((), ("alpha",)),
+        "torch.Tensor.new_full": ((0, 1), ("size", "fill_value")),
+        "torch.Tensor.narrow": ((1, 2), ("start", "length")),
+        "torch.Tensor.select": ((1,), ("index",)),
+        "torch.Tensor.roll": ((0,), ("shifts",)),
+        "torch.Tensor.tensor_split": ((0,), ("indices_or_sections", "tensor_indices_or_sections")),
+        "torch.Tensor.split": ((0,), ("split_size",)),
+        "torch.Tensor.unfold": ((1, 2), ("size", "step")),
+        "torch.Tensor.topk": ((0,), ("k",)),
+    },
+    # Methods whose receiver nobody else's class shares with a number as argument.
+    baked={
+        "torch.Tensor.uniform_": ((0, "from"), (1, "to")),
+        "torch.Tensor.chunk": ((0, "chunks"),),
+        "torch.Tensor.split": ((0, "split_size"),),
+    },
+    handlers={
+        **dict.fromkeys((n for n in TYPED if n != "torch.nn.Parameter"), typed),
+        "torch.Tensor.tolist": tolist,
+        "torch.Tensor.item": item,
+        "torch.Tensor.numpy": to_numpy,
+    },
+    otherwise=called,
+    attribute=attribute,
+    measured="pt2lint/libraries/torch_table.json, matrix/operators.py",
+)
