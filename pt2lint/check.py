@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -73,7 +73,9 @@ def check(
     """
     given = dict(texts or {})
     discovery = Discovery((path for path in paths if path not in given), configs, force_exclude)
-    checked = Checked(files=[*given, *discovery.files], problems=discovery.problems, texts=given)
+    checked = Checked(
+        files=[*given, *discovery.files], problems=discovery.problems, notes=discovery.notes, texts=given
+    )
     groups: dict[int, tuple[Settings, list[str]]] = {}
     for path in checked.files:
         settings = configs.of(os.path.dirname(path) or ".")
@@ -86,6 +88,7 @@ def check(
     for settings, files in groups.values():
         found += _lint(files, settings, checked, cache_folder, beside or {})
         _add_pages(settings, checked)
+        checked.problems += _unknown_codes(settings, checked.pages)
     if judge is not None:
         found = _judged(found, paths, judge, checked)
     of_file = {path: settings for settings, files in groups.values() for path in files}
@@ -107,6 +110,8 @@ def _open_notebook(checked: Checked, path: str) -> bool:
     except ValueError as error:  # a UnicodeDecodeError too
         text = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
         checked.problems.append(Problem(path, text))
+    except RecursionError:
+        checked.problems.append(Problem(path, "is nested too deeply to read; exclude it"))
     else:
         checked.texts[path] = checked.notebooks[path].text
         return True
@@ -158,6 +163,29 @@ def _add_pages(settings: Settings, checked: Checked) -> None:
         checked.pages[page.code] = page
 
 
+def _unknown_codes(settings: Settings, known: Iterable[str]) -> Iterator[Problem]:
+    """A problem for each code in the settings' file that no rule has: it would silently select nothing."""
+    places = [("`select`", settings.select), ("`extend-select`", settings.extend_select)]
+    places += [("`ignore`", settings.ignore)]
+    places += [(f'`per-file-ignores` at "{pattern}"', codes) for pattern, codes in settings.per_file_ignores]
+    for place, codes in places:
+        for code in codes:
+            if not any(name.startswith(code) for name in known):
+                told = (
+                    f"[tool.pt2lint] {place} names {code}: no rule has this code{nearest_code(code, known)}"
+                )
+                yield Problem(settings.source or None, told)
+
+
+def nearest_code(word: str, known: Iterable[str]) -> str:
+    """What to say after "no rule has this code"."""
+    from difflib import get_close_matches
+
+    digits = word.upper().translate({ord("O"): "0", ord("I"): "1", ord("L"): "1"})
+    near = get_close_matches(digits, [*known], n=1, cutoff=0.6)
+    return f"; did you mean {near[0]}?" if near else "; --list-rules prints them all"
+
+
 def pages(settings: Settings) -> list[RulePage]:
     """The page of every code there is, by code."""
     from pt2lint.rule.loader import rule_pages
@@ -178,7 +206,7 @@ def _judged(found: list[Finding], paths: Iterable[str], judge: Judge, checked: C
 
 
 def _read_sources(checked: Checked, found: Iterable[Finding]) -> None:
-    from pt2lint.fixes.edit import EditError, read_source
+    from pt2lint.fixes.edit import read_source
 
     named = {finding.path for finding in found} | {step.path for finding in found for step in finding.flow}
     for path in {*named, *_with_comments(checked)} - checked.sources.keys():
@@ -187,7 +215,7 @@ def _read_sources(checked: Checked, found: Iterable[Finding]) -> None:
             continue
         try:
             checked.sources[path] = read_source(path)[0].removeprefix("\ufeff")
-        except (OSError, EditError):
+        except (OSError, ValueError):
             continue  # the report then has no excerpt
 
 

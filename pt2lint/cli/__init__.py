@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 
@@ -44,22 +45,71 @@ Settings: [tool.pt2lint] in pyproject.toml.
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a name in the code may not fit the terminal's encoding
-            stream.reconfigure(errors="backslashreplace")
-    from pt2lint.cli import last_answer
-
-    answer = last_answer.recall(arguments)
-    if answer is not None:
-        return _print_all(*answer)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed before we started
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(
+            getattr(sys, name), "reconfigure"
+        ):  # a name in the code may not fit the terminal's encoding
+            getattr(sys, name).reconfigure(errors="backslashreplace")
     try:
-        return _main(arguments)
+        status = _answered(arguments)
+        sys.stdout.flush()
+        return status
     except KeyboardInterrupt:
         print("pt2lint: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader (`head`) has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up(sys.stdout)
         return 141
+    except Exception as error:
+        if os.environ.get("PT2LINT_DEBUG"):
+            raise
+        told = _told(error)
+        with contextlib.suppress(OSError):
+            print(f"pt2lint: {told}", file=sys.stderr)
+        return 2
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except OSError:
+                _give_up(stream)  # else Python says it once more as it ends, with an exit status of its own
+
+
+def _answered(arguments: list[str]) -> int:
+    try:
+        os.getcwd()
+    except OSError:
+        print("pt2lint: the working folder is not there any more; go to one that is", file=sys.stderr)
+        return 2
+    from pt2lint.cli import last_answer
+
+    answer = last_answer.recall(arguments)
+    return _main(arguments) if answer is None else _print_all(*answer)
+
+
+def _give_up(stream: Any) -> None:
+    """What is still to be written to the stream goes nowhere."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _told(error: Exception) -> str:
+    """What is left to say where no one foresaw an error: one line."""
+    import traceback
+
+    if isinstance(error, OSError) and error.filename is None:  # print's own
+        return f"the answer cannot be written: {error.strerror or error}"
+    if isinstance(error, MemoryError):
+        return "out of memory; give it fewer files at a time"
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    text = " ".join(str(error).split())[:300]
+    place = f"{os.path.basename(os.path.dirname(at.filename))}/{os.path.basename(at.filename)}:{at.lineno}"
+    return (
+        f"it failed ({type(error).__name__}: {text}, at {place}): a defect of pt2lint, please report it "
+        "(PT2LINT_DEBUG=1 shows all of it)"
+    )
 
 
 def _print_all(out: str, err: str, status: int) -> int:
@@ -246,7 +296,8 @@ def _run(options: argparse.Namespace, arguments: list[str]) -> int:
 
 def _check_usage(options: argparse.Namespace) -> None:
     for name in ("inputs", "run", "python", "timeout", "memory", "jobs", "backend", "device", "time"):
-        if getattr(options, name) and not options.verify:
+        value = getattr(options, name)
+        if value is not None and value is not False and value != [] and not options.verify:
             raise _UsageError(f"--{name} is of use only with --verify, which runs the code")
     if options.source_root and not options.trace:
         raise _UsageError("--source-root goes with --trace DIR")
@@ -316,25 +367,17 @@ def _check_codes(options: argparse.Namespace, configs: Configs) -> None:
     ]
     if not given:
         return
-    from pt2lint.check import pages
+    from pt2lint.check import nearest_code, pages
 
     known = [page.code for page in pages(configs.of("."))]
     for flag, code in given:
         if not any(name.startswith(code) for name in known):
             flag = flag.replace("_", "-")
-            raise _UsageError(f"--{flag} {code}: no rule has this code{_nearest(code, known)}")
-
-
-def _nearest(word: str, known: Sequence[str]) -> str:
-    from difflib import get_close_matches
-
-    digits = word.upper().translate({ord("O"): "0", ord("I"): "1", ord("L"): "1"})
-    near = get_close_matches(digits, known, n=1, cutoff=0.6)
-    return f"; did you mean {near[0]}?" if near else "; --list-rules prints them all"
+            raise _UsageError(f"--{flag} {code}: no rule has this code{nearest_code(code, known)}")
 
 
 def _verify_options(options: argparse.Namespace, configs: Configs, paths: Sequence[str]) -> VerifyOptions:
-    from pt2lint.dynamic.options import options_from
+    from pt2lint.dynamic.options import mebibytes, options_from
 
     table = dict(_settings_of(configs, paths[0]).verify)
     try:
@@ -344,7 +387,7 @@ def _verify_options(options: argparse.Namespace, configs: Configs, paths: Sequen
             run=options.run,
             python=options.python,
             timeout=options.timeout,
-            memory=_mebibytes(options.memory) if options.memory else None,
+            memory=mebibytes(options.memory) if options.memory else None,
             jobs=options.jobs,
             backend=options.backend,
             device=options.device,
@@ -384,16 +427,6 @@ def _judge(
     return None
 
 
-def _mebibytes(text: str) -> int:
-    units = {"": 1, "M": 1, "MB": 1, "MIB": 1, "G": 1024, "GB": 1024, "GIB": 1024}
-    number = text.rstrip("BGIMbgim")
-    unit = text[len(number) :].upper()
-    try:
-        return int(float(number) * units[unit])
-    except (ValueError, KeyError):
-        raise _UsageError(f"--memory {text}: give a size such as 8G or 512M") from None
-
-
 def _settings_of(configs: Configs, path: str) -> Settings:
     return configs.of(path if os.path.isdir(path) else os.path.dirname(path) or ".")
 
@@ -406,8 +439,8 @@ def _read_stdin() -> str:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return data.decode(encoding)
-    except (UnicodeDecodeError, SyntaxError, LookupError) as error:
-        raise _UsageError(f"standard input is not Python text: {error}") from None
+    except (UnicodeError, SyntaxError, LookupError) as error:
+        raise _UsageError(f"standard input is not Python text: {' '.join(str(error).split())}") from None
 
 
 def _progress() -> Callable[[str], None] | None:
@@ -429,26 +462,35 @@ def _narrow(options: argparse.Namespace, checked: Checked) -> None:
         try:
             known = baseline.read(options.baseline)
         except (OSError, ValueError) as error:
-            raise _UsageError(f"--baseline {options.baseline}: {error}") from None
+            told = (error.strerror if isinstance(error, OSError) else None) or error
+            raise _UsageError(f"--baseline {options.baseline}: {told}") from None
         before = len(checked.findings)
         checked.findings = baseline.new(checked.findings, checked.sources, known)
         if before > len(checked.findings):
             checked.notes.append(f"{before - len(checked.findings)} findings are in {options.baseline}")
     if options.since:
-        from pt2lint.project import since
+        from pt2lint.project.since import Since
 
         try:
-            checked.findings = since.changed(checked.findings, options.since, checked.cells)
+            there = [path for path in options.paths if os.path.exists(path)]
+            folder = next(
+                (path if os.path.isdir(path) else os.path.dirname(path) or "." for path in there), "."
+            )
+            since = Since(options.since, folder)
+            checked.findings = since.changed(checked.findings, checked.cells)
         except ValueError as error:
             raise _UsageError(f"--since {options.since}: {error}") from None
+        checked.notes += since.notes
 
 
 def _write_baseline(options: argparse.Namespace, checked: Checked) -> int:
     from pt2lint.project import baseline
+    from pt2lint.report.place import shown
 
     counting = [finding for finding in checked.findings if finding.counts]
-    _write(options.write_baseline, baseline.text(counting, checked.sources, options.write_baseline))
-    print(f"Wrote {len(counting)} findings to {options.write_baseline}.")
+    text = baseline.text(counting, checked.sources, options.write_baseline)
+    if _written(options.write_baseline, text, checked):
+        print(f"Wrote {_counted(len(counting), f'to {shown(options.write_baseline)}.')}")
     sys.stderr.write(_lines(checked.problems))
     return 2 if checked.problems else 0
 
@@ -492,7 +534,7 @@ def _write_notebook(checked: Checked, path: str, text: str) -> None:
 def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verified: bool) -> int:
     from pt2lint.check import check
     from pt2lint.finding import Problem
-    from pt2lint.fixes.edit import EditError, fix_findings
+    from pt2lint.fixes.edit import EditError, fix_findings, write_atomically
 
     def relint(texts: Any) -> Any:
         # A notebook's code is fixed in one round: an import that was added moves into its first cell.
@@ -510,33 +552,45 @@ def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifi
     )
     checked.problems += [Problem(None, text) for text in fixed.refused]
     if options.diff:
-        sys.stdout.write(_diff(checked, fixed))
+        patch = _diff(checked, fixed)
+        if not options.output:
+            _print_bytes(patch)
+        elif patch or not options.quiet:
+            _written(options.output, patch, checked)
         sys.stderr.write(_lines(checked.problems))
         print(_counted(len(fixed.taken), "would be fixed"), file=sys.stderr)
         return 2 if checked.problems else int(bool(fixed.taken) and not options.exit_zero)
     stdin = [path for path in checked.texts if path not in checked.notebooks]
     for path in stdin:
         sys.stdout.write(fixed.texts.pop(path, ("", checked.texts[path], ""))[1])
-    written = {path: new for path, (_, new, _) in fixed.texts.items()}
-    try:
-        for path in [path for path in fixed.texts if path in checked.notebooks]:
-            _write_notebook(checked, path, fixed.texts.pop(path)[1])
-        fixed.write()
-    except (EditError, OSError, ValueError) as error:
-        checked.problems.append(Problem(None, str(error)))
+    unwritten = set()
+    for path, (_, new, encoding) in sorted(fixed.texts.items()):
+        try:
+            if path in checked.notebooks:
+                _write_notebook(checked, path, new)
+            else:
+                write_atomically(path, new, encoding)
+        except (EditError, OSError, ValueError) as error:
+            unwritten.add(path)
+            told = error.strerror if isinstance(error, OSError) else str(error).removeprefix(f"{path}: ")
+            checked.problems.append(Problem(path, f"the fixes were not written: {told or error}"))
+    # A fix that belongs in several files is done where all of them were written.
+    taken = [
+        (finding, fix) for finding, fix in fixed.taken if not unwritten & {edit.path for edit in fix.edits}
+    ]
     if stdin:
         out, err, status = _answer(options, checked)
         sys.stderr.write(err + out)
         return status
-    if written and not verified:
+    if fixed.texts.keys() - unwritten and not verified:
         problems = checked.problems
         checked = check(options.paths or ["."], configs, force_exclude=options.force_exclude)
         _narrow(options, checked)
         checked.problems += [problem for problem in problems if problem not in checked.problems]
     else:
-        gone = {id(finding) for finding, _ in fixed.taken}
+        gone = {id(finding) for finding, _ in taken}
         checked.findings = [finding for finding in checked.findings if id(finding) not in gone]
-    checked.notes.append(_counted(len(fixed.taken), "fixed"))
+    checked.notes.append(_counted(len(taken), "fixed"))
     return _print_all(*_answer(options, checked))
 
 
@@ -544,39 +598,61 @@ def _counted(count: int, done: str) -> str:
     return f"{count} finding{'' if count == 1 else 's'} {done}"
 
 
-def _diff(checked: Checked, fixed: Fixed) -> str:
+def _diff(checked: Checked, fixed: Fixed) -> bytes:
+    """The patch as `git apply` takes it: each file's part in the bytes of that file."""
     from pt2lint.fixes.edit import diff
 
     parts = []
-    for path, (old, new, _) in sorted(fixed.texts.items()):
+    for path, (old, new, encoding) in sorted(fixed.texts.items()):
         if path in checked.notebooks:
             notebook = checked.notebooks[path]
             old, new = notebook.source, notebook.with_text(new)
-        parts.append(diff(path, old, new))
-    return "".join(parts)
+        elif encoding == "utf-8-sig":  # what is compared has no mark, the file has one
+            old, new, encoding = "\ufeff" + old, "\ufeff" + new, "utf-8"
+        head, mark, hunks = diff(path, old, new).partition("\n@@")
+        parts.append(os.fsencode(head) + (mark + hunks).encode(encoding))
+    return b"".join(parts)
+
+
+def _print_bytes(data: bytes) -> None:
+    sys.stdout.flush()
+    if hasattr(sys.stdout, "buffer"):
+        sys.stdout.buffer.write(data)
+    else:  # a caller's own stream
+        sys.stdout.write(data.decode(errors="replace"))
 
 
 def _answer(options: argparse.Namespace, checked: Checked) -> tuple[str, str, int]:
     """What to print on stdout and stderr, and the exit status; writes --output."""
-    from pt2lint.finding import Problem
     from pt2lint.report import render
     from pt2lint.report.text import statistics
 
     report = _report(options, checked)
     out = ""
     if options.output:
-        try:
-            _write(options.output, render(options.format, report))
-        except OSError as error:
-            checked.problems.append(Problem(options.output, f"cannot be written: {error.strerror or error}"))
+        _written(options.output, render(options.format, report), checked)
         if options.also_text:
             out = render("text", report)
     elif options.statistics and options.format == "text":
         out = statistics(report)
     elif not (options.quiet and options.format == "text" and not report.findings):
         out = render(options.format, report)
+        if options.format in ("json", "sarif") and not _is_unicode(sys.stdout):
+            out = _ascii_json(out)
     status = checked.status
     return out, _lines(checked.problems), 0 if options.exit_zero and status == 1 else status
+
+
+def _is_unicode(stream: Any) -> bool:
+    return (getattr(stream, "encoding", None) or "utf-8").lower().replace("_", "-").startswith("utf")
+
+
+def _ascii_json(text: str) -> str:
+    """JSON with the escapes of JSON; what Python puts for a character that an encoding lacks is none."""
+    import json
+    import re
+
+    return re.sub(r"[^\x00-\x7f]+", lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _report(options: argparse.Namespace, checked: Checked) -> Report:
@@ -610,7 +686,6 @@ def _write_page(
     from dataclasses import replace
 
     from pt2lint.dynamic.landing import traced
-    from pt2lint.finding import Problem
     from pt2lint.fixes.edit import EditError, apply_edits, choose, read_source
     from pt2lint.report import html
 
@@ -641,10 +716,7 @@ def _write_page(
         report = replace(report, fixed=fixed, traced_after=traced(runs, shown))
         if progress:
             progress("")
-    try:
-        _write(options.report, html.render(report))
-    except OSError as error:
-        checked.problems.append(Problem(options.report, f"cannot be written: {error.strerror or error}"))
+    _written(options.report, html.render(report), checked)
 
 
 def _colour() -> bool:
@@ -654,15 +726,41 @@ def _colour() -> bool:
 
 
 def _lines(problems: Sequence[Problem]) -> str:
-    """One line each, whatever a message holds."""
-    shown = (str(problem) if problem.path else f"pt2lint: {problem}" for problem in problems)
-    return "".join(" ".join(text.split()) + "\n" for text in shown)
+    """One line each, whatever a message or a file's name holds."""
+    if not problems:
+        return ""
+    from pt2lint.report.place import shown
+
+    lines = []
+    for problem in problems:
+        line = f":{problem.line}" if problem.line else ""
+        place = shown(problem.path) + line if problem.path else "pt2lint"
+        lines.append(f"{place}: {shown(' '.join(problem.message.split()))}\n")
+    return "".join(lines)
 
 
-def _write(path: str, text: str) -> None:
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+def _written(path: str, data: str | bytes, checked: Checked) -> bool:
+    """Write a file of ours whole, or leave what is there and say why."""
+    from pt2lint.finding import Problem
+    from pt2lint.fixes.edit import EditError, replace_file
+
+    if isinstance(data, str):  # in JSON, and so in SARIF, the escape of what is no UTF-8 means just that
+        data = data.encode(errors="backslashreplace")
+    try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        if os.path.isdir(path):
+            raise IsADirectoryError(21, "Is a directory")
+        if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device is not replaced
+            with open(path, "wb", buffering=0) as file:
+                while data:
+                    data = data[file.write(data) :]
+        else:
+            replace_file(path, data)
+    except (EditError, OSError) as error:
+        told = error.strerror if isinstance(error, OSError) else "the file is write-protected"
+        checked.problems.append(Problem(path, f"cannot be written: {told or error}"))
+        return False
+    return True
 
 
 def _show(options: argparse.Namespace, configs: Configs, paths: Sequence[str]) -> int:
@@ -670,6 +768,7 @@ def _show(options: argparse.Namespace, configs: Configs, paths: Sequence[str]) -
 
     from pt2lint.check import pages
     from pt2lint.project.discover import Discovery
+    from pt2lint.report.place import shown
 
     problems: list[Problem] = []
     settings = _settings_of(configs, paths[0])
@@ -677,14 +776,15 @@ def _show(options: argparse.Namespace, configs: Configs, paths: Sequence[str]) -
         for page in pages(settings):
             print(f"{page.code}  {page.name:<28} {page.summary}")
     if options.show_settings:
-        shown = asdict(settings)
-        names = shown.pop("root_names")
-        shown["roots"] = [shown["roots"], *names] if names else shown["roots"]
-        for name, value in shown.items():
+        told = asdict(settings)
+        del told["source"]
+        names = told.pop("root_names")
+        told["roots"] = [told["roots"], *names] if names else told["roots"]
+        for name, value in told.items():
             print(f"{name.replace('_', '-')} = {_toml(value)}")
     if options.show_files:
         discovery = Discovery(paths, configs, options.force_exclude)
-        print("".join(path + "\n" for path in discovery.files), end="")
+        print("".join(shown(path) + "\n" for path in discovery.files), end="")
         problems += discovery.problems
     problems = configs.problems + problems
     sys.stderr.write(_lines(problems))
@@ -751,7 +851,7 @@ def _rule(arguments: list[str]) -> int:
     parser.add_argument("code", help="as in PTB103, or the rule's name, as in tensor-item")
     parser.add_argument("--format", choices=("text", "markdown", "json"), default="text")
     options = parser.parse_args(arguments)
-    from pt2lint.check import pages
+    from pt2lint.check import nearest_code, pages
     from pt2lint.project.config import Configs
 
     configs = Configs()
@@ -760,7 +860,7 @@ def _rule(arguments: list[str]) -> int:
         (page for page in known if options.code.upper() == page.code or options.code == page.name), None
     )
     if page is None:
-        near = _nearest(options.code, [page.code for page in known])
+        near = nearest_code(options.code, [page.code for page in known])
         print(f"pt2lint: no rule has the code {options.code}{near}", file=sys.stderr)
         return 2
     from pt2lint.report import page as pages_report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -20,7 +21,8 @@ class VerifyOptions:
     to
         record how it calls what is compiled.
     timeout: seconds for one child process to load, and again for each target that it probes.
-    memory: MiB that one child and its own children may use together; None is 80 % of the machine's.
+    memory: MiB that one child and its own children may use together, in the table also a size such as "8G"; None is
+        80 % of the machine's.
     python: interpreter that has torch; None is the running one if it has torch, else the project's
     environment.
     backend: what torch.compile hands graphs to; "eager" stops at the layer that breaks graphs.
@@ -45,10 +47,11 @@ class VerifyOptions:
     further: bool = True
 
 
+_SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([KMGT])?(?:i?B)?", re.ASCII | re.IGNORECASE)
 _TYPES: dict[str, tuple[type, ...]] = {
     "inputs": (list, tuple), "targets": (list, tuple), "modes": (list, tuple),
     "run": (str,), "python": (str,), "backend": (str,), "device": (str,),
-    "timeout": (int, float), "memory": (int,), "jobs": (int,),
+    "timeout": (int, float), "memory": (int, str), "jobs": (int,),
     "made_up": (bool,), "further": (bool,),
 }  # fmt: skip
 
@@ -76,9 +79,20 @@ def options_from(table: Mapping[str, Any], **given: Any) -> VerifyOptions:
     for name, value in given.items():
         if value is not None and value != [] and value != ():
             values[name] = tuple(value) if isinstance(value, list) else value
+    if isinstance(values.get("memory"), str):
+        values["memory"] = mebibytes(values["memory"])
     options = VerifyOptions(**values)
-    if options.timeout <= 0 or options.jobs < 1 or (options.memory is not None and options.memory < 1):
+    if not options.timeout > 0 or options.jobs < 1 or (options.memory is not None and options.memory < 1):
         raise ValueError("`timeout`, `memory` and `jobs` should be positive")
     if not set(options.modes) <= {"train", "eval"} or not options.modes:
         raise ValueError("`modes` should name `train`, `eval` or both")
     return options
+
+
+def mebibytes(text: str) -> int:
+    """A size such as 8G, 1.5 GiB or 512M (a number alone: MiB) in MiB; raises ValueError for anything else."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f'`memory` should be a size such as "8G" or "512M", not "{text}"')
+    factor = {"K": 1 / 1024, "M": 1, "G": 1024, "T": 1024 * 1024}[(found[2] or "M").upper()]
+    return int(float(found[1]) * factor)

@@ -28,15 +28,17 @@ def read(path: str) -> Counter[Key]:
             if document["version"] != VERSION:
                 raise ValueError(f"is of version {document['version']}, this pt2lint reads {VERSION}")
             folder = os.path.dirname(os.path.abspath(path))
-            return Counter(
-                {
-                    (os.path.normpath(os.path.join(folder, row["path"])), row["code"], row["text"]): row[
-                        "count"
-                    ]
-                    for row in document["findings"]
-                }
-            )
-        except (KeyError, TypeError, json.JSONDecodeError, UnicodeDecodeError):
+            known: Counter[Key] = Counter()
+            for row in document["findings"]:
+                file_path, code, line, count = (row[key] for key in ("path", "code", "text", "count"))
+                if (
+                    not all(isinstance(word, str) for word in (file_path, code, line))
+                    or type(count) is not int
+                ):
+                    raise TypeError
+                known[(os.path.normpath(os.path.join(folder, file_path)), code, line)] += count
+            return known
+        except (KeyError, TypeError, json.JSONDecodeError, UnicodeDecodeError, RecursionError):
             raise ValueError("is no baseline that --write-baseline wrote") from None
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,8 +15,10 @@ from functools import cache
 from typing import Any
 
 from pt2lint.finding import Problem
+from pt2lint.project import patterns
 
 ROOTS = ("modules", "explicit", "tensors")
+_TORCH = re.compile(r"(\d{1,4})\.(\d{1,4})(?![^.+\w])", re.ASCII)
 _NAME = re.compile(r"\w+(\.\w+)*:\w+(\.\w+)?|\w+(\.\w+)+")
 
 
@@ -25,6 +28,15 @@ class ConfigError(ValueError):
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("; ".join(map(str, problems)))
         self.problems = problems
+
+
+class PartlyWrong(ValueError):
+    """A value some of whose items cannot be used: `told` has a line for each of these, `rest` is the value
+    without them."""
+
+    def __init__(self, told: list[str], rest: Any) -> None:
+        super().__init__("; ".join(told))
+        self.told, self.rest = told, rest
 
 
 @dataclass(frozen=True)
@@ -38,7 +50,7 @@ class Settings:
     explicitly), "explicit", or "tensors" (also functions whose parameters are tensors); `root_names` are
     functions, methods and classes that count as compiled besides ("train.step"). `rule_paths` are
     folders of further rules. `verify` is the table for `--verify`. `cache_dir` is None where nothing may be
-    cached.
+    cached. `source` is the file that they were read from, as it is shown ("": none was).
     """
 
     select: tuple[str, ...] = ()
@@ -55,6 +67,7 @@ class Settings:
     verify: Mapping[str, Any] = field(default_factory=dict, hash=False)
     cache_dir: str | None = None
     root: str = "."
+    source: str = field(default="", compare=False)
 
     def selects(self, code: str) -> bool:
         """Whether this code is looked for: the longest prefix of it decides, `ignore` on a tie."""
@@ -73,7 +86,7 @@ class Settings:
         return tuple(
             code
             for pattern, codes in self.per_file_ignores
-            if matches((pattern,), path, self.root)
+            if matches((pattern.removeprefix("!"),), path, self.root) != pattern.startswith("!")
             for code in codes
         )
 
@@ -84,15 +97,13 @@ def matches(lines: tuple[str, ...], path: str, root: str, folder: bool = False) 
     relative = os.path.relpath(os.path.abspath(path), os.path.abspath(root)).replace(os.sep, "/")
     if relative == "." or relative.startswith("../"):
         relative = os.path.abspath(path).replace(os.sep, "/").lstrip("/")
-    return patterns(lines).match_file(relative + "/" * folder)
+    return bool(patterns.decide_under(_parsed(lines), relative.split("/"), folder))
 
 
 @cache
-def patterns(lines: tuple[str, ...]) -> Any:
-    """The lines of a .gitignore, compiled; raises ValueError for a line that is no pattern."""
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines(lines)
+def _parsed(lines: tuple[str, ...]) -> list[patterns.Pattern]:
+    """The patterns of a setting, which were looked at when it was read."""
+    return [pattern for line in lines if (pattern := patterns.parse(line)) is not None]
 
 
 # How each key's value is read. A reader returns the value for Settings or raises ValueError("should be ...").
@@ -111,41 +122,80 @@ def _strings(value: object) -> tuple[str, ...]:
 
 
 def _codes(value: object) -> tuple[str, ...]:
-    return tuple(code for item in _strings(value) for code in parse_codes(item))
+    codes: list[str] = []
+    wrong: list[str] = []
+    for item in _strings(value):
+        try:
+            codes += parse_codes(item)
+        except ValueError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise PartlyWrong(wrong, tuple(codes))
+    return tuple(codes)
 
 
 def _codes_by_file(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if not isinstance(value, dict):
         raise ValueError('should be a table, as in {"tests/**" = ["PTB101"]}')
-    return tuple((pattern, _codes(codes)) for pattern, codes in value.items())
+    read: list[tuple[str, tuple[str, ...]]] = []
+    wrong: list[str] = []
+    for pattern, listed in value.items():
+        try:
+            # As in Ruff: in all files but these.
+            _parse_pattern(pattern[1:] if pattern.startswith("!") and len(pattern) > 1 else pattern)
+            read.append((pattern, _codes(listed)))
+        except PartlyWrong as error:
+            read.append((pattern, error.rest))
+            wrong += [f'at "{pattern}": {told}' for told in error.told]
+        except ValueError as error:
+            wrong.append(str(error) if "holds" in str(error) else f'at "{pattern}" {error}')
+    if wrong:
+        raise PartlyWrong(wrong, tuple(read))
+    return tuple(read)
 
 
 def _patterns(value: object) -> tuple[str, ...]:
     lines = _strings(value)
-    try:
-        patterns(lines)
-    except ValueError as error:
-        raise ValueError(f"holds a pattern that cannot be read ({error})") from None
+    wrong: dict[str, str] = {}
+    for line in lines:
+        try:
+            _parse_pattern(line)
+        except ValueError as error:
+            wrong[line] = str(error)
+    if wrong:
+        raise PartlyWrong([*wrong.values()], tuple(line for line in lines if line not in wrong))
     return lines
+
+
+def _parse_pattern(line: str) -> None:
+    try:
+        if patterns.parse(line) is None and line.strip() in ("", "/"):
+            raise ValueError("it names nothing")
+    except ValueError as error:
+        raise ValueError(f'holds "{line}", which matches nothing: {error}') from None
 
 
 def parse_roots(value: object) -> tuple[str, tuple[str, ...]]:
     """(one of ROOTS, names) from one of ROOTS, a name such as "train.step" or "pkg.mod:Class.method", or a
     list of them; where only names are given, the first of ROOTS goes with them.
 
-    Raises ValueError for anything else.
+    Raises PartlyWrong where some of a list are neither, ValueError for anything else.
     """
     items = value if isinstance(value, list) and value else [value]
     kinds = [item for item in items if item in ROOTS]
     names: list[Any] = [item for item in items if item not in ROOTS]
+    wrong = []
     for name in names:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             known = ", ".join(f'"{root}"' for root in ROOTS)
             told = f'; "{name}" is neither' if isinstance(name, str) else ""
-            raise ValueError(f'should be one of {known}, or a list with names such as "train.step"{told}')
+            wrong.append(f'should be one of {known}, or a list with names such as "train.step"{told}')
     if len(kinds) > 1:
         raise ValueError(f'should hold one of "{kinds[0]}" and "{kinds[1]}", not both')
-    return kinds[0] if kinds else ROOTS[0], tuple(names)
+    good = tuple(name for name in names if isinstance(name, str) and _NAME.fullmatch(name))
+    if wrong:
+        raise PartlyWrong([*dict.fromkeys(wrong)], (kinds[0] if kinds else ROOTS[0], good))
+    return kinds[0] if kinds else ROOTS[0], good
 
 
 def _table(value: object) -> dict[str, Any]:
@@ -168,10 +218,10 @@ def parse_codes(text: str) -> tuple[str, ...]:
 
 def parse_torch(value: object) -> tuple[int, int]:
     """A torch version such as "2.13" as (2, 13); raises ValueError for anything else."""
-    parts = value.split("+")[0].split(".") if isinstance(value, str) else []
-    if len(parts) < 2 or not all(part.isdigit() for part in parts[:2]):
+    found = _TORCH.match(value) if isinstance(value, str) else None
+    if found is None:
         raise ValueError('should be a torch version, as in "2.13"')
-    return int(parts[0]), int(parts[1])
+    return int(found[1]), int(found[2])
 
 
 KEYS: dict[str, Callable[[object], Any]] = {
@@ -201,9 +251,10 @@ def find_config(folder: str, watched: list[str] | None = None) -> str | None:
         if watched is not None:
             watched.append(path)
         try:
-            with open(path, "rb") as file:
-                if b"tool.pt2lint" in file.read():
-                    return path
+            if stat.S_ISREG(os.stat(path).st_mode):  # reading a pipe would wait for who writes into it
+                with open(path, "rb") as file:
+                    if b"tool.pt2lint" in file.read():
+                        return path
         except OSError:
             pass
         parent = os.path.dirname(folder)
@@ -220,7 +271,7 @@ def read_config(path: str, overrides: Mapping[str, Any] | None = None) -> tuple[
     """
     root = os.path.dirname(os.path.abspath(path))
     shown = os.path.relpath(path) if not os.path.relpath(path).startswith("..") else path
-    values: dict[str, Any] = {"root": root}
+    values: dict[str, Any] = {"root": root, "source": shown}
     problems: list[Problem] = []
     for key, value in _section(path, shown, problems).items():
         if key not in KEYS:
@@ -228,6 +279,9 @@ def read_config(path: str, overrides: Mapping[str, Any] | None = None) -> tuple[
             continue
         try:
             values[key.replace("-", "_")] = KEYS[key](value)
+        except PartlyWrong as error:
+            values[key.replace("-", "_")] = error.rest
+            problems += [Problem(shown, f"[tool.pt2lint] `{key}` {told}") for told in error.told]
         except ValueError as error:
             problems.append(Problem(shown, f"[tool.pt2lint] `{key}` {error}"))
     if "roots" in values:
@@ -257,8 +311,11 @@ def _section(path: str, shown: str, problems: list[Problem]) -> dict[str, Any]:
     except OSError as error:
         problems.append(Problem(shown, f"cannot be read: {error.strerror or error}"))
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # of tomllib, of a decoder, or for a number with too many digits
         problems.append(Problem(shown, f"is not valid TOML, so its [tool.pt2lint] is left out: {error}"))
+        return {}
+    except RecursionError:
+        problems.append(Problem(shown, "is nested too deeply to read, so its [tool.pt2lint] is left out"))
         return {}
     tool = document.get("tool")
     section = tool.get("pt2lint") if isinstance(tool, dict) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pt2lint.finding import Finding
 from pt2lint.report import Report
+from pt2lint.report.place import shown
 
 COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
@@ -18,7 +19,7 @@ def _command(report: Report, finding: Finding) -> str:
     end = report.place(finding.path, finding.end_line)
     fields = {
         "title": f"pt2lint {finding.code} ({finding.name})" + (f", cell {start.cell}" if start.cell else ""),
-        "file": report.uri(finding.path),
+        "file": shown(report.uri(finding.path)),
         "line": start.file_line,
         "endLine": end.file_line,
     }

@@ -15,6 +15,7 @@ from html import escape
 from pt2lint.finding import Finding, Fix
 from pt2lint.report import Report, Traced
 from pt2lint.report.page import registry_link
+from pt2lint.report.place import shown
 from pt2lint.report.text import MEANING, VERDICTS, costliest_first, costs, place_of
 
 HUES = (210, 135, 35, 280, 180, 330, 85, 250)  # of graph 1, 2, ...; far apart where graphs are neighbours
@@ -85,7 +86,7 @@ def render(report: Report) -> str:
     if report.problems:
         body += ["<h2>What could not be done</h2>", "<ul>"]
         body += [*(f"<li>{_prose(str(problem))}</li>" for problem in report.problems), "</ul>"]
-    title = f"pt2lint: {', '.join(paths[:3])}" if paths else "pt2lint: nothing found"
+    title = f"pt2lint: {', '.join(map(shown, paths[:3]))}" if paths else "pt2lint: nothing found"
     head = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -172,7 +173,7 @@ def _tab_rules(report: Report, paths: Sequence[str]) -> str:
 
 
 def _file(report: Report, path: str, number: int) -> Iterator[str]:
-    yield f"<section><h2>{escape(path)}</h2>"
+    yield f"<section><h2>{escape(shown(path))}</h2>"
     views = _views(report, path)
     if len(views) > 1:
         yield '<div class="tabs">'

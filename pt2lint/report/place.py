@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import quote
+
+# Control characters, line and paragraph ends, marks that turn the reading order round, halves of characters.
+_UNSHOWN = re.compile("[\0-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSHOWN_IN_LINE = re.compile(_UNSHOWN.pattern.replace("\0-\x1f", "\0-\x08\x0a-\x1f"))
 
 
 class Place(NamedTuple):
@@ -20,6 +25,31 @@ class Place(NamedTuple):
     line: int
     file_line: int
     file_column: int | None
+
+
+def shown(text: str) -> str:
+    """A file's name or other text of the user's as a terminal may show it: what would steer the terminal, turn the
+    order of characters round or be no character at all is written as an escape."""
+    return text if text.isascii() and text.isprintable() else _UNSHOWN.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if 0xDC80 <= code <= 0xDCFF:  # a byte of a file's name that is not UTF-8
+        code -= 0xDC00
+    return {9: "\\t", 10: "\\n", 13: "\\r"}.get(code) or (
+        f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    )
+
+
+def shown_line(code: str) -> str:
+    """A line of source as a terminal may show it; every character keeps its place, tabs stay."""
+    return code if code.isascii() and code.isprintable() else _UNSHOWN_IN_LINE.sub(_pictured, code)
+
+
+def _pictured(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return chr(0x2400 + code) if code < 32 else "\u2421" if code == 127 else "\ufffd"
 
 
 def repository_root(paths: Iterable[str]) -> str:
@@ -58,5 +88,7 @@ def uris(paths: Iterable[str], root: str) -> dict[str, str]:
         inside = real.startswith(root.rstrip(os.sep) + os.sep)
         relative = os.path.relpath(real, root) if inside else real
         relative = relative.replace(os.sep, "/")
-        found[path] = relative if inside else "file:///" + quote(relative.lstrip("/"))
+        found[path] = (
+            relative if inside else "file:///" + quote(relative.lstrip("/"), errors="surrogateescape")
+        )
     return found

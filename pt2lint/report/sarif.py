@@ -44,7 +44,7 @@ def render(report: Report) -> str:
         room = worst(kept, limit)
         silenced = worst(report.suppressed, limit - len(room))
         text = _log(report, room, silenced, found - len(room) - len(silenced))
-        if len(text) < MAX_BYTES or len(gzip.compress(text.encode(), 6)) < MAX_BYTES:
+        if len(text) < MAX_BYTES or len(gzip.compress(text.encode(errors="backslashreplace"), 6)) < MAX_BYTES:
             return text
         limit = (len(room) + len(silenced)) // 2
 
@@ -238,13 +238,15 @@ def _location(report: Report, finding: Finding) -> om.Location:
 
 def _artifact(report: Report, path: str) -> om.ArtifactLocation:
     uri = report.uri(path)
-    return om.ArtifactLocation(uri=_quoted(uri), uri_base_id=None if ":" in uri[:8] else "%SRCROOT%")
+    return om.ArtifactLocation(
+        uri=_quoted(uri), uri_base_id=None if uri.startswith("file:///") else "%SRCROOT%"
+    )
 
 
 def _quoted(uri: str) -> str:
     from urllib.parse import quote
 
-    return uri if uri.startswith("file:") else quote(uri)
+    return uri if uri.startswith("file:///") else quote(uri, errors="surrogateescape")
 
 
 def _region(report: Report, item: Finding | Edit) -> om.Region:

@@ -11,6 +11,7 @@ from typing import Any
 
 from pt2lint.finding import Finding, Fix, Step, Verdict
 from pt2lint.report import Report
+from pt2lint.report.place import shown, shown_line
 
 Style = Callable[[str, str], str]
 
@@ -32,7 +33,7 @@ MEANING: dict[Verdict, str] = {
 def render(report: Report) -> str:
     """A block a finding with an empty line between, then a line that sums up."""
     style = _styled if report.colour else _plain
-    end = "\n".join([*(f"note: {note}" for note in report.notes), _summary(report, style)])
+    end = "\n".join([*(f"note: {shown(note)}" for note in report.notes), _summary(report, style)])
     return "\n\n".join([*blocks(report), end]) + "\n"
 
 
@@ -69,7 +70,7 @@ def place_of(report: Report, path: str, line: int, column: int | None = None) ->
     """`path:line:column`, in a notebook `path:cell N:line:column`."""
     place = report.place(path, line)
     cell = "" if place.cell is None else f"cell {place.cell}:"
-    return f"{path}:{cell}{place.line}" + ("" if column is None else f":{column}")
+    return f"{shown(path)}:{cell}{place.line}" + ("" if column is None else f":{column}")
 
 
 def _plain(text: str, name: str) -> str:
@@ -84,7 +85,7 @@ def _styled(text: str, name: str) -> str:
 
 def _block(report: Report, finding: Finding, style: Style, suppressed: bool = False) -> str:
     place = place_of(report, finding.path, finding.line, finding.column)
-    head = f"{style(place, 'bold')}: {style(finding.code, 'bold red')} {finding.message}"
+    head = f"{style(place, 'bold')}: {style(finding.code, 'bold red')} {shown(finding.message)}"
     if suppressed:
         head += style(" [suppressed]", "dim")
     return "\n".join([head, *_excerpt(report, finding, style), *_told(report, finding, style)])
@@ -106,7 +107,7 @@ def _excerpt(report: Report, finding: Finding, style: Style) -> Iterator[str]:
     bar = style("|", "blue")
     more = "" if one_line else style(" ...", "blue")
     yield f"{' ' * len(number)} {bar}"
-    yield f"{style(number, 'blue')} {bar} {code}"
+    yield f"{style(number, 'blue')} {bar} {shown_line(code)}"
     yield f"{' ' * len(number)} {bar} {lead}{style(marks, 'red')}{more}"
 
 
@@ -133,14 +134,14 @@ def _told(report: Report, finding: Finding, style: Style) -> Iterator[str]:
     if steps:
         yield f"{equals}reached: " + " -> ".join(_step(report, step, finding.path) for step in steps)
     for fix in finding.fixes:
-        yield f"{equals}{style('fix', 'bold cyan')} ({_standing(fix)}): {fix.description}"
+        yield f"{equals}{style('fix', 'bold cyan')} ({_standing(fix)}): {shown(fix.description)}"
 
 
 def _reason(finding: Finding) -> str:
     evidence = finding.evidence or {}
     reason = " ".join(str(evidence.get("reason") or MEANING[finding.verdict or "failed"]).split())
     break_id = evidence.get("graph_break")
-    return (f"{break_id} " if break_id else "") + reason
+    return (f"{break_id} " if break_id else "") + shown(reason)
 
 
 def costs(evidence: dict[str, Any]) -> Iterator[str]:
@@ -183,9 +184,9 @@ def _step(report: Report, step: Step | None, path: str) -> str:
         return "..."
     place = place_of(report, step.path, step.line)
     if step.path == path:  # in the finding's own file the line says it
-        place = place[len(path) + 1 :]
+        place = place[len(shown(path)) + 1 :]
         place = place if place.startswith("cell") else f"line {place}"
-    return f"{step.message} ({place})"
+    return f"{shown(step.message)} ({place})"
 
 
 def _standing(fix: Fix) -> str:

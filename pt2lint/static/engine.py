@@ -263,7 +263,7 @@ def _load(project: Project, path: str, problems: list[Problem]) -> Module | None
         )
     except OSError as e:
         problems.append(Problem(path, f"cannot be read: {e.strerror or e}"))
-    except ValueError as e:
+    except (ValueError, LookupError) as e:  # a LookupError: the declared encoding is none of text
         problems.append(Problem(path, f"is not Python source ({e}); exclude it"))
     except (RecursionError, MemoryError):
         problems.append(Problem(path, "is nested too deeply to read; exclude it"))

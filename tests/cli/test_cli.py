@@ -120,10 +120,15 @@ def test_a_broken_section_is_told_and_the_files_linted(run) -> None:
         (["--ignore", "a-b"], '--ignore: "A-B" is no code'),
         (["--roots", "all"], '--roots all: it should be one of "modules",'),
         (["--target-torch", "new"], '--target-torch new: should be a torch version, as in "2.13"'),
-        (["--verify", "--memory", "lots"], "--memory lots: give a size such as 8G or 512M"),
+        (["--verify", "--memory", "lots"], '`memory` should be a size such as "8G" or "512M", not "lots"'),
+        (["--verify", "--memory", "inf"], 'such as "8G" or "512M", not "inf"'),
         (["--verify", "--timeout", "-3"], "should be positive"),
+        (["--verify", "--timeout", "nan"], "should be positive"),
+        (["--timeout", "0"], "--timeout is of use only with --verify"),
+        (["--roots", "all,f.g,a b"], '"a b" is neither'),
         (["--config", "gone.toml"], "--config gone.toml: no such file"),
         (["--baseline", "gone.json"], "make it with --write-baseline gone.json"),
+        (["--baseline", "."], "--baseline .: Is a directory"),
         (["--since", "HEAD"], "is in no git repository"),
         (["--source-root", "."], "--source-root goes with --trace"),
         (["--trace", "gone"], "--trace gone: no such folder"),
@@ -248,7 +253,7 @@ def test_add_noqa(run) -> None:
 def test_baseline_survives_moved_lines(run) -> None:
     write(m=BAD)
     ran = run("--write-baseline", "known.json", "m.py")
-    assert (ran.status, ran.out) == (0, "Wrote 1 findings to known.json.\n")
+    assert (ran.status, ran.out) == (0, "Wrote 1 finding to known.json.\n")
     write(m=BAD.replace("import torch", "import os\nimport torch") + BAD[13:].replace("f(x)", "g(x)"))
     ran = run("--baseline", "known.json", "m.py")
     assert ran.status == 1
@@ -277,6 +282,52 @@ def test_since_reports_changed_lines(run) -> None:
     assert [row["path"] for row in json.loads(ran.out)] == ["fresh.py", "m.py"]
     ran = run("--since", "nothing")
     assert (ran.status, ran.err) == (2, "pt2lint: --since nothing: git knows no such revision\n")
+
+
+def test_since_takes_names_as_they_are_and_follows_renames(run) -> None:
+    git("init")
+    Path("[b].py").write_text(GOOD)
+    write(b=GOOD, old=BAD)
+    git("add", ".")
+    git("commit", "-m", "one")
+    Path("[b].py").write_text(BAD)
+    git("mv", "old.py", "new.py")
+    ran = run("--since", "HEAD")
+    assert ran.out.startswith("[b].py:" + PLACE)
+    assert "new.py" not in ran.out, "no line of it has changed"
+    Path("new.py").write_text(BAD.replace("max", "min"))
+    assert "new.py:" + PLACE in run("--since", "HEAD").out
+    Path(".gitattributes").write_text("*.py -diff\n")
+    assert "[b].py:" + PLACE in run("--since", "HEAD").out
+
+
+def test_since_refuses_what_git_does_not_know_also_where_nothing_is_found(run) -> None:
+    write(good=GOOD)
+    assert "is in no git repository" in run("--since", "HEAD", "good.py").err
+    git("init")
+    ran = run("--since", "nothing", "good.py")
+    assert (ran.status, ran.err) == (2, "pt2lint: --since nothing: git knows no such revision\n")
+
+
+def test_since_in_a_shallow_clone_says_so(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("full").mkdir()
+    monkeypatch.chdir("full")
+    git("init", "--initial-branch=main")
+    for text in (GOOD, GOOD + "\n", BAD):
+        write(bad=text)
+        git("add", ".")
+        git("commit", "-m", "more")
+    git("branch", "other", "HEAD~1")
+    git("clone", "--depth=1", "--no-single-branch", f"file://{Path.cwd()}", "../shallow")
+    monkeypatch.chdir("../shallow")
+    ran = run("--since", "HEAD~2", "bad.py")
+    assert ran.status == 2
+    assert "this clone is shallow: deepen it (git fetch --unshallow" in ran.err
+    ran = run("--since", "origin/other", "bad.py")
+    assert ran.out.startswith("bad.py:" + PLACE)
+    assert "note: this clone is shallow" in ran.out
+    git("fetch", "--unshallow")
+    assert "note" not in run("--since", "origin/other", "bad.py").out
 
 
 def notebook(*cells: str) -> str:

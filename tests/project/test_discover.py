@@ -1,5 +1,6 @@
 """Which files are read."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -108,3 +109,39 @@ def test_links_do_not_make_it_go_round() -> None:
 def test_a_file_that_is_named_needs_no_suffix() -> None:
     make("train")
     assert found("train") == ["train"]
+
+
+def test_a_link_that_leads_round_or_nowhere_is_passed_over() -> None:
+    make("m.py", "d/n.py")
+    Path("loop.py").symlink_to("loop.py")
+    Path("a").symlink_to("b")
+    Path("b").symlink_to("a")
+    Path("d/gone.py").symlink_to("nowhere.py")
+    Path("d/.gitignore").symlink_to(".gitignore")
+    assert found() == ["d/n.py", "m.py"]
+    discovery = Discovery(["loop.py", "a/x.py"], Configs())
+    assert [str(problem) for problem in discovery.problems] == [
+        "loop.py: no such file or folder",
+        "a/x.py: no such file or folder",
+    ]
+
+
+def test_a_pipe_is_not_waited_for() -> None:
+    make("m.py")
+    for name in ("pipe.py", "pyproject.toml", ".gitignore"):
+        os.mkfifo(name)
+    assert found() == ["m.py"]
+    discovery = Discovery(["pipe.py", "/dev/zero"], Configs())
+    assert discovery.files == []
+    assert ["is neither a file nor a folder" in str(problem) for problem in discovery.problems] == [True] * 2
+
+
+@pytest.mark.parametrize("line", ["!", "foo\\", "[[:what:]]", "a[b"])
+def test_a_line_that_is_no_pattern_is_told_and_the_rest_goes_on(line: str) -> None:
+    make("m.py", "foo.py", "gen.py")
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    make(".gitignore", text=f"{line}\ngen.py\n")
+    discovery = Discovery(["."], Configs())
+    assert (discovery.files, discovery.problems) == (["foo.py", "m.py"], [])
+    [note] = discovery.notes
+    assert note.startswith(f"{Path('.gitignore').absolute()}:1: `{line}` matches nothing: ")
