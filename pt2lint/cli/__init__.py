@@ -207,7 +207,8 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--time",
         action="store_true",
-        help="time calls: eager, compiled before the proven fixes and with them",
+        help="time calls: eager, compiled before the proven fixes and with them, with the backend that --backend "
+        "names (default here: inductor)",
     )
 
     add("--trace", metavar="DIR", help="instead: judge by the TORCH_TRACE logs of a job; nothing is run")
@@ -405,6 +406,7 @@ def _judge(
     """What gives the verdicts: a run of the code, the logs of one, or nothing."""
     if options.verify:
         wanted = _verify_options(options, configs, paths)
+        timing = _timed_backend(options, configs, paths) if options.time else None
         from dataclasses import replace
 
         from pt2lint.dynamic import verify
@@ -412,7 +414,7 @@ def _judge(
 
         def judge(findings: Sequence[Finding], there: Sequence[str]) -> VerifyResult:
             result = verify(findings, there, wanted, progress)
-            proof = prove(result.findings, result.events, there, wanted, progress, timing=options.time)
+            proof = prove(result.findings, result.events, there, wanted, progress, timing=timing)
             return replace(result, findings=proof.findings, notes=[*result.notes, *proof.notes])
 
         return judge
@@ -425,6 +427,12 @@ def _judge(
             options.trace, findings, there, options.source_root, progress
         )
     return None
+
+
+def _timed_backend(options: argparse.Namespace, configs: Configs, paths: Sequence[str]) -> str:
+    """The backend to time: the one that was asked for, else what torch.compile takes by itself."""
+    table = _settings_of(configs, paths[0]).verify
+    return str(options.backend or table.get("backend") or "inductor")
 
 
 def _settings_of(configs: Configs, path: str) -> Settings:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pt2lint.dynamic.plan import Job
+
 Frame = tuple[str, int, str, "int | None", "int | None"]
 
 
@@ -61,7 +63,7 @@ class Failure:
     target: tuple[str, int] | None = None
 
     def __str__(self) -> str:
-        named = self.type and self.kind not in ("exit", "crash", "timeout", "memory")
+        named = self.type and self.kind not in ("exit", "crash", "timeout", "memory", "no fake kernel")
         return f"{self.type}: {self.message}" if named else self.message
 
 
@@ -98,10 +100,12 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """All that was seen: the runs, and what failed for which files (empty: for all that is judged)."""
+    """All that was seen: the runs, and what failed for which files (empty: for all that is judged); `jobs` are those
+    that led to calls."""
 
     runs: tuple[Run, ...] = ()
     failures: tuple[tuple[tuple[str, ...], Failure], ...] = ()
+    jobs: tuple[Job, ...] = ()
 
 
 def run_from(message: Mapping[str, Any]) -> Run:

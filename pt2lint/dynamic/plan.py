@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pt2lint.dynamic.options import VerifyOptions
 
@@ -19,11 +19,13 @@ class Job:
 
     kind: "inputs" (MODULE:FUNCTION), "file" (what the file has), "run" (harvest a program), "program" (the
     program as it stands), "made_up". `covers` are the real paths of the files it speaks for, none for all.
+    `otherwise` are the further ways, in order, to try where this one leads to no call.
     """
 
     kind: str
     what: str
     covers: tuple[str, ...] = ()
+    otherwise: tuple[Job, ...] = ()
 
     @property
     def label(self) -> str:
@@ -33,6 +35,13 @@ class Job:
             "program": f"running {self.what} compiled",
             "made_up": f"made-up inputs for {self.what}",
         }.get(self.kind, self.what)
+
+    @property
+    def way(self) -> str:
+        """Where it takes the inputs from, in words."""
+        return {"file": "what the file offers as inputs", "run": f"a run of {self.what}"}.get(
+            self.kind, "made-up inputs"
+        )
 
 
 def plan(sources: Mapping[str, str], flagged: Iterable[str], options: VerifyOptions) -> list[Job]:
@@ -56,15 +65,21 @@ def plan(sources: Mapping[str, str], flagged: Iterable[str], options: VerifyOpti
             tree = ast.parse(source)
         except (SyntaxError, ValueError):
             continue  # the static pass has said so
+        ways = []
         if _has_inputs(tree):
-            jobs.append(Job("file", path, (path,)))
-        elif _is_script(tree):
-            quoted = _quoted(path)
-            jobs.append(Job("run", quoted, (path,)))
-            if ".compile" in source or "compile(" in source or "@compile" in source:
-                jobs.append(Job("program", quoted, (path,)))
-        elif options.made_up and path in wanted:
-            jobs.append(Job("made_up", path, (path,)))
+            ways.append(Job("file", path, (path,)))
+        if _is_script(tree):
+            ways.append(Job("run", _quoted(path), (path,)))
+        if options.made_up and path in wanted:
+            ways.append(Job("made_up", path, (path,)))
+        if ways:
+            jobs.append(replace(ways[0], otherwise=tuple(ways[1:])))
+        if (
+            ways
+            and ways[0].kind == "run"
+            and ("compile(" in source or ".compile" in source or "@compile" in source)
+        ):
+            jobs.append(Job("program", ways[0].what, (path,)))
     return jobs
 
 
@@ -88,7 +103,9 @@ def _has_inputs(tree: ast.Module) -> bool:
 
 
 def _is_script(tree: ast.Module) -> bool:
-    """Whether running the file does something: a __main__ guard, or loops and calls at its top level."""
+    """Whether running the file does something: a __main__ guard, or at its top level loops, calls that stand alone,
+    or calls of what the file made before (`y = model(x)`)."""
+    own: set[str] = set()
     for node in tree.body:
         if (
             isinstance(node, ast.If)
@@ -100,6 +117,14 @@ def _is_script(tree: ast.Module) -> bool:
             return True
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             return True
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            own.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            calls = [each for each in ast.walk(node) if isinstance(each, ast.Call) and each.args]
+            if any(isinstance(each.func, ast.Name) and each.func.id in own for each in calls):
+                return True
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            own |= {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
     return False
 
 

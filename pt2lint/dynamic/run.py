@@ -91,19 +91,21 @@ class Collected:
     """What the jobs brought, in the order of the plan."""
 
     runs: list[Run] = field(default_factory=list)
+    jobs: list[Job] = field(default_factory=list)
     failures: list[tuple[tuple[str, ...], Failure]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def add(self, other: Collected) -> None:
         self.runs += other.runs
+        self.jobs += other.jobs
         self.failures += other.failures
         self.problems += [problem for problem in other.problems if problem not in self.problems]
         self.notes += [note for note in other.notes if note not in self.notes]
 
 
 def _judged(findings: Sequence[Finding], collected: Collected, files: Files) -> VerifyResult:
-    events = Events(tuple(collected.runs), tuple(collected.failures))
+    events = Events(tuple(collected.runs), tuple(collected.failures), tuple(collected.jobs))
     judged = judge(findings, events, files)
     return VerifyResult(judged, collected.problems, collected.notes, events)
 
@@ -141,11 +143,19 @@ class _Session:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def do(self, job: Job) -> Collected:
-        """Run one job; where a file's own inputs led to nothing, make some up."""
+        """Run one job; where it leads to no call, the ways that are left, and say why."""
         out = self._do(job)
-        own = job.kind in ("file", "run") and job.covers and self.flagged >= set(job.covers)
-        if own and all(run.probe == "recorded" for run in out.runs) and self.options.made_up:
-            out.add(self._do(Job("made_up", job.covers[0], job.covers)))
+        before, tried = out, job
+        for other in job.otherwise:
+            if before.jobs:
+                break
+            if other.kind == "made_up" and not self.flagged >= set(other.covers):
+                continue
+            trouble = next((str(failure) for _, failure in before.failures), "it led to no call")
+            shown = self.files.shown.get(job.covers[0], job.covers[0])
+            out.notes.append(f"{shown}: verified with {other.way}, not with {tried.way}: {trouble}")
+            before, tried = self._do(other), other
+            out.add(before)
         return out
 
     def _do(self, job: Job) -> Collected:
@@ -159,6 +169,8 @@ class _Session:
             spec = self._specification(job, skip)
             ended = run_child(self.python, spec, self.limits, state.hear, self.stop)
             out.add(state.out)
+            if job not in out.jobs and any(run.probe != "recorded" for run in state.out.runs):
+                out.jobs.append(job)
             if ended is None or ended is STOPPED:
                 return out
             if not state.greeted and self.options.memory:
@@ -245,9 +257,8 @@ class _State:
         elif kind == "layer":
             failure = failure_from(message["error"])
             assert failure is not None
-            self._fail(
-                failure, compile_trouble(message["target"], message["mode"], message["layer"], failure.kind)
-            )
+            said = (message["target"], message["mode"], message["layer"], failure.kind, message.get("cause"))
+            self._fail(failure, compile_trouble(*said))
         elif kind == "note":
             self.out.notes.append(message["text"])
 
@@ -264,20 +275,38 @@ class _State:
 _NEXT = {
     "graph break": 'TORCH_LOGS="graph_breaks"',
     "recompile limit": 'TORCH_LOGS="recompiles"',
-    "accuracy mismatch": "TORCHDYNAMO_REPRO_AFTER=aot TORCHDYNAMO_REPRO_LEVEL=4",
     "backend failure": "TORCHDYNAMO_REPRO_AFTER=dynamo",
     "eager": 'TORCHDYNAMO_VERBOSE=1 TORCH_LOGS="+dynamo"',
     "aot_eager": 'TORCHDYNAMO_REPRO_AFTER=dynamo TORCH_LOGS="+aot"',
     "aot_eager_decomp_partition": 'TORCHDYNAMO_REPRO_AFTER=dynamo TORCH_LOGS="+aot"',
     "inductor": 'TORCHDYNAMO_REPRO_AFTER=aot TORCH_LOGS="+inductor"',
 }
+# The minifier bisects the graph, and in the layer `eager` the graph's operators are those of eager mode.
+_NOT_THE_GRAPH = {
+    "is_compiling": "what differs is Python, not the graph: the code asks `torch.compiler.is_compiling()` and takes "
+    "another path where it is true (run eagerly with that answer, it gives the compiled result)",
+    "python": "what differs is Python, not the graph: look for what Dynamo does once where Python does it at each "
+    "call, or not at all (caches, globals and attributes that the code writes, hooks), and halve the code with "
+    "`torch.compiler.disable`",
+}
 
 
-def compile_trouble(target: str, mode: str, layer: str, kind: str) -> str:
-    """The words before the error: what failed, in which layer, and the environment to run it with next."""
+def compile_trouble(target: str, mode: str, layer: str, kind: str, cause: str | None = None) -> str:
+    """The words before the error: what failed, in which layer, and what to do next.
+
+    `cause` is what differs where results do in the layer `eager`: a key of _NOT_THE_GRAPH.
+    """
     named = target if mode == "call" else f"{target} ({mode})"
+    if kind == "no fake kernel":
+        return f"{named}: does not compile"
+    failed = f"{named}: {kind} when compiling with the layer `{layer}`, "
+    if kind == "accuracy mismatch":
+        if layer == "eager":
+            return failed + _NOT_THE_GRAPH[cause or "python"]
+        after = "aot" if layer == "inductor" else "dynamo"
+        return f"{failed}next try TORCHDYNAMO_REPRO_AFTER={after} TORCHDYNAMO_REPRO_LEVEL=4"
     hint = _NEXT.get(layer if kind == "backend failure" else kind) or _NEXT.get(kind) or _NEXT["eager"]
-    return f"{named}: {kind} when compiling with the layer `{layer}`, next try {hint}"
+    return f"{failed}next try {hint}"
 
 
 def find_python(given: str | None, paths: Sequence[str] = ()) -> tuple[str | None, str]:

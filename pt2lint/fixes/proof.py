@@ -104,11 +104,12 @@ def prove(
     options: VerifyOptions | None = None,
     on_progress: Callable[[str], None] | None = None,
     texts: Mapping[str, str] | None = None,
-    timing: bool = False,
+    timing: str | None = None,
 ) -> Proof:
     """Try the fixes of every confirmed graph break, the first first, until one is proven.
 
-    `timing` also measures how long calls take, eager and compiled, before and with all proven fixes.
+    `timing` names a backend: how long calls take is measured too, eager and compiled with it, before and with all
+    proven fixes.
 
     `events` are those of the `VerifyResult` that confirmed the findings: they say which targets break where.
     `texts` holds what stands in place of a file, by path as findings name it. This RUNS the user's code, and
@@ -128,17 +129,20 @@ def prove(
         if finding.verdict == "confirmed" and any(fix.proven is None and fix.edits for fix in finding.fixes)
         if (found := _targets_that_break(finding, events, roots))
     }
-    if not reach:
+    if not reach and not timing:
         return Proof(list(findings))
     python, trouble = find_python(options.python, paths)
     if python is None:
         return Proof(list(findings), [trouble])
     with tempfile.TemporaryDirectory(prefix="pt2lint-proof-") as folder:
-        prover = _Prover(python, options, sources, roots, Path(folder), progress, _default_runs(events))
-        prover.observe(findings, reach)
-        proved = prover.prove(findings, reach)
+        known = _default_runs(events)
+        prover = _Prover(python, options, sources, roots, Path(folder), progress, known, events.jobs)
+        proved = list(findings)
+        if reach:
+            prover.observe(findings, reach)
+            proved = prover.prove(findings, reach)
         if timing:
-            prover.time(proved)
+            prover.time(proved, timing, sorted({run.target for run in events.runs if run.probe == "default"}))
         return Proof(proved, prover.notes, prover.gone)
 
 
@@ -182,8 +186,9 @@ class _Prover:
         folder: Path,
         progress: Callable[[str], None],
         known: Mapping[tuple[str, str], Run],
+        ways: Sequence[Job],
     ) -> None:
-        self.known = known
+        self.known, self.ways = known, ways
         self.python, self.options, self.sources, self.roots = python, options, sources, roots
         self.folder, self.progress = folder, progress
         self.notes: list[str] = []
@@ -201,7 +206,7 @@ class _Prover:
         targets = set().union(*reach.values())
         self.jobs = [
             job
-            for job in plan(self.sources, flagged, self.options)
+            for job in self.ways or plan(self.sources, flagged, self.options)
             if job.kind != "program" and (not job.covers or flagged & set(job.covers))
         ]
         self.look_at_all(overlay, targets, calm=False)
@@ -400,23 +405,21 @@ class _Prover:
             self.notes.append(f"with {'these fixes' if len(group) > 1 else 'this fix'}: {summary}")
         return {number: failed is None for number, _ in group}
 
-    def time(self, findings: Sequence[Finding]) -> None:
+    def time(self, findings: Sequence[Finding], backend: str, targets: Sequence[str]) -> None:
         """A note for each target: eager, compiled before and with all proven fixes that do not touch each other."""
-        # The backend that only stops after Dynamo says nothing about speed.
-        backend = "inductor" if self.options.backend == "eager" else self.options.backend
         chosen = choose(findings, "unsafe", proven_only=True)
         overlay = {
             path: apply_edits(self.sources[path], edits)
             for path, edits in _by_real_path(chosen.edits).items()
             if path in self.sources
         }
-        if not overlay:
-            return
-        targets = sorted({target for _, _, seen in self.before[False] for target, _ in seen.runs})
-        wanted = {"time": {"backend": backend, "only": targets}}
-        for job, _, _ in self.before[False]:
+        wanted = {"time": {"backend": backend, "only": list(targets)}}
+        for job in self.ways:
+            if job.kind == "program":
+                continue
             self.progress(f"{job.label}: timing it")
-            before, after = self.child(job, {}, wanted), self.child(job, overlay, wanted)
+            before = self.child(job, {}, wanted)
+            after = self.child(job, overlay, wanted) if overlay else before
             for target in targets:
                 one, other = before.timed.get(target), after.timed.get(target)
                 trouble = before.trouble or after.trouble
@@ -428,10 +431,10 @@ class _Prover:
                         self.notes.append(f"{target}: not timed: {trouble}")
                     continue
                 mode = "" if one["mode"] == "call" else f" in {one['mode']} mode"
-                self.notes.append(
-                    f"{target}: a call takes {_time(one['eager'])} eager, {_time(one['compiled'])} compiled before the "
-                    f"proven fixes, {_time(other['compiled'])} compiled with them (median{mode}, backend {backend})"
-                )
+                took = f"{_time(one['eager'])} eager, {_time(one['compiled'])} compiled"
+                if overlay:
+                    took += f" before the proven fixes, {_time(other['compiled'])} compiled with them"
+                self.notes.append(f"{target}: a call takes {took} (median{mode}, backend {backend})")
 
     def seen_sides(self, number: int) -> str:
         sides = self.sides.get(number)

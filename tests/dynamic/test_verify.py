@@ -380,6 +380,89 @@ def test_compile_failures_name_the_layer(project: Project) -> None:
     assert "no code for this machine" in problem
 
 
+@needs_torch
+def test_what_differs_in_the_first_layer_is_no_work_for_the_minifier(project: Project) -> None:
+    path = project.write(
+        "m.py",
+        """
+        import traceback
+        import torch
+        from torch.compiler import is_compiling, is_dynamo_compiling as traced
+
+        @torch.library.custom_op("lint::twice", mutates_args=())
+        def twice(x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+        @torch.compiler.assume_constant_result
+        def called_by_dynamo():
+            return any("symbolic_convert" in frame.filename for frame in traceback.extract_stack())
+
+        class Custom(torch.nn.Module):
+            def forward(self, x):
+                return twice(x)
+
+        class Asks(torch.nn.Module):
+            def forward(self, x):
+                return x + 1 if is_compiling() else x
+
+        class AsksDynamo(torch.nn.Module):
+            def forward(self, x):
+                return x + 1 if traced() else x
+
+        class Differs(torch.nn.Module):
+            def forward(self, x):
+                return x + called_by_dynamo()
+
+        def example_inputs():
+            return [(cls(), (torch.ones(2),)) for cls in (Custom, Asks, AsksDynamo, Differs)]
+        """,
+    )
+    result = project.verify(path, backend="aot_eager", modes=("eval",), further=False)
+    problems = [str(each) for each in result.problems]
+    for problem, said in zip(
+        problems,
+        (
+            "under `@torch.library.register_fake('lint::twice')` (at m.py:16)",
+            "the code asks `torch.compiler.is_compiling()`",
+            "the code asks `torch.compiler.is_compiling()`",
+            "look for what Dynamo does once where Python does it at each",
+        ),
+        strict=True,
+    ):
+        assert said in problem
+        assert "REPRO_AFTER" not in problem
+    kinds = [failure.kind for _, failure in result.events.failures]
+    assert kinds == ["no fake kernel", *["accuracy mismatch"] * 3]
+
+
+@needs_torch
+def test_where_the_first_way_leads_nowhere_the_next_is_taken_and_said(project: Project) -> None:
+    path = project.write(
+        "m.py",
+        """
+        import torch
+
+        class Net(torch.nn.Module):
+            example_input_array = torch.ones(1)
+
+            def __init__(self, width):
+                super().__init__()
+
+            def forward(self, x):
+                return x + x.sum().item()  # HERE
+
+        net = torch.compile(Net(3))
+        y = net(torch.ones(7))
+        """,
+    )
+    result = project.verify(path, further=False)
+    assert [each.verdict for each in result.findings] == ["confirmed"]
+    assert result.notes == [
+        f"{path}: verified with a run of m.py, not with what the file offers as inputs: it led to no call"
+    ]
+    assert [job.kind for job in result.events.jobs] == ["run"]
+
+
 BAD = {
     "no_such_module:f": "importing no_such_module raised ModuleNotFoundError",
     "calls:nothing": "calls has no nothing",

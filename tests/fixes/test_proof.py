@@ -67,7 +67,7 @@ def proved(tmp_path_factory):
     )  # fmt: skip
     judged = verify([branch, guard], [path], OPTIONS)
     assert [finding.verdict for finding in judged.findings] == ["confirmed"] * 2
-    proof = prove(judged.findings, judged.events, [path], OPTIONS, timing=True)
+    proof = prove(judged.findings, judged.events, [path], OPTIONS, timing="aot_eager")
     with open(path) as file:
         assert file.read() == MODEL
     return proof

@@ -78,12 +78,18 @@ def import_function(name: str) -> Any:
     return value
 
 
-def targets_from(value: Any, how: str, name: str) -> list[Target]:
-    """Targets from what an inputs function returned: (callable, args[, kwargs]) or a list of such.
+def targets_from(value: Any, how: str, name: str, module: Any) -> list[Target]:
+    """Targets from what an inputs function returned: (callable, args[, kwargs]) or a list of such, or arguments for
+    what `module`, where the function stands, defines.
 
     Calls of one callable become one target with further inputs.
     """
     items = [value] if is_call(value) else value
+    if module is not None and not is_call(value):
+        from . import bare_arguments
+
+        if bare_arguments.are_arguments(value):
+            return [bare_arguments.target_for(value, module, how, name)]
     if callable(items) or isinstance(items, (torch.Tensor, str, dict)) or not hasattr(items, "__iter__"):
         raise BadInputs(
             f"`{name}` should return (callable, args, kwargs) or a list of them, not {describe(value)}"
@@ -143,9 +149,10 @@ def unique(name: str, targets: Iterable[Target]) -> str:
 def from_function(name: str) -> list[Target]:
     """Way 1 and 2: --inputs MODULE:FUNCTION, or a target named in pyproject.toml."""
     value = import_function(name)
+    module = getattr(value, "__module__", "")
     if callable(value) and not is_call(value):
         value = value()
-    return targets_from(value, f"inputs {name}", name)
+    return targets_from(value, f"inputs {name}", name, sys.modules.get(module))
 
 
 def from_file(path: str) -> list[Target]:
@@ -158,7 +165,7 @@ def from_file(path: str) -> list[Target]:
         return value if callable(value) else None
 
     if own("example_inputs"):
-        targets += targets_from(module.example_inputs(), "example_inputs()", "example_inputs()")
+        targets += targets_from(module.example_inputs(), "example_inputs()", "example_inputs()", module)
     elif own("get_inputs"):
         targets += from_get_inputs(module)
     for value in list(vars(module).values()):
