@@ -7,12 +7,21 @@ import subprocess
 import sys
 import sysconfig
 import venv
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ("pt2lint", "rules", "pyproject.toml", "README.md", "LICENSE")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What pt2lint keeps goes with the tests, not among the developer's caches."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PT2LINT_CACHE_DIR", str(tmp_path_factory.mktemp("caches")))
+        yield
 
 
 @pytest.fixture(scope="session")

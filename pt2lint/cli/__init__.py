@@ -247,7 +247,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--show-files", action="store_true", help="print the files that would be read")
     add("--list-rules", action="store_true", help="print every code, its name and what it says")
     add("--no-cache", action="store_true", help="neither read nor write the cache")
-    add("--cache-dir", metavar="DIR", help="default: .pt2lint_cache, or $PT2LINT_CACHE_DIR")
+    add(
+        "--cache-dir", metavar="DIR", help="default: $PT2LINT_CACHE_DIR, else pt2lint among the user's caches"
+    )
     return parser
 
 
@@ -255,6 +257,7 @@ def _run(options: argparse.Namespace, arguments: list[str]) -> int:
     _check_usage(options)
     from pt2lint.check import check
     from pt2lint.cli import last_answer
+    from pt2lint.project import entries
     from pt2lint.project.config import Configs
 
     configs = Configs(_overrides(options), options.config)
@@ -276,7 +279,7 @@ def _run(options: argparse.Namespace, arguments: list[str]) -> int:
         texts=texts,
         force_exclude=options.force_exclude,
         judge=judge,
-        cache_folder=None if options.no_cache else last_answer.cache_folder(options.cache_dir),
+        cache_folder=None if options.no_cache else entries.folder(options.cache_dir),
     )
     if progress:
         progress("")  # takes the line away again

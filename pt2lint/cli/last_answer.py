@@ -8,10 +8,11 @@ anew.
 
 from __future__ import annotations
 
-import marshal
 import os
 import sys
 from stat import S_ISDIR
+
+from pt2lint.project import entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,24 +21,26 @@ if TYPE_CHECKING:
 Answer = tuple[str, str, int]
 Stamp = tuple[int, int, int, int, int]
 
-FOLDER = ".pt2lint_cache"
 # The clock of a file system ticks in milliseconds: a file that was changed just before it was read may change
 # once more without a new time.
 TICK = 50_000_000
-# Beyond this the file is not worth its bytes.
-LARGEST = 64_000_000
 
 
 def recall(arguments: Sequence[str]) -> Answer | None:
     """(stdout, stderr, exit status) of the last run with these arguments, or None if it must be made anew."""
     try:
-        with open(_path(arguments, _given_folder(arguments)), "rb") as file:
-            key, stamps, answer = marshal.load(file)
-    except (OSError, ValueError, EOFError, TypeError):
+        data = entries.read(_path(arguments, _given_folder(arguments)))
+        if data is None:
+            return None
+        key, status, out, err, *stamps = data.decode("utf-8", "surrogatepass").split("\0")
+        if key != _key(arguments):
+            return None
+        for path, seen in zip(stamps[::2], stamps[1::2], strict=True):
+            if _shown(stamp(path)) != seen:
+                return None
+        return out, err, int(status)
+    except (OSError, ValueError):
         return None
-    if key != _key(arguments) or any(stamp(path) != seen for path, seen in stamps.items()):
-        return None
-    return answer
 
 
 class Watch:
@@ -47,10 +50,12 @@ class Watch:
         import time
 
         self._arguments = arguments
-        self._file = _path(arguments, folder)
         try:
-            _make_folder(os.path.dirname(self._file))
-        except OSError:
+            self._file = _path(arguments, folder)
+        except OSError:  # the working folder is gone
+            self._file = ""
+        # Now, for it may lie in a folder that is watched.
+        if not entries.make_folder(os.path.dirname(self._file)):
             self._file = ""  # a place that cannot be written is no reason to fail
         self._started = time.time_ns()
 
@@ -59,16 +64,11 @@ class Watch:
         stamps = {path: stamp(path) for path in (*watched, *_own_files(), *sys.path)}
         if not self._file or any(seen and self._too_new(seen) for seen in stamps.values()):
             return
-        data = marshal.dumps((_key(self._arguments), stamps, (out, err, status)))
-        if len(data) > LARGEST:
-            return
-        temporary = f"{self._file}.{os.getpid()}"
-        try:
-            with open(temporary, "wb") as file:
-                file.write(data)
-            os.replace(temporary, self._file)
-        except OSError:
-            return
+        fields = [_key(self._arguments), str(status), out, err]
+        for path, seen in stamps.items():
+            fields += [path, _shown(seen)]
+        if not any("\0" in field for field in fields):
+            entries.write(self._file, "\0".join(fields).encode("utf-8", "surrogatepass"))
 
     def _too_new(self, seen: Stamp) -> bool:
         mode, _, changed, touched, _ = seen
@@ -85,9 +85,15 @@ def stamp(path: str) -> Stamp | None:
     return (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
 
-def _key(arguments: Sequence[str]) -> list[object]:
+def _shown(seen: Stamp | None) -> str:
+    return "" if seen is None else " ".join(map(str, seen))
+
+
+def _key(arguments: Sequence[str]) -> str:
+    """What the answer depends on beside files."""
     environment = [os.environ.get(name) for name in ("NO_COLOR", "FORCE_COLOR", "TERM", "PT2LINT_DEBUG")]
-    return [list(arguments), os.getcwd(), sys.version, sys.path, sys.stdout.isatty(), environment]
+    place = [__file__, os.getcwd(), sys.version, sys.path, sys.stdout.isatty()]
+    return entries.digest(repr([list(arguments), *place, environment]))
 
 
 def _given_folder(arguments: Sequence[str]) -> str | None:
@@ -100,22 +106,7 @@ def _given_folder(arguments: Sequence[str]) -> str | None:
 
 
 def _path(arguments: Sequence[str], folder: str | None) -> str:
-    from zlib import crc32
-
-    name = crc32("\0".join([os.getcwd(), *arguments]).encode("utf-8", "surrogateescape"))
-    return os.path.join(cache_folder(folder), f"answer-{name:08x}")
-
-
-def cache_folder(given: str | None) -> str:
-    """Where to keep what is kept: as given, else as the environment says, else in the working folder."""
-    return given or os.environ.get("PT2LINT_CACHE_DIR") or FOLDER
-
-
-def _make_folder(folder: str) -> None:
-    if not os.path.isdir(folder):
-        os.makedirs(folder)
-        with open(os.path.join(folder, ".gitignore"), "w", encoding="utf-8") as file:
-            file.write("*\n")
+    return os.path.join(entries.folder(folder), f"answer-{entries.digest(os.getcwd(), *arguments)}")
 
 
 def _own_files() -> list[str]:

@@ -49,8 +49,8 @@ class Settings:
     `roots` says what counts as compiled: "modules" (every nn.Module.forward, and all that is compiled
     explicitly), "explicit", or "tensors" (also functions whose parameters are tensors); `root_names` are
     functions, methods and classes that count as compiled besides ("train.step"). `rule_paths` are
-    folders of further rules. `verify` is the table for `--verify`. `cache_dir` is None where nothing may be
-    cached. `source` is the file that they were read from, as it is shown ("": none was).
+    folders of further rules. `verify` is the table for `--verify`. `source` is the file that they were read from,
+    as it is shown ("": none was).
     """
 
     select: tuple[str, ...] = ()
@@ -65,7 +65,6 @@ class Settings:
     rule_paths: tuple[str, ...] = ()
     pedantic: bool = False
     verify: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    cache_dir: str | None = None
     root: str = "."
     source: str = field(default="", compare=False)
 

@@ -12,7 +12,7 @@ from pt2lint.project.config import Configs, matches
 SUFFIXES = (".py", ".ipynb")
 SKIPPED = frozenset({
     ".bzr", ".cache", ".direnv", ".eggs", ".git", ".hg", ".hypothesis", ".ipynb_checkpoints", ".mypy_cache",
-    ".nox", ".pt2lint_cache", ".pytest_cache", ".ruff_cache", ".svn", ".tox", ".venv", "__pycache__",
+    ".nox", ".pytest_cache", ".ruff_cache", ".svn", ".tox", ".venv", "__pycache__",
     "__pypackages__", "_build", "buck-out", "build", "dist", "node_modules", "site-packages", "venv",
 })  # fmt: skip
 

@@ -2,34 +2,26 @@
 
 An entry holds for one group of paths, one pt2lint (its own code and rules count), one target and setting, as
 long as every file that it was made from has the same content: the linted ones, those that they import, and
-those that were sought and are not there. Entries are JSON, written whole or not at all, and may be deleted,
-cut short or written by several processes at any time: what does not read is not there.
+those that were sought and are not there. Entries are JSON and may be deleted, spoilt or written by several
+processes at any time: what is not as it was written is not there.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
+from pt2lint.project import entries
+from pt2lint.project.entries import digest
 from pt2lint.static.facts import Facts, from_plain, to_plain
 
 DAYS = 30  # an entry that was not used for so long goes
 LARGEST = 200_000_000  # bytes that all entries may take; the oldest go first
-PREFIXES = ("facts-", "answer-")
-
-
-def digest(*parts: bytes | str) -> str:
-    """A name for content, as far as chance goes; the parts' bounds count."""
-    made = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
-        made.update(b"%d:" % len(data))
-        made.update(data)
-    return made.hexdigest()
+ENTRY = re.compile(r"(facts|answer)-[0-9a-f]{32}(\.[0-9a-f]+)?")  # what is not whole yet has a suffix
 
 
 class Cache:
@@ -37,18 +29,23 @@ class Cache:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
+        self._project = ""
+        with suppress(OSError):  # the working folder is gone
+            self._project = os.getcwd()
 
     def get(self, key: Sequence[str], current: Callable[[str], str | None]) -> Facts | None:
         """What was kept under the key, if all files still are as they were; `current` gives a file's digest."""
         path = self._path(key)
+        entry = entries.read(path)
+        if entry is None:
+            return None
         try:
-            with open(path, encoding="utf-8") as file:
-                data = json.load(file)
+            data = json.loads(entry)
             facts = from_plain(data["facts"])
             if data["key"] != list(key):
                 return None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            return None
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return None  # another version's
         if any(current(path) != seen for path, seen in facts.read.items()):
             return None
         with suppress(OSError):
@@ -56,20 +53,9 @@ class Cache:
         return facts
 
     def put(self, key: Sequence[str], facts: Facts) -> None:
-        path = self._path(key)
-        temporary = f"{path}.{os.getpid()}"
-        try:
-            os.makedirs(self.folder, exist_ok=True)
-            ignore = os.path.join(self.folder, ".gitignore")
-            if not os.path.exists(ignore):
-                with open(ignore, "w", encoding="utf-8") as file:
-                    file.write("*\n")
-            with open(temporary, "w", encoding="utf-8") as file:
-                json.dump({"key": list(key), "facts": to_plain(facts)}, file)
-            os.replace(temporary, path)
-        except OSError:
-            with suppress(OSError):
-                os.unlink(temporary)
+        if entries.make_folder(self.folder):
+            data = json.dumps({"key": list(key), "facts": to_plain(facts)})
+            entries.write(self._path(key), data.encode())
 
     def tidy(self) -> None:
         """Remove, once a day, what nobody used for a month, and the oldest of what takes too much room."""
@@ -81,21 +67,23 @@ class Cache:
         except OSError:
             pass
         try:
-            entries = [e for e in os.scandir(self.folder) if e.name.startswith(PREFIXES) and e.is_file()]
-            ages = sorted(((e.stat().st_mtime, e.stat().st_size, e.path) for e in entries), reverse=True)
-            with open(mark, "w", encoding="utf-8"):
-                pass
+            found = [
+                (e.stat().st_mtime, e.stat().st_size, e.path)
+                for e in os.scandir(self.folder)
+                if ENTRY.fullmatch(e.name) and e.is_file(follow_symlinks=False)
+            ]
         except OSError:
             return
+        entries.write(mark, b"")
         room = LARGEST
-        for used, size, path in ages:
+        for used, size, path in sorted(found, reverse=True):
             room -= size
             if room < 0 or now - used > DAYS * 86_400:
                 with suppress(OSError):
                     os.unlink(path)
 
     def _path(self, key: Sequence[str]) -> str:
-        return os.path.join(self.folder, f"facts-{digest(*key)}.json")
+        return os.path.join(self.folder, f"facts-{digest(self._project, *key)}")
 
 
 def contents(folders: Iterable[str]) -> str:

@@ -7,15 +7,21 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.cli.test_cli import BAD, GOOD, PLACE
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    monkeypatch.delenv("PT2LINT_CACHE_DIR", raising=False)
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
     Path("m.py").write_text(BAD)
-    return tmp_path
+    return project
 
 
 def pt2lint(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -49,17 +55,22 @@ def test_a_kept_answer_imports_next_to_nothing() -> None:
         check=False,
     )
     assert done.stdout == first.stdout
-    names = {
+    order = [
         line.split("|")[-1].strip() for line in done.stderr.splitlines() if line.startswith("import time:")
-    }
+    ]
+    names = set(order[order.index("site") + 1 :])  # what comes before is Python's and the environment's
     assert {name for name in names if name.startswith("pt2lint")} == {
         "pt2lint",
         "pt2lint.cli",
         "pt2lint.cli.last_answer",
+        "pt2lint.project",
+        "pt2lint.project.entries",
     }
+    # What each of them takes is a good part of what such a run takes.
+    assert not names & {"json", "hashlib", "_hashlib", "pathlib", "platformdirs", "pickle", "argparse"}
 
 
-def kept(folder: str = ".pt2lint_cache") -> list[Path]:
+def kept(folder: str = "../caches/pt2lint") -> list[Path]:
     return sorted(Path(folder).glob("answer-*"))
 
 
@@ -70,9 +81,7 @@ def test_the_answer_is_kept_and_given_again() -> None:
     again = pt2lint(".")
     assert (again.returncode, again.stdout, again.stderr) == (first.returncode, first.stdout, first.stderr)
     assert kept()[0].stat().st_mtime_ns == before
-    assert subprocess.run(
-        ["git", "check-ignore", "-q", ".pt2lint_cache"], check=False
-    ).returncode  # no repository
+    assert os.listdir() == ["m.py"]  # nothing is left where the code is
 
 
 def test_every_change_is_noticed() -> None:
@@ -125,6 +134,66 @@ def test_no_cache_writes_none() -> None:
     pt2lint("--cache-dir", "elsewhere", "m.py")
     assert kept() == []
     assert len(kept("elsewhere")) == 1
+    assert Path("elsewhere/.gitignore").read_text() == "*\n"
+    pt2lint("m.py", PT2LINT_CACHE_DIR="third")
+    assert kept() == []
+    assert len(kept("third")) == 1
+
+
+def test_an_answer_that_came_with_the_code_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody else's pt2lint wrote it, whole and for this very place; then it says that nothing was found."""
+    from pt2lint.project import entries
+
+    first = pt2lint("m.py")
+    places = [".pt2lint_cache", "theirs"]
+    mine = os.environ["XDG_CACHE_HOME"]
+    monkeypatch.setenv("XDG_CACHE_HOME", mine + "-of-another")
+    for folder in places:
+        pt2lint("m.py", "--cache-dir", folder)
+        for path in Path(folder).glob("*-*"):
+            data = entries.read(str(path))
+            assert data
+            entries.write(str(path), data.replace(b"PTB103", b"PTB999"))
+    assert "PTB999" in pt2lint("m.py", "--cache-dir", "theirs").stdout  # so another would
+    monkeypatch.setenv("XDG_CACHE_HOME", mine)
+    assert pt2lint("m.py").stdout == first.stdout
+    for folder in places:
+        assert pt2lint("m.py", "--cache-dir", folder).stdout == first.stdout
+
+
+def test_tidying_leaves_the_users_files_alone() -> None:
+    os.mkdir("mine")
+    mine = ["answer-to-everything", "facts-about-me.json", "facts-0123456789abcdef0123456789abcdef.json"]
+    for name in mine:
+        Path("mine", name).write_text("mine")
+        os.utime(Path("mine", name), (1, 1))
+    os.symlink(Path("m.py").absolute(), "mine/tidied")
+    os.utime("m.py", (1, 1))
+    pt2lint("m.py", "--cache-dir", "mine")
+    assert all(Path("mine", name).read_text() == "mine" for name in mine)
+    assert Path("m.py").read_text() == BAD
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(at=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_a_flipped_bit_does_not_change_the_answer(here: Path, at: float, bit: int) -> None:
+    from pt2lint.cli import last_answer
+
+    arguments = ["m.py"]
+    if not kept():
+        os.utime("m.py", (1, 1))
+        watch = last_answer.Watch(arguments)
+        watch._started += 10**10
+        watch.store(["m.py"], "out\n", "", 1)
+    [path] = kept()
+    whole = path.read_bytes()
+    assert last_answer.recall(arguments) == ("out\n", "", 1)
+    place = int(at * len(whole))
+    path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << bit]) + whole[place + 1 :])
+    assert last_answer.recall(arguments) is None
+    path.write_bytes(whole[:place])
+    assert last_answer.recall(arguments) is None
+    path.write_bytes(whole)
 
 
 def test_files_without_findings_too() -> None:

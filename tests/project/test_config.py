@@ -56,7 +56,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         root=str(tmp_path),
     )
     named = {name.replace("-", "_") for name in KEYS}
-    assert named == set(vars(settings)) - {"root", "root_names", "cache_dir", "source"}
+    assert named == set(vars(settings)) - {"root", "root_names", "source"}
 
 
 ROOTS_ARE = 'should be one of "modules", "explicit", "tensors", or a list with names such as "train.step"'

@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from pt2lint.finding import Finding
 from pt2lint.project.config import Settings
@@ -34,6 +36,7 @@ NUMBER = "def total(x):\n    return x.ndim > 0\n"
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cache:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
     Path("model.py").write_text(MODEL)
     Path("helpers.py").write_text(TENSOR)
     return Cache("kept")
@@ -54,8 +57,8 @@ def analysed(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return seen
 
 
-def run(cache: Cache, *files: str, **settings: object) -> list[Finding]:
-    given = Settings(**{"target_torch": (2, 13), **settings})  # type: ignore[arg-type]
+def run(cache: Cache, *files: str, **options: object) -> list[Finding]:
+    given = Settings(**{"target_torch": (2, 13), **options})  # type: ignore[arg-type]
     return lint(files or ["model.py"], given, cache=cache).findings
 
 
@@ -142,6 +145,19 @@ def test_a_spoilt_entry_is_not_there(cache: Cache, spoilt: bytes) -> None:
     assert run(cache) == first
 
 
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(at=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_no_flipped_bit_changes_what_is_found(cache: Cache, at: float, bit: int) -> None:
+    first = run(cache)
+    for entry in [*Path("kept").glob("facts-*"), Path("mine/pt2lint/key")]:
+        whole = entry.read_bytes()
+        place = int(at * len(whole))
+        entry.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << bit]) + whole[place + 1 :])
+        assert run(cache) == first
+        entry.write_bytes(whole[:place])
+        assert run(cache) == first
+
+
 def test_deleting_it_is_safe(cache: Cache) -> None:
     first = run(cache)
     for path in Path("kept").iterdir():
@@ -162,7 +178,7 @@ def test_several_at_once(cache: Cache) -> None:
     def again() -> None:
         for _ in range(5):
             answers.append(run(Cache("kept")) == first)
-            for entry in Path("kept").glob("facts-*.json"):
+            for entry in Path("kept").glob("facts-*"):
                 entry.write_bytes(b"{") if len(answers) % 2 else None
 
     threads = [threading.Thread(target=again) for _ in range(3)]
@@ -171,7 +187,7 @@ def test_several_at_once(cache: Cache) -> None:
     for thread in threads:
         thread.join()
     assert answers == [True] * 15
-    assert not [path for path in Path("kept").iterdir() if path.suffix not in (".json", "")]
+    assert not [path for path in Path("kept").iterdir() if path.suffix]
 
 
 def test_problems_are_remembered_too(cache: Cache, analysed: list[list[str]]) -> None:
@@ -192,12 +208,13 @@ def test_texts_in_place_of_files_are_not_kept(cache: Cache, analysed: list[list[
 
 def test_old_entries_go(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     run(cache)
-    (entry,) = Path("kept").glob("facts-*.json")
-    Path("kept/answer-1").write_text("")
-    Path("kept/mine").write_text("")
+    (entry,) = Path("kept").glob("facts-*")
+    old = ["answer-" + 8 * "01ab", "facts-" + 8 * "01ab" + ".0123456789abcdef", "mine"]
     month = time.time() - 31 * 86_400
-    for name in ("kept/answer-1", "kept/mine", "kept/tidied"):
-        os.utime(name, (month, month))
+    for name in old:
+        Path("kept", name).write_text("")
+    for name in [*old, "tidied"]:
+        os.utime(Path("kept", name), (month, month))
     run(cache)
     assert sorted(os.listdir("kept")) == [".gitignore", entry.name, "mine", "tidied"]
     monkeypatch.setattr(cache_module, "LARGEST", 10)
