@@ -3,6 +3,7 @@ operation it listens to. It knows no rule by name."""
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import os
@@ -256,18 +257,32 @@ def _load(project: Project, path: str, problems: list[Problem]) -> Module | None
     try:
         return project.load(path)
     except SyntaxError as e:
-        problems.append(Problem(path, f"does not parse: {e.msg}; fix it, or exclude the file", e.lineno))
+        problems.append(Problem(path, _unparsed(lambda: project.text(path), e), e.lineno))
     except UnicodeDecodeError as e:
         problems.append(
             Problem(path, f"is not valid {e.encoding}: declare its encoding in the first line, or exclude it")
         )
     except OSError as e:
         problems.append(Problem(path, f"cannot be read: {e.strerror or e}"))
-    except (ValueError, LookupError) as e:  # a LookupError: the declared encoding is none of text
+    except ValueError as e:
         problems.append(Problem(path, f"is not Python source ({e}); exclude it"))
     except (RecursionError, MemoryError):
         problems.append(Problem(path, "is nested too deeply to read; exclude it"))
     return None
+
+
+def _unparsed(text: Callable[[], str], error: SyntaxError) -> str:
+    """What to say of a text that this Python does not parse, or another one might."""
+    from pt2lint.static.source.newer import newer_python
+
+    with contextlib.suppress(OSError, ValueError, SyntaxError):
+        needed = newer_python(text())
+        if needed is not None and needed > sys.version_info[:2]:
+            return (
+                f"is written for Python {needed[0]}.{needed[1]}, which this one, {sys.version.split()[0]}, does not "
+                "read: run pt2lint with that Python or a later one, or exclude the file"
+            )
+    return f"does not parse: {error.msg}; fix it, or exclude the file"
 
 
 def findings_in(

@@ -270,3 +270,11 @@ def test_fixing_goes_on_after_a_file_that_may_not_be_written(run) -> None:
     assert Path("a.py").read_text() != code
     assert Path("c/d.py").read_text() != code
     assert f"note: {2 * fixable} findings fixed" in ran.out
+
+
+def test_a_list_that_holds_itself(run) -> None:
+    code = "a = []\n    a.append(a)\n    d = {}\n    d['k'] = d\n    if x.any():\n        return x + 1\n    return x"
+    write(bad=BAD.replace("return x.max().item()", code))
+    ran = run("bad.py")
+    assert (ran.status, ran.err) == (1, "")
+    assert "fix (unsafe): Branch with `torch.cond`" in ran.out

@@ -27,6 +27,8 @@ from pt2lint.static.values import (
 
 Key = tuple[str, int, int, int, int]
 
+DEEPEST = 4  # lists in lists that `Core.sort` looks into
+
 
 class Core:
     """Holds the notebook: path -> lines of the function or statement -> (operation, place) -> Op.
@@ -158,8 +160,10 @@ class Core:
         finally:
             self.quiet -= 1
 
-    def sort(self, value: Value) -> str:
-        """What a value is, in the short words of Op.args."""
+    def sort(self, value: Value, depth: int = 0) -> str:
+        """What a value is, in the short words of Op.args. A list may hold itself: what lies deep is not looked at."""
+        if depth > DEEPEST:
+            return "unknown"
         kinds = []
         for o in options(value):
             if isinstance(o, Tensor):
@@ -174,8 +178,8 @@ class Core:
             elif isinstance(o, (Seq, Dict)):
                 elem = o.elem
                 if isinstance(o, Dict) and o.items:
-                    elem = next((v for v in o.items.values() if "tensor" in self.sort(v)), elem)
-                kinds.append(f"{o.type if isinstance(o, Seq) else 'dict'} of {self.sort(elem)}")
+                    elem = next((v for v in o.items.values() if "tensor" in self.sort(v, depth + 1)), elem)
+                kinds.append(f"{o.type if isinstance(o, Seq) else 'dict'} of {self.sort(elem, depth + 1)}")
             elif isinstance(o, Instance):
                 kinds.append(o.external or ("module" if self.is_module(o.cls) else "object"))
             elif isinstance(o, Ext):

@@ -23,10 +23,14 @@ from pt2lint.static.source.outline import Late, Outline, Part, statements
 def decode(data: bytes) -> str:
     """A file's text, in the encoding that it declares, with its line ends as they are.
 
-    Raises SyntaxError (an unknown or wrong declared encoding) or UnicodeDecodeError.
+    Raises SyntaxError (an unknown or wrong declared encoding) or ValueError (one that is none
+    of text, or not the bytes').
     """
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    return data.decode(encoding)
+    try:
+        return data.decode(encoding)
+    except LookupError as error:  # `hex` and others are encodings, but none of text
+        raise ValueError(error) from None
 
 
 class ClassInfo:
@@ -354,10 +358,14 @@ class Project:
             name, root, is_package = module_name(path)
             if root not in self._roots:
                 self._roots.append(root)
-            source = self._texts[path] if path in self._texts else decode(self._bytes(path))
+            source = self.text(path)
             linted = path in self._linted
             module = self._by_path[path] = Module(path, name, source, is_package, linted, linted or whole)
         return module
+
+    def text(self, path: str) -> str:
+        """What the file holds, or what is there in its place; raises as `load`."""
+        return self._texts[path] if path in self._texts else decode(self._bytes(path))
 
     def _bytes(self, path: str) -> bytes:
         self._digests.setdefault(path, None)

@@ -1,0 +1,71 @@
+"""Which Python reads a text that this one does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+
+def newer_python(text: str) -> tuple[int, int] | None:
+    """The first Python that reads the text, as (3, 14); None where LibCST, which knows them all, does not either."""
+    import libcst as cst
+
+    try:
+        module = cst.parse_module(text)
+    except Exception:  # it also raises what is not a ParserSyntaxError
+        return None
+
+    needed = (3, 10)
+    try:
+        for node in _nodes(module):
+            needed = max(needed, _first(node))
+    except RecursionError:
+        return None
+    return needed
+
+
+def _nodes(module: object) -> Iterator[object]:
+    pending = [module]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending += getattr(node, "children", ())
+
+
+def _first(node: object) -> tuple[int, int]:
+    """The first Python that has what this node of a tree stands for."""
+    import libcst as cst
+
+    if type(node).__name__ == "TemplatedString":  # LibCST 1.8.3 and later
+        return (3, 14)
+    if isinstance(node, (cst.ExceptHandler, cst.ExceptStarHandler)):
+        if isinstance(node.type, cst.Tuple) and not node.type.lpar:
+            return (3, 14)
+        return (3, 11) if isinstance(node, cst.ExceptStarHandler) else (3, 10)
+    if isinstance(node, cst.TypeParam) and node.default is not None:
+        return (3, 13)
+    if isinstance(node, (cst.TypeAlias, cst.TypeParameters)):
+        return (3, 12)
+    if isinstance(node, cst.FormattedString) and _is_nested(node):
+        return (3, 12)
+    if isinstance(node, cst.SubscriptElement) and isinstance(node.slice, cst.Index) and node.slice.star:
+        return (3, 11)
+    return (3, 10)
+
+
+def _is_nested(string: object) -> bool:
+    """Whether an expression in an f-string holds its quotes, a backslash or a comment."""
+    import libcst as cst
+
+    assert isinstance(string, cst.FormattedString)
+    empty = cst.Module([])
+    for part in string.parts:
+        if isinstance(part, cst.FormattedStringExpression):
+            code = empty.code_for_node(part)
+            if (
+                string.quote in code
+                or "\\" in code
+                or "#" in code
+                or ("\n" in code and len(string.quote) == 1)
+            ):
+                return True
+    return False
