@@ -13,6 +13,8 @@ from typing import TypeVar
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+LOOK = 0.5  # seconds between two looks at whether the parent is there
+PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
 MOST = 4  # children at a time: each may take a few hundred MiB
 
 
@@ -64,6 +66,7 @@ def spread(function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterato
 def _start(function: Callable[[Task], Result], task: Task) -> tuple[int, int]:
     """(child, the pipe on which its result comes)."""
     read, write = os.pipe()
+    parent = os.getpid()
     child = os.fork()
     if child:
         os.close(write)
@@ -71,6 +74,7 @@ def _start(function: Callable[[Task], Result], task: Task) -> tuple[int, int]:
     status = 1
     try:
         os.close(read)
+        _end_with(parent)
         data = pickle.dumps(function(task), pickle.HIGHEST_PROTOCOL)
         with open(write, "wb") as pipe:
             pipe.write(data)
@@ -78,3 +82,23 @@ def _start(function: Callable[[Task], Result], task: Task) -> tuple[int, int]:
     finally:
         # No handler, buffer or `finally` of the parent's may run a second time here.
         os._exit(status)
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent has, however that ended."""
+    import threading
+    import time
+
+    if sys.platform == "linux":
+        with suppress(ImportError, OSError, AttributeError):
+            import ctypes
+
+            # The kernel does it, even while this process is deep in C code.
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(LOOK)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
