@@ -50,27 +50,27 @@ class Call:
         self, operation: str, about: Tensor | None = None, args: dict[int | str, str] | None = None
     ) -> None:
         """Write an operation down at the call, if a rule listens to it."""
-        if self.at.listens(operation, self.frame):
-            self.at.note(self.node, operation, self.frame, about=about, args=args)
+        if self.at.notebook.listens(operation, self.frame):
+            self.at.notebook.note(self.node, operation, self.frame, about=about, args=args)
 
     def listens(self, operation: str) -> bool:
-        answer: bool = self.at.listens(operation, self.frame)
+        answer: bool = self.at.notebook.listens(operation, self.frame)
         return answer
 
     def sorts(self) -> dict[int | str, str]:
         """What the arguments are, in the words of Op.args."""
-        words: dict[int | str, str] = self.at.sorts(self.args, self.kwargs)
+        words: dict[int | str, str] = self.at.types.sorts(self.args, self.kwargs)
         return words
 
     def sorts_of(self, values: list[Value]) -> dict[int | str, str]:
-        words: dict[int | str, str] = self.at.sorts(values, {})
+        words: dict[int | str, str] = self.at.types.sorts(values, {})
         return words
 
     # Values
 
     def apply(self, function: Value, args: list[Value]) -> Value:
         """What a call of one of the arguments returns."""
-        value: Value = self.at.apply(function, args, {}, self.node, self.frame)
+        value: Value = self.at.calls.apply(function, args, {}, self.node, self.frame)
         return value
 
     def element(self, value: Value) -> Value:
@@ -78,42 +78,42 @@ class Call:
         return element(value)
 
     def attribute(self, owner: Value, name: str, node: Any = None) -> Value:
-        found: Value = self.at.attribute_of(owner, name, node or self.node, self.frame)
+        found: Value = self.at.expressions.attribute_of(owner, name, node or self.node, self.frame)
         return found
 
     def is_instance(self, value: Value, names: tuple[str, ...]) -> bool | None:
         """isinstance(value, any of the named types), where it can be told."""
-        answer: bool | None = self.at.is_instance(value, names)
+        answer: bool | None = self.at.types.is_instance(value, names)
         return answer
 
     def methods_of(self, owner: Instance) -> set[str]:
         """The names of the methods of an object of a class of the project."""
-        return {m for c in self.at.bases(owner.cls)[0] for m in c.methods}
+        return {m for c in self.at.classes.bases(owner.cls)[0] for m in c.methods}
 
     # What the call does
 
     def store(self, owner: Instance, name: str, value: Value) -> None:
         """Set an attribute of an object of a class of the project."""
-        self.at.store(owner, name, value, self.frame)
+        self.at.objects.store(owner, name, value, self.frame)
 
     def compile(self, target: Value) -> Value:
         """The target is a compile root; what torch.compile returns for it."""
         wrapped = Wrapped("compiled", target)
-        self.at.compiled(target, self.node, self.frame)
-        self.at.compiled_as(wrapped, self.kwargs)
+        self.at.calls.roots.compiled(target, self.node, self.frame)
+        self.at.calls.roots.compiled_as(wrapped, self.kwargs)
         return wrapped
 
     def compile_in_place(self, target: Instance) -> None:
-        self.at.compiled_in_place(target, self.kwargs, self.node, self.frame)
+        self.at.calls.roots.compiled_in_place(target, self.kwargs, self.node, self.frame)
 
     def followed(self) -> Instance:
         """The object that this place in the code makes, one for all calls: its later life is followed."""
-        made: Instance = self.at.external_object(self.name, self.args, self.kwargs, self.node, self.frame)
+        made: Instance = self.at.objects.followed(self.name, self.node, self.frame)
         return made
 
     def drawn(self) -> list[tuple[str, int]]:
         """What drew random numbers so far, and in which line."""
-        drawn: list[tuple[str, int]] = self.at.drawn
+        drawn: list[tuple[str, int]] = self.at.notebook.drawn
         return drawn
 
 

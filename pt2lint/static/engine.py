@@ -242,7 +242,7 @@ class _Run:
         for module in modules:
             notes = facts.notes.get(module.path, {})
             facts.findings[module.path] = self.findings_in(
-                module, notes, facts.problems, partial(kinds_of, interpreter, module)
+                module, notes, facts.problems, partial(kinds_of, interpreter.at, module)
             )
         facts.read, facts.looked_at = project.read(), sorted(project.looked_at)
         return facts

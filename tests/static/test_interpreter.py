@@ -69,7 +69,7 @@ def noted(source: str, tmp_path: Path, roots: str = "modules") -> list[str]:
     interpreter = Interpreter(project, LISTENED, frozenset())
     interpreter.run(project.load(str(path)), roots)
     lines = source.splitlines()
-    ops = [op for unit in interpreter.notes.get(str(path), {}).values() for op in unit.values() if op.sure]
+    ops = [op for unit in interpreter.finished_notes().get(str(path), {}).values() for op in unit if op.sure]
     return [
         f"{op.name} @ {lines[op.line - 1][op.column - 1 : op.end_column - 1]}"
         for op in sorted(ops, key=lambda o: o.range)
@@ -227,7 +227,7 @@ def test_a_callee_in_another_file_is_judged_there(tmp_path: Path) -> None:
     interpreter = Interpreter(project, LISTENED, frozenset())
     model = project.load(str(package / "model.py"))
     interpreter.run(model)
-    (op,) = [op for unit in interpreter.notes[model.path].values() for op in unit.values()]
+    (op,) = [op for unit in interpreter.finished_notes()[model.path].values() for op in unit]
     assert (op.name, op.line) == ("test tensor", 8)
     assert "max" in op.why
     assert op.why.endswith("util.py:2)")

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import ast
-import builtins
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pt2lint.static.interpreter.classes import Classes
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.observers.misuse import dotted
+from pt2lint.static.interpreter.subscripts import Subscripts
+from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.values import (
     BOOL,
     CONSTANT,
     FLOAT,
-    HALF,
     INT,
-    LEAF,
     NO_CONST,
     NONE,
     OBJECT,
-    OFTEN_OFF,
     PYTHON,
     STR,
     UNKNOWN,
-    WRAPPED_NAME,
     Class,
     Dict,
     Ext,
     Func,
     Instance,
-    Partial,
     Py,
     Seq,
     Super,
@@ -41,13 +35,14 @@ from pt2lint.static.values import (
     is_none,
     join,
     join_all,
-    mixed,
-    options,
     tensor_of,
     truth,
 )
 
-BUILTINS = frozenset(dir(builtins))
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
 SUPER = PYTHON + "super"
 _COMPARE: dict[type[ast.cmpop], Any] = {
     ast.Eq: lambda a, b: a == b,
@@ -59,30 +54,25 @@ _COMPARE: dict[type[ast.cmpop], Any] = {
 }
 
 
-def broadcast(a: Tensor | None, b: Tensor | None) -> int | None:
-    """The number of dimensions of an elementwise result; a Python number (None) has none."""
-    if a is None or b is None:
-        one = a if a is not None else b
-        return one.ndim if one is not None else None
-    return None if a.ndim is None or b.ndim is None else max(a.ndim, b.ndim)
+class Expressions:
+    """`handlers` is what evaluates each kind of node."""
 
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self.subscripts = Subscripts(at)
+        self.handlers = self._expressions
 
-def resumed(env: Env) -> None:
-    """After a break, what was computed before is an argument of the next graph."""
-    for name, value in env.items():
-        if isinstance(value, Tensor) and not value.leaf:
-            env[name] = value.but(leaf=LEAF)
-        elif isinstance(value, Seq) and value.elts and value.type in ("tuple", "args"):
-            elts: list[Value] = [v.but(leaf=LEAF) if isinstance(v, Tensor) else v for v in value.elts]
-            env[name] = Seq(elts, None, "tuple")
-
-
-class Expressions(Classes):
     def eval(self, node: ast.expr, env: Env, frame: Frame) -> Value:
-        handler = self._expressions.get(node.__class__)
+        handler = self.handlers.get(node.__class__)
         return handler(self, node, env, frame) if handler is not None else UNKNOWN
 
-    # Names
+    def quietly(self, node: ast.expr, env: Env, frame: Frame) -> Value:
+        """The value of an expression, noting nothing."""
+        self.at.notebook.quiet += 1
+        try:
+            return self.eval(node, env, frame)
+        finally:
+            self.at.notebook.quiet -= 1
 
     def e_name(self, node: ast.Name, env: Env, frame: Frame) -> Value:
         name = node.id
@@ -94,13 +84,7 @@ class Expressions(Classes):
             value = closure.get(name)
             if value is not None:
                 return value
-        return self.global_name(frame.module, name)
-
-    def global_name(self, module: Any, name: str) -> Value:
-        value = self.module_value(module, name)
-        if value is not None:
-            return value
-        return Ext(PYTHON + name) if name in BUILTINS else UNKNOWN
+        return self.at.names.global_name(frame.module, name)
 
     def e_attribute(self, node: ast.Attribute, env: Env, frame: Frame) -> Value:
         key: str | None = node.__dict__.get("pt2lint")
@@ -122,19 +106,19 @@ class Expressions(Classes):
                 found.append(UNKNOWN)
             return join_all(found)
         if isinstance(owner, Tensor):
-            return self.models.attribute(self.models.tensor, owner, name)
+            return self.at.models.attribute(self.at.models.tensor, owner, name)
         if isinstance(owner, Instance):
-            if owner.external and self.listens(f"get {owner.external}.{name}", frame):
-                self.note(node, f"get {owner.external}.{name}", frame)
-            return self.instance_attribute(owner, name, frame)
+            if owner.external and self.at.notebook.listens(f"get {owner.external}.{name}", frame):
+                self.at.notebook.note(node, f"get {owner.external}.{name}", frame)
+            return self.at.objects.instance_attribute(owner, name, frame)
         if isinstance(owner, Ext):
             if owner.receiver is not None:
                 return UNKNOWN
-            return self.qualified(f"{owner.name}.{name}")
+            return self.at.names.qualified(f"{owner.name}.{name}")
         if isinstance(owner, Class):
-            return self.class_attribute(owner.info, name)
+            return self.at.classes.class_attribute(owner.info, name)
         if isinstance(owner, Super):
-            return self.super_attribute(owner, name, frame)
+            return self.at.classes.super_attribute(owner, name, frame)
         if isinstance(owner, (Seq, Dict)):
             return Ext(f"{PYTHON}{owner.type if isinstance(owner, Seq) else 'dict'}.{name}", owner)
         if isinstance(owner, Py):
@@ -147,16 +131,29 @@ class Expressions(Classes):
             return self.compiled_attribute(owner, name, node, frame)
         if isinstance(owner, Func) and name in ("__name__", "__qualname__", "__doc__"):
             return STR
-        if owner is UNKNOWN and name in self.models.last_words("only of tensors"):
+        if owner is UNKNOWN and name in self.at.models.last_words("only of tensors"):
             return Ext(
-                f"{self.models.tensor}.{name}",
+                f"{self.at.models.tensor}.{name}",
                 Tensor(None, (frame.module.path, node.lineno, f"`.{name}` is a tensor's")),
             )
         if owner is UNKNOWN and name in ("device", "dtype"):
             return Py(name)  # whatever has one, has it of that kind
         return UNKNOWN
 
-    # Literals and containers
+    def compiled_attribute(self, owner: Wrapped, name: str, node: ast.expr, frame: Frame) -> Value:
+        """`compiled.name`: everything but a call of the object itself is the original's."""
+        inner = owner.inner
+        if name == "_orig_mod":
+            return inner
+        module = isinstance(inner, Instance) and (inner.cls is None or self.at.classes.is_module(inner.cls))
+        for hear in self.at.events.read:
+            hear(owner, name, node, frame)
+        if not module:
+            return UNKNOWN
+        found = self.attribute_of(inner, name, node, frame)
+        if isinstance(found, Ext) and self.at.models.plays(found.name, "keeps the wrapper"):
+            return Ext(found.name, owner)
+        return found
 
     def e_constant(self, node: ast.Constant, env: Env, frame: Frame) -> Value:
         cached: Value | None = node.__dict__.get("pt2lint")
@@ -174,9 +171,9 @@ class Expressions(Classes):
             if isinstance(part, ast.FormattedValue):
                 value = self.eval(part.value, env, frame)
                 tensor = tensor_of(value)
-                if tensor is not None and self.listens("format tensor", frame):
+                if tensor is not None and self.at.notebook.listens("format tensor", frame):
                     # Dynamo formats lazily: it breaks only where the text is used.
-                    self.note(node, "format tensor", frame, about=tensor.but(sure=False))
+                    self.at.notebook.note(node, "format tensor", frame, about=tensor.but(sure=False))
         return STR
 
     def sequence(self, node: ast.List | ast.Tuple | ast.Set, env: Env, frame: Frame, type: str) -> Value:
@@ -221,17 +218,15 @@ class Expressions(Classes):
                 rest.append(value)
         return Dict(items, join_all(rest) if rest else UNKNOWN)
 
-    # Comprehensions
-
     def comprehend(self, node: Any, env: Env, frame: Frame) -> Env:
         inner = dict(env)
         for generator in node.generators:
             iterable = self.eval(generator.iter, inner, frame)
-            self.iterated(generator.iter, iterable, frame)
-            self.assign(generator.target, element(iterable), inner, frame)
+            self.at.calls.iterated(generator.iter, iterable, frame)
+            self.at.statements.assignments.assign(generator.target, element(iterable), inner, frame)
             for condition in generator.ifs:
-                self.test(condition, inner, frame)
-                self.narrow(condition, inner, True, frame)
+                self.at.conditions.test(condition, inner, frame)
+                self.at.conditions.narrow(condition, inner, True, frame)
         return inner
 
     def e_listcomp(self, node: ast.ListComp, env: Env, frame: Frame) -> Value:
@@ -253,8 +248,6 @@ class Expressions(Classes):
         made.key = key
         return made
 
-    # Operators
-
     def e_binop(self, node: ast.BinOp, env: Env, frame: Frame) -> Value:
         left = self.eval(node.left, env, frame)
         right = self.eval(node.right, env, frame)
@@ -275,8 +268,8 @@ class Expressions(Classes):
                 if isinstance(other, Seq) and not first.array:
                     sides = (node.left, node.right) if isinstance(node, ast.BinOp) else ()
                     if isinstance(op, ast.Mult) and any(isinstance(side, ast.List) for side in sides):
-                        if self.listens("size tensor", frame):
-                            self.note(node, "size tensor", frame, about=first)
+                        if self.at.notebook.listens("size tensor", frame):
+                            self.at.notebook.note(node, "size tensor", frame, about=first)
                     return UNKNOWN
                 # A tensor that only may be one, with a number that may not: the result keeps the doubt.
                 value = left if b is None else right
@@ -300,7 +293,7 @@ class Expressions(Classes):
                     return Py("bool", decisive)
                 return left if truth(left) is truth(right) is not None else BOOL
             if "str" in (left.type, right.type):
-                if isinstance(op, ast.Mod) and self.listens("format tensor", frame):
+                if isinstance(op, ast.Mod) and self.at.notebook.listens("format tensor", frame):
                     pass
                 return STR
             if isinstance(op, ast.Div):
@@ -314,8 +307,8 @@ class Expressions(Classes):
             parts = right.elts if isinstance(right, Seq) and right.elts is not None else [right]
             for part in parts:
                 tensor = tensor_of(part)
-                if tensor is not None and self.listens("format tensor", frame):
-                    self.note(node, "format tensor", frame, about=tensor)
+                if tensor is not None and self.at.notebook.listens("format tensor", frame):
+                    self.at.notebook.note(node, "format tensor", frame, about=tensor)
             return STR
         return UNKNOWN
 
@@ -338,7 +331,7 @@ class Expressions(Classes):
 
     def e_unaryop(self, node: ast.UnaryOp, env: Env, frame: Frame) -> Value:
         if isinstance(node.op, ast.Not):
-            known = self.test(node.operand, env, frame)
+            known = self.at.conditions.test(node.operand, env, frame)
             return BOOL if known is None else Py("bool", not known)
         value = self.eval(node.operand, env, frame)
         tensor = tensor_of(value)
@@ -358,18 +351,19 @@ class Expressions(Classes):
             value = self.compare(left, op, right)
             if isinstance(op, (ast.In, ast.NotIn)) and isinstance(right, Tensor) and not right.array:
                 # `2 in t` asks whether any element is equal.
-                if self.listens("test tensor", frame):
-                    self.note(node, "test tensor", frame, about=right)
-            if left is WRAPPED_NAME and isinstance(op, (ast.In, ast.NotIn)):
-                self.looked_up(node, right, frame)
+                if self.at.notebook.listens("test tensor", frame):
+                    self.at.notebook.note(node, "test tensor", frame, about=right)
+            if isinstance(op, (ast.In, ast.NotIn)):
+                for hear in self.at.events.compared:
+                    hear(node, left, right, frame)
             if isinstance(op, (ast.In, ast.NotIn)) and isinstance(right, Ext):
-                if self.listens(f"in {right.name}", frame):
-                    self.note(node, f"in {right.name}", frame)
+                if self.at.notebook.listens(f"in {right.name}", frame):
+                    self.at.notebook.note(node, f"in {right.name}", frame)
             if i < len(node.ops) - 1:
                 # `a < b < c` jumps on `a < b`.
                 tensor = tensor_of(value)
-                if tensor is not None and self.listens("test tensor", frame):
-                    self.note(node, "test tensor", frame, about=tensor)
+                if tensor is not None and self.at.notebook.listens("test tensor", frame):
+                    self.at.notebook.note(node, "test tensor", frame, about=tensor)
             result = value if result is None else join(result, value)
             left = right
         assert result is not None
@@ -438,7 +432,7 @@ class Expressions(Classes):
         is_and = isinstance(node.op, ast.And)
         values: list[Value] = []
         for part in node.values[:-1]:
-            value, known = self.tested(part, inner, frame)
+            value, known = self.at.conditions.tested(part, inner, frame)
             if known is (not is_and):
                 values.append(value)
                 return join_all(values)
@@ -447,24 +441,25 @@ class Expressions(Classes):
                     values += [BOOL if isinstance(value, Py) and value.type == "bool" else value]
                 else:
                     values.append(value)
-            self.narrow(part, inner, is_and, frame)
+            self.at.conditions.narrow(part, inner, is_and, frame)
         values.append(self.eval(node.values[-1], inner, frame))
         return join_all(values)
 
     def e_ifexp(self, node: ast.IfExp, env: Env, frame: Frame) -> Value:
-        known = self.test(node.test, env, frame)
+        known = self.at.conditions.test(node.test, env, frame)
         values: list[Value] = []
         for outcome, branch in ((True, node.body), (False, node.orelse)):
             if known is not (not outcome):
                 inner = dict(env)
                 # Which arm runs cannot be seen from outside the statement: in use the optional may never be given.
                 doubt = outcome and (
-                    self.unlikely(node.test, env, frame) or self.optional(node.test, env, frame)
+                    self.at.conditions.unlikely(node.test, env, frame)
+                    or self.at.conditions.optional(node.test, env, frame)
                 )
-                self.narrow(node.test, inner, outcome, frame)
-                self.doubt += doubt
+                self.at.conditions.narrow(node.test, inner, outcome, frame)
+                self.at.notebook.doubt += doubt
                 values.append(self.eval(branch, inner, frame))
-                self.doubt -= doubt
+                self.at.notebook.doubt -= doubt
         return join_all(values)
 
     def e_namedexpr(self, node: ast.NamedExpr, env: Env, frame: Frame) -> Value:
@@ -472,224 +467,8 @@ class Expressions(Classes):
         env[node.target.id] = value
         return value
 
-    # Truth
-
-    def test(self, node: ast.expr, env: Env, frame: Frame) -> bool | None:
-        """Evaluate as a condition: note tensors that are tested; the outcome where it is known."""
-        return self.tested(node, env, frame)[1]
-
-    def tested(self, node: ast.expr, env: Env, frame: Frame) -> tuple[Value, bool | None]:
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            known = self.test(node.operand, env, frame)
-            return (BOOL, None) if known is None else (Py("bool", not known), not known)
-        if isinstance(node, ast.BoolOp):
-            inner = dict(env)
-            is_and = isinstance(node.op, ast.And)
-            outcomes: list[bool | None] = []
-            doubts = 0
-            for part in node.values:
-                known = self.test(part, inner, frame)
-                outcomes.append(known)
-                if known is (not is_and):
-                    # `a and False`: false, whatever a was.
-                    self.doubt -= doubts
-                    return Py("bool", known), known
-                if self.unlikely(part, inner, frame) if is_and else self.likely(part, inner, frame):
-                    doubts, self.doubt = doubts + 1, self.doubt + 1
-                self.narrow(part, inner, is_and, frame)
-            self.doubt -= doubts
-            for name, value in inner.items():
-                if name not in env:
-                    env[name] = value
-            if all(o is is_and for o in outcomes):
-                return Py("bool", is_and), is_and
-            return BOOL, None
-        value = self.eval(node, env, frame)
-        tensor = tensor_of(value)
-        if tensor is not None:
-            if self.listens("test tensor", frame) and not self.tested_before(value, frame):
-                self.note(node, "test tensor", frame, about=tensor)
-                if frame.region and frame.inside is None:
-                    resumed(env)
-            return value, None
-        return value, truth(value)
-
-    def unlikely(self, test: ast.expr, env: Env, frame: Frame, least: int = OFTEN_OFF) -> bool:
-        """Whether a condition holds only in special use: for float16 alone, or with a flag that the project
-        leaves off (`least` of that kind). What runs under it is reported with low confidence."""
-        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-            return any(self.unlikely(part, env, frame, least) for part in test.values)
-        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq) and len(test.ops) == 1:
-            right = test.comparators[0]
-            return isinstance(right, ast.Attribute) and self.quietly(right, env, frame) is HALF
-        if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and _is_zero(test):
-            test = test.left
-        if isinstance(test, (ast.Name, ast.Attribute)):
-            value = self.quietly(test, env, frame)
-            return isinstance(value, Py) and value.off >= least
-        if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
-            # Whether something of no known kind is a text: models are not given texts.
-            kind = self.quietly(test.args[-1], env, frame)
-            return (
-                self.models.plays(self.external_name(kind), "text")
-                and self.quietly(test.args[0], env, frame) is UNKNOWN
-            )
-        return False
-
-    def likely(self, test: ast.expr, env: Env, frame: Frame) -> bool:
-        """Whether a condition holds but in special use: what `or` has after it then seldom runs."""
-        if isinstance(test, ast.Compare) and len(test.ops) == 1:
-            if isinstance(test.ops[0], ast.Is):
-                # `key is value or torch.equal(key, value)`: two names for what is one tensor in most calls.
-                sides = [self.quietly(side, env, frame) for side in (test.left, test.comparators[0])]
-                return all(side is UNKNOWN or tensor_of(side) is not None for side in sides)
-            if isinstance(test.ops[0], (ast.Eq, ast.LtE)) and _is_zero(test):
-                value = self.quietly(test.left, env, frame)
-                return isinstance(value, Py) and bool(value.off)
-        return False
-
-    def optional(self, test: ast.expr, env: Env, frame: Frame) -> bool:
-        """Whether a condition asks that something is given which may be left out: `mask is not None`."""
-        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-            return any(self.optional(part, env, frame) for part in test.values)
-        if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.IsNot):
-            right = test.comparators[0]
-            if isinstance(right, ast.Constant) and right.value is None:
-                return any(is_none(o) for o in options(self.quietly(test.left, env, frame)))
-        if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
-            value = self.quietly(test.args[0], env, frame) if test.args else UNKNOWN
-            return isinstance(value, Union) and value.declared
-        return False
-
-    def tested_before(self, value: Value, frame: Frame) -> bool:
-        """Whether the same value was tested before in the same loop body: Dynamo has given up the function by
-        then, and what mends the first test mends this one."""
-        if frame.inside != "loop":
-            return False
-        tensors = [o for o in options(value) if isinstance(o, Tensor)]
-        before = any(t is seen for t in tensors for seen in frame.tested)
-        frame.tested += tensors
-        return before
-
-    # Subscripts
-
-    def check_sizes(self, node: ast.expr, env: Env, frame: Frame) -> None:
-        """Note slice bounds that are tensors."""
-        parts = node.elts if isinstance(node, ast.Tuple) else [node]
-        for part in parts:
-            if isinstance(part, ast.Slice):
-                for bound in (part.lower, part.upper, part.step):
-                    if bound is not None:
-                        value = self.quietly(bound, env, frame)
-                        tensor = tensor_of(value)
-                        if tensor is not None and self.listens("size tensor", frame):
-                            if any(isinstance(o, Py) and o.type in ("int", "float") for o in options(value)):
-                                tensor = tensor.but(sure=False)  # a plain number on another path
-                            self.note(bound, "size tensor", frame, about=tensor)
-
     def e_subscript(self, node: ast.Subscript, env: Env, frame: Frame) -> Value:
-        owner = self.eval(node.value, env, frame)
-        index = self.eval(node.slice, env, frame)
-        results = [self.item(o, index, node, env, frame) for o in options(owner) if is_none(o) is not True]
-        result = join_all(results)
-        if isinstance(owner, Union) and owner.declared and isinstance(result, Union):
-            return Union(result.options, True)  # an element of one of several kinds, as the annotation says
-        return result
-
-    def item(self, owner: Value, index: Value, node: ast.Subscript, env: Env, frame: Frame) -> Value:
-        if isinstance(owner, Tensor):
-            return self.index_tensor(owner, index, node, env, frame)
-        if isinstance(owner, Seq):
-            if isinstance(index, Py):
-                if index.type == "slice":
-                    self.check_sizes(node.slice, env, frame)
-                    return self._slice(owner, node.slice)
-                if isinstance(index.const, int) and owner.elts is not None:
-                    try:
-                        return owner.elts[index.const]
-                    except IndexError:
-                        return UNKNOWN
-                if isinstance(index.const, int) and owner.prefix and 0 <= index.const < len(owner.prefix):
-                    return owner.prefix[index.const]
-            tensor = tensor_of(index)
-            if tensor is not None and self.listens("size tensor", frame):
-                self.note(node.slice, "size tensor", frame, about=tensor)
-            return mixed(owner.elem, owner.type == "args")
-        if isinstance(owner, Dict):
-            if isinstance(index, Py) and isinstance(index.const, str) and index.const in owner.items:
-                return owner.items[index.const]
-            everything = join_all([*owner.items.values(), owner.elem]) if owner.items else owner.elem
-            return mixed(everything, owner.keywords)
-        if isinstance(owner, Instance):
-            return self.instance_item(owner, index, frame)
-        if isinstance(owner, Py) and owner.type == "str":
-            return STR
-        if owner is UNKNOWN and self.listens("index mask", frame):
-            # Only a tensor, or what holds tensors, can be read through a mask.
-            for part in index.elts or () if isinstance(index, Seq) and index.type == "tuple" else (index,):
-                if isinstance(part, Tensor) and part.dtype == "bool" and part.ndim != 0:
-                    self.note(node, "index mask", frame, about=part)
-        return UNKNOWN
-
-    def _slice(self, owner: Seq, node: ast.expr) -> Value:
-        if owner.elts is not None and isinstance(node, ast.Slice) and node.step is None:
-            bounds: list[int | None] = []
-            for part in (node.lower, node.upper):
-                if part is None:
-                    bounds.append(None)
-                    continue
-                sign = 1
-                if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub):
-                    sign, part = -1, part.operand
-                if not (isinstance(part, ast.Constant) and isinstance(part.value, int)):
-                    return Seq(None, owner.elem, owner.type)
-                bounds.append(sign * part.value)
-            return Seq(owner.elts[slice(*bounds)], None, owner.type)
-        return Seq(None, owner.elem, owner.type)
-
-    def index_tensor(self, owner: Tensor, index: Value, node: ast.Subscript, env: Env, frame: Frame) -> Value:
-        if isinstance(index, Py) and index.type == "str":
-            return UNKNOWN
-        parts = (
-            index.elts
-            if isinstance(index, Seq) and index.elts is not None and index.type == "tuple"
-            else [index]
-        )
-        self.check_sizes(node.slice, env, frame)
-        ndim = owner.ndim
-        for part in parts:
-            mask = tensor_of(part)
-            if (
-                isinstance(part, Seq)
-                and part.type == "list"
-                and part.elts
-                and self.listens("index mask", frame)
-            ):
-                if all(isinstance(e, Py) and e.type == "bool" for e in part.elts):
-                    self.note(node, "index mask", frame)
-            if ndim is not None:
-                if isinstance(part, Py):
-                    ndim += {"int": -1, "none": 1, "slice": 0, "ellipsis": 0, "bool": 1}.get(part.type, -99)
-                else:
-                    ndim = ndim - 1 if mask is not None and mask.ndim == 0 else -99
-            if self.is_number(mask) and self.listens("size tensor", frame):
-                self.note(node, "size tensor", frame, about=mask)
-            if mask is not None and mask.dtype == "bool" and isinstance(node.ctx, (ast.Load, ast.Store)):
-                if self.listens("index mask", frame):
-                    self.note(node, "index mask", frame, about=mask)
-        return Tensor(
-            owner.dtype,
-            owner.origin,
-            owner.sure,
-            owner.array,
-            ndim if ndim is not None and ndim >= 0 else None,
-        )
-
-    def is_number(self, index: Tensor | None) -> bool:
-        """Whether an index is a computed tensor of no dimensions, which Dynamo has to read."""
-        return index is not None and index.ndim == 0 and index.dtype != "bool" and not index.leaf
-
-    # The rest
+        return self.subscripts.subscript(node, env, frame)
 
     def e_lambda(self, node: ast.Lambda, env: Env, frame: Frame) -> Value:
         return Func(node, frame.module, env, None, frame.cls)
@@ -740,14 +519,14 @@ class Expressions(Classes):
             else:
                 kwargs["**"] = UNKNOWN
         if isinstance(func, Ext) and func.name == SUPER:
-            return self.super_call(args, frame)
-        self.grown(node, env, frame)
+            return self.at.classes.super_call(args, frame)
+        for hear in self.at.events.calling:
+            hear(node, func, env, frame)
         if frame.region:
-            if isinstance(func, Func):
-                self.cached_call(func, node, frame)
-            return self.apply(func, args, kwargs, node, frame, spread)
-        result = self.apply(func, args, kwargs, node, frame, spread)
-        self.outside_call(node, func, args, result, env, frame)
+            return self.at.calls.apply(func, args, kwargs, node, frame, spread)
+        result = self.at.calls.apply(func, args, kwargs, node, frame, spread)
+        for hear in self.at.events.called:
+            hear(node, func, args, result, env, frame)
         return result
 
     _expressions: dict[type[ast.AST], Any] = {
@@ -780,10 +559,9 @@ class Expressions(Classes):
     }
 
 
-__all__ = ["Expressions", "Partial", "dotted"]
-
-
-def _is_zero(test: ast.Compare) -> bool:
-    """Whether something is compared with the number 0 alone."""
-    right = test.comparators[0]
-    return len(test.ops) == 1 and isinstance(right, ast.Constant) and right.value in (0, 0.0)
+def broadcast(a: Tensor | None, b: Tensor | None) -> int | None:
+    """The number of dimensions of an elementwise result; a Python number (None) has none."""
+    if a is None or b is None:
+        one = a if a is not None else b
+        return one.ndim if one is not None else None
+    return None if a.ndim is None or b.ndim is None else max(a.ndim, b.ndim)

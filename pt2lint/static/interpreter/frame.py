@@ -10,7 +10,7 @@ from pt2lint.static.source.nodes import Unit
 
 if TYPE_CHECKING:
     from pt2lint.static.source.modules import ClassInfo, Module
-    from pt2lint.static.values import Value
+    from pt2lint.static.values import Func, Value
 
 Env = dict[str, "Value"]
 
@@ -106,3 +106,14 @@ def entry(module: Module, unit: Unit) -> Frame:
     frame = Frame(module, unit, "the compiler", region=True)
     frame.entry = True
     return frame
+
+
+def title(func: Func) -> str:
+    """What a function is called in messages: `M.forward`, `helper`, `lambda`."""
+    name = getattr(func.node, "name", "lambda")
+    cls = (
+        getattr(func.bound, "cls", None) if func.bound is not None and func.bound.kind == "instance" else None
+    )
+    if cls is not None:
+        return f"{cls.name}.{name}"
+    return f"{func.defined_in.name}.{name}" if func.defined_in is not None else name

@@ -4,31 +4,50 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pt2lint.libraries import load
 from pt2lint.libraries.model import Models
-from pt2lint.static.interpreter.frame import Env, Frame, entry
-from pt2lint.static.interpreter.statements import Statements
+from pt2lint.op import Op
+from pt2lint.static.interpreter.context import Context
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.notebook import Notebook
+from pt2lint.static.observers import EVERY
 from pt2lint.static.source.modules import ClassInfo, Module, Project
 from pt2lint.static.source.named import inside
-from pt2lint.static.source.nodes import unit_of
-from pt2lint.static.values import Class, Ext, Func, Instance, Seq, Value, Wrapped, options
+from pt2lint.static.source.nodes import Unit, unit_of
+from pt2lint.static.values import (
+    Func,
+    Seq,
+    Value,
+    Wrapped,
+    options,
+)
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
 
 
-class Interpreter(Statements):
+class Interpreter:
+    """`observers` are classes that hear of events (pt2lint/static/observers); None: all of them.
+
+    `traced` are the operations that some rule listens to in code that Dynamo traces, `anywhere` those that are heard
+    of in all code; nothing else is written down.
+    """
+
     def __init__(
         self,
         project: Project,
         traced: frozenset[str] = frozenset(),
         anywhere: frozenset[str] = frozenset(),
         models: Models | None = None,
+        observers: Sequence[Callable[[Context], Any]] | None = None,
     ) -> None:
-        super().__init__(project, traced, anywhere, models or load())
+        self.at = Context(project, models or load(), Notebook(traced, anywhere))
+        self.observers = [make(self.at) for make in (EVERY if observers is None else observers)]
+        self.at.events.connect(self.observers)
         sys.setrecursionlimit(max(sys.getrecursionlimit(), 12_000))
-
-    # Roots
 
     def run(self, module: Module, roots: str = "modules", names: Sequence[str] = ()) -> None:
         """Interpret one linted file: its top level and functions, then everything in it that is compiled.
@@ -39,19 +58,19 @@ class Interpreter(Statements):
         # A module that another one calls is judged by how it is called; what only a direct call of it would show
         # is less certain. The ones that call stand after the ones they call.
         for cls in reversed(self.classes_of(module)):
-            if roots != "explicit" and self.is_module(cls):
+            if roots != "explicit" and self.at.classes.is_module(cls):
                 self.run_module(cls)
             else:
                 self.run_compiled_methods(cls)
         for name in module.functions:
-            value = self.module_value(module, name)
+            value = self.at.names.module_value(module, name)
             if isinstance(value, Wrapped) and value.how == "compiled":
-                self.root(value.inner, None)
+                self.at.calls.roots.root(value.inner, None)
             elif roots == "tensors" and isinstance(value, Func) and self.takes_tensors(value):
-                self.root(value, None)
+                self.at.calls.roots.root(value, None)
         for name in names:
             self.run_named(module, inside(name, module.name) or [])
-        if self.mentions_compile(module):
+        if self.at.models.mentions_compiling(module.source):
             self.run_outside(module)
 
     def run_named(self, module: Module, parts: list[str]) -> None:
@@ -59,14 +78,16 @@ class Interpreter(Statements):
         value: Value | None = None
         if len(parts) == 2 and parts[0] in module.classes:
             cls = module.classes[parts[0]]
-            found = self.find_method(cls, parts[1])
-            value = None if found is None else self.method_value(*found, self.instance(cls))
+            found = self.at.classes.find_method(cls, parts[1])
+            value = (
+                None if found is None else self.at.classes.method_value(*found, self.at.objects.instance(cls))
+            )
         elif len(parts) == 1 and parts[0] in module.classes:
-            value = self.instance(module.classes[parts[0]])
+            value = self.at.objects.instance(module.classes[parts[0]])
         elif len(parts) == 1:
-            value = self.module_value(module, parts[0])
+            value = self.at.names.module_value(module, parts[0])
         if value is not None:
-            self.root(value, parts[-1])
+            self.at.calls.roots.root(value, parts[-1])
 
     def classes_of(self, module: Module) -> list[ClassInfo]:
         """The classes of a file, those that functions and other classes define included."""
@@ -75,98 +96,36 @@ class Interpreter(Statements):
 
     def run_module(self, cls: ClassInfo) -> None:
         """`forward` of an nn.Module; an inherited one too where the class changes what it calls."""
-        found = self.find_method(cls, "forward")
+        found = self.at.classes.find_method(cls, "forward")
         if found is None:
             return
         owner, node = found
         if owner is not cls and not any(m not in ("__init__", "forward") for m in cls.methods):
             return
-        instance = self.instance(cls)
-        called = owner is cls and node in self.reached
-        self.doubt += called
-        self.root(self.method_value(owner, node, instance), "forward")
-        self.doubt -= called
+        instance = self.at.objects.instance(cls)
+        called = owner is cls and node in self.at.functions.reached
+        self.at.notebook.doubt += called
+        self.at.calls.roots.root(self.at.classes.method_value(owner, node, instance), "forward")
+        self.at.notebook.doubt -= called
         if "__call__" in cls.methods:
-            self.root(self.method_value(cls, cls.methods["__call__"], instance), "__call__")
+            self.at.calls.roots.root(
+                self.at.classes.method_value(cls, cls.methods["__call__"], instance), "__call__"
+            )
         self.run_compiled_methods(cls)
 
     def run_compiled_methods(self, cls: ClassInfo) -> None:
         for node in cls.methods.values():
             if node.decorator_list and node.name != "forward":
-                value = self.method_value(cls, node, self.instance(cls))
+                value = self.at.classes.method_value(cls, node, self.at.objects.instance(cls))
                 if isinstance(value, Wrapped) and value.how == "compiled":
-                    self.root(value.inner, node.name)
-
-    def root(self, value: Value, name: str | None) -> None:
-        """Interpret a callable as Dynamo's entry point, its parameters being what the code says of them."""
-        if isinstance(value, Wrapped):
-            if value.how == "compiled":
-                self.root(value.inner, name)
-            elif value.how == "context manager" and isinstance(value.inner, Func):
-                self.compiled_generator(value.inner)
-            return
-        if isinstance(value, Instance) and value.cls is not None:
-            found = self.find_method(value.cls, "forward") or self.find_method(value.cls, "__call__")
-            if found is not None:
-                self.root(self.method_value(*found, value), "forward")
-            return
-        if not isinstance(value, Func):
-            return
-        self.compiled_generator(value)
-        frame = entry(value.module, unit_of(value.node))
-        args = self.seeds(value, frame)
-        if value.bound is not None and value.node.args.args:
-            args = args[1:]
-        kwargs = {}
-        for p, d in zip(value.node.args.kwonlyargs, value.node.args.kw_defaults, strict=True):
-            kwargs[p.arg] = self.parameter(value, p, d, frame)
-        original = self.undecorated(value)
-        self.apply(value, args, kwargs, value.node, frame)
-        if original is not None:
-            # A decorator's wrapper passes on `*args`: the function itself knows its parameters better.
-            self.root(original, name)
-
-    def undecorated(self, value: Func) -> Func | None:
-        """The function that a decorator's wrapper stands for, bound alike."""
-        if value.env is None or value.bound is None or not isinstance(value.bound, Instance):
-            return None
-        cls = value.bound.cls
-        if cls is None:
-            return None
-        for name in ("forward", "__call__"):
-            found = self.find_method(cls, name)
-            if found is not None and found[1] is not value.node:
-                return Func(found[1], found[0].module, found[0].env, value.bound, found[0])
-        return None
+                    self.at.calls.roots.root(value.inner, node.name)
 
     def takes_tensors(self, value: Func) -> bool:
         frame = Frame(value.module, unit_of(value.node), "")
         return any(
             any(o.kind == "tensor" for o in options(v)) or (isinstance(v, Seq) and v.elem.kind == "tensor")
-            for v in self.seeds(value, frame)
+            for v in self.at.functions.seeds(value, frame)
         )
-
-    def compiled(self, target: Value, node: Any, frame: Frame) -> None:
-        """torch.compile(target) was called: the target is a root."""
-        if self.quiet:
-            return
-        for o in options(target):
-            if isinstance(o, Func):
-                self.compiled_generator(o, node, frame)
-            if isinstance(o, (Func, Wrapped, Instance)):
-                key = ("root", id(o) if isinstance(o, Instance) else getattr(o, "node", o))
-                if key not in self._results:
-                    self._results[key] = o
-                    self.root(o, None)
-            elif isinstance(o, Class):
-                self.root(self.instance(o.info), None)
-            elif isinstance(o, Ext):
-                self.compiled_method(o.receiver, o.name)
-
-    # Code outside any region
-
-    def mentions_compile(self, module: Module) -> bool:
-        return self.models.mentions_compiling(module.source)
 
     def run_outside(self, module: Module) -> None:
         """The top level, statement by statement, then functions that nothing called."""
@@ -177,16 +136,32 @@ class Interpreter(Statements):
             ):
                 continue
             frame = Frame(module, unit_of(statement), "the module")
-            self.block([statement], env, frame)
+            self.at.statements.block([statement], env, frame)
         functions: list[Func] = [Func(n, module) for n in module.functions.values()]
         for cls in module.classes.values():
-            me = self.instance(cls)
+            me = self.at.objects.instance(cls)
             functions += [Func(n, module, cls.env, me, cls) for n in cls.methods.values()]
         for func in functions:
-            if func.node not in self._entered:
+            if func.node not in self.at.functions.run:
                 frame = Frame(module, unit_of(func.node), "the module")
-                args = self.seeds(func, frame)
-                self.apply(func, args[1:] if func.bound is not None and args else args, {}, func.node, frame)
+                args = self.at.functions.seeds(func, frame)
+                self.at.calls.apply(
+                    func, args[1:] if func.bound is not None and args else args, {}, func.node, frame
+                )
+
+    def finished_notes(self) -> dict[str, dict[Unit, list[Op]]]:
+        """All operations, each with what the observers know of it by now."""
+        finish = [o.finished for o in self.observers if hasattr(o, "finished")]
+
+        def finished(op: Op, path: str) -> Op:
+            for more in finish:
+                op = more(op, path)
+            return op
+
+        return {
+            path: {unit: [finished(op, path) for op in noted.values()] for unit, noted in units.items()}
+            for path, units in self.at.notebook.notes.items()
+        }
 
 
 def class_statements(body: list[ast.stmt]) -> Iterator[ast.ClassDef]:
@@ -195,6 +170,3 @@ def class_statements(body: list[ast.stmt]) -> Iterator[ast.ClassDef]:
             yield statement
         for part in ("body", "orelse", "handlers", "finalbody"):
             yield from class_statements(getattr(statement, part, []))
-
-
-__all__ = ["Interpreter"]

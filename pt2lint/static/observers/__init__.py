@@ -1,1 +1,28 @@
-"""What hears of events in the interpreted code and writes operations down; each can be left out."""
+"""What hears of events in the interpreted code and writes operations down; each can be left out.
+
+An observer is a class that is made with the interpreter's `Context` and has a method for each event that it wants to
+hear of (`EVENTS` in pt2lint/static/interpreter/events.py), and perhaps `finished(op, path)`, which may add to an
+operation what is known of it in the end. No observer knows another, and the interpreter knows none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pt2lint.static.observers.cached_functions import CachedFunctions
+from pt2lint.static.observers.changing_state import ChangingState
+from pt2lint.static.observers.compiled_calls import CompiledCalls
+from pt2lint.static.observers.lifecycle import Lifecycle
+from pt2lint.static.observers.misuse import Misuse
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+EVERY: tuple[Callable[[Context], Any], ...] = (
+    Lifecycle,
+    CompiledCalls,
+    ChangingState,
+    Misuse,
+    CachedFunctions,
+)

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pt2lint.static.interpreter.core import Core
-from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.libraries.call import Call
+from pt2lint.op import Op
+from pt2lint.static.interpreter.frame import Env, Frame, title
+from pt2lint.static.interpreter.syntax import parameters_of
 from pt2lint.static.source.nodes import walk
-from pt2lint.static.values import Func, Instance, Py, Value
+from pt2lint.static.values import (
+    Ext,
+    Func,
+    Instance,
+    Py,
+    Value,
+    Wrapped,
+)
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
 
 COMPOUND = (
     "for",
@@ -26,44 +39,37 @@ COMPOUND = (
 )
 
 
-class Lifecycle(Core):
-    """`made` holds one object for each place that makes one; `uses` what is done with it, by `id`."""
+class Lifecycle:
+    """`made_at` holds the objects by the operation that made them, `uses` what is done with each, by `id`."""
 
-    made: dict[tuple[str, int, int, str], Instance]
-    settings: dict[int, tuple[Value, dict[str, str]]]
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self.made_at: dict[tuple[str, int, int, str], Instance] = {}
+        self.uses: dict[int, set[str]] = {}
 
-    def external_object(
-        self, name: str, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame
-    ) -> Instance:
-        """An object whose later life a rule may ask about (an optimizer): one for each place that makes it."""
-        key = (frame.module.path, getattr(node, "lineno", 0), getattr(node, "col_offset", 0), name)
-        made = self.made.get(key)
-        if made is None:
-            made = self.made[key] = Instance(None, name, True)
+    def external(self, call: Call, result: Value) -> None:
+        """Something outside the project was called: an object is made, or something is done with one."""
+        if isinstance(call.receiver, Instance):
+            method = call.name.rsplit(".", 1)[-1]
+            self.used(call.receiver, f"{method} in region" if call.frame.region else method)
+        elif isinstance(result, Instance) and result.followed and result.external == call.name:
+            self._made(call, result)
+
+    def _made(self, call: Call, made: Instance) -> None:
+        node, module = call.node, call.frame.module
+        if id(made) not in self.uses:
             self.uses[id(made)] = set()
-            column = frame.module.column(node.lineno, node.col_offset)
-            self.made_at[frame.module.path, node.lineno, column, f"call {name}"] = made
-        for a in [*args, *kwargs.values()]:
+            column = module.column(node.lineno, node.col_offset)
+            self.made_at[module.path, node.lineno, column, f"call {call.name}"] = made
+        for a in [*call.args, *call.kwargs.values()]:
             if isinstance(a, Instance) and id(a) in self.uses:
-                self.uses[id(a)].add(f"given to {name}")
-        return made
+                self.uses[id(a)].add(f"given to {call.name}")
 
-    def loader(self, node: ast.For, over: Value, env: Env, frame: Frame) -> tuple[Instance, set[str]] | None:
-        """The DataLoader that a loop goes over, and the names in its body that are made of what it gives.
-
-        None where the loop says of some tensor which of its sizes change.
-        """
-        source: ast.expr = node.iter
-        while isinstance(source, ast.Call) and source.args:
-            callee = source.func
-            name = callee.id if isinstance(callee, ast.Name) else getattr(callee, "attr", "")
-            if name not in self.models.last_words("passes items"):
-                break
-            source = source.args[0]
-        if source is not node.iter:
-            over = self.quietly(source, env, frame)
-        if not isinstance(over, Instance) or not self.models.plays(over.external, "loader"):
-            return None
+    def looped(self, node: ast.For, over: Value, env: Env, frame: Frame) -> None:
+        """Remember the loader that a loop goes over, and the names in its body that are made of what it gives,
+        unless the loop says of some tensor which of its sizes change."""
+        if not isinstance(over, Instance) or not self.at.models.plays(over.external, "loader"):
+            return
         made = {n.id for n in walk(node.target) if isinstance(n, ast.Name)}
         if (
             isinstance(node.iter, ast.Call)
@@ -71,33 +77,50 @@ class Lifecycle(Core):
             and len(node.target.elts) == 2
         ):
             first = node.target.elts[0]
-            if isinstance(node.iter.func, ast.Name) and node.iter.func.id in self.models.last_words(
+            if isinstance(node.iter.func, ast.Name) and node.iter.func.id in self.at.models.last_words(
                 "counts items"
             ):
                 made -= {n.id for n in walk(first) if isinstance(n, ast.Name)}
         for part in (p for statement in node.body for p in walk(statement)):
             if self.marks(part):
-                return None
+                return
             if isinstance(part, ast.Assign) and _mentions(part.value, made):
                 made |= {n.id for target in part.targets for n in walk(target) if isinstance(n, ast.Name)}
-        return over, made
+        frame.loaders = [*frame.loaders, (over, made)]
 
-    def passed_batches(self, func: Func, node: ast.Call, frame: Frame) -> list[tuple[Value, set[str]]]:
+    def entered(self, func: Func, node: Any, frame: Frame, callee: Frame) -> None:
         """What the caller's loops go over, with the parameters that take what comes from it."""
-        found: list[tuple[Value, set[str]]] = []
-        if any(self.marks(part) for part in walk(func.node)):
-            return found
+        if (
+            not frame.loaders
+            or not isinstance(node, ast.Call)
+            or any(self.marks(part) for part in walk(func.node))
+        ):
+            return
         for loader, made in frame.loaders:
             taken = self._taking(func, node, made)
             if taken:
-                found.append((loader, set(taken)))
-        return found
+                callee.loaders = [*callee.loaders, (loader, set(taken))]
 
     def _taking(self, func: Func, node: ast.Call, made: set[str]) -> list[str]:
         """The parameters that a call fills with something made of these names."""
         places = zip(parameters_of(func), node.args, strict=False)
         taken = [p for p, a in places if not isinstance(a, ast.Starred) and _mentions(a, made)]
         return taken + [k.arg for k in node.keywords if k.arg and _mentions(k.value, made)]
+
+    def called_compiled(
+        self,
+        func: Wrapped | Instance,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: Any,
+        frame: Frame,
+    ) -> None:
+        """A compiled callable is called in a loop over a loader."""
+        if not isinstance(node, ast.Call) or not frame.loaders or self.at.notebook.quiet:
+            return
+        if self.at.calls.roots.settings.get(id(func), (None, {}))[1].get("dynamic", "none") == "none":
+            inner = self.at.calls.roots.body_of(func.inner if isinstance(func, Wrapped) else func)
+            self.feeds(ast.unparse(node.func), inner, node, frame)
 
     def feeds(self, callee: str, inner: Func | None, node: ast.Call, frame: Frame) -> None:
         """A compiled callable is called: remember it with the loader whose batches it is given.
@@ -115,12 +138,12 @@ class Lifecycle(Core):
                     _mentions(k.value, made) for k in node.keywords if k.arg is None
                 )
                 names = "" if spread or not column else ",".join(dict.fromkeys(plain))
-                library = self.models.named("reads the environment")
+                library = self.at.models.named("reads the environment")
                 torch = next((local for local, n in frame.module.imports.items() if n == library), "")
                 words = ["feeds", frame.module.path, str(frame.line), str(column), names, torch, callee]
                 if inner is not None:
                     taken = self._taking(inner, node, made)
-                    words += [f"{inner.module.path}:{inner.node.lineno}", self.title(inner), ",".join(taken)]
+                    words += [f"{inner.module.path}:{inner.node.lineno}", title(inner), ",".join(taken)]
                 self.used(loader, "\t".join(words))
 
     def used(self, owner: Value | None, what: str) -> None:
@@ -130,10 +153,17 @@ class Lifecycle(Core):
             if id(owner) in self.uses:
                 self.uses[id(owner)].add(what)
 
-    def assigned_item(self, owner: Instance, index: Value) -> None:
-        """`owner[index] = ...`"""
-        if isinstance(index, Py) and isinstance(index.const, str):
+    def assigned(
+        self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
+    ) -> None:
+        """`group["lr"] = ...`"""
+        if isinstance(owner, Instance) and isinstance(index, Py) and isinstance(index.const, str):
             self.used(owner, f"set {index.const}")
+
+    def compiled(self, target: Value, node: Any, frame: Frame | None) -> None:
+        """torch.compile was given a bound method of an external object."""
+        if isinstance(target, Ext):
+            self.used(target.receiver, f"{target.name.rsplit('.', 1)[-1]} in region")
 
     def marks(self, node: ast.AST) -> bool:
         """`mark_dynamic` and the like."""
@@ -142,20 +172,12 @@ class Lifecycle(Core):
             if isinstance(node, (ast.Attribute, ast.Name))
             else ""
         )
-        return word.startswith(tuple(self.models.last_words("marks sizes")))
+        return word.startswith(tuple(self.at.models.last_words("marks sizes")))
 
-    def title(self, func: Func) -> str:
-        raise NotImplementedError
-
-    def compiled_method(self, owner: Value | None, name: str) -> None:
-        """torch.compile was given a bound method of an external object."""
-        self.used(owner, f"{name.rsplit('.', 1)[-1]} in region")
-
-
-def parameters_of(func: Func) -> list[str]:
-    """The names that positional arguments of a call fill."""
-    a = func.node.args
-    return [p.arg for p in [*a.posonlyargs, *a.args]][1 if func.bound is not None else 0 :]
+    def finished(self, op: Op, path: str) -> Op:
+        """The operation, with what became of the object that it made."""
+        made = self.made_at.get((path, op.line, op.column, op.name))
+        return op if made is None else op._replace(uses=frozenset(self.uses.get(id(made), ())))
 
 
 def _room_before(line: str) -> int:
@@ -167,6 +189,3 @@ def _room_before(line: str) -> int:
 
 def _mentions(node: ast.AST, names: set[str]) -> bool:
     return any(isinstance(n, ast.Name) and n.id in names for n in walk(node))
-
-
-__all__ = ["Lifecycle"]

@@ -1,0 +1,125 @@
+"""Assignment: to names, attributes, items, and several at once."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.syntax import dotted, imported_above
+from pt2lint.static.values import (
+    UNKNOWN,
+    Dict,
+    Ext,
+    Instance,
+    Py,
+    Seq,
+    Tensor,
+    Union,
+    Value,
+    element,
+    join,
+    join_all,
+    mixed,
+    options,
+    tensor_of,
+)
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
+class Assignments:
+    def __init__(self, at: Context) -> None:
+        self.at = at
+
+    def assign(self, target: ast.expr, value: Value, env: Env, frame: Frame) -> None:
+        if isinstance(target, ast.Name):
+            env[target.id] = value
+            prefix = target.id + "."
+            if prefix in "\n".join(env):  # mostly not, and this is the fast way to see it
+                for k in [k for k in env if k.startswith(prefix)]:
+                    del env[k]
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self.unpack(target.elts, value, env, frame)
+        elif isinstance(target, ast.Starred):
+            self.assign(target.value, Seq(None, element(value)), env, frame)
+        elif isinstance(target, ast.Attribute):
+            self.assign_attribute(target, value, env, frame)
+        elif isinstance(target, ast.Subscript):
+            self.assign_item(target, value, env, frame)
+
+    def unpack(self, targets: list[ast.expr], value: Value, env: Env, frame: Frame) -> None:
+        elts: list[Value] | None = None
+        if (
+            isinstance(value, Seq)
+            and value.elts is not None
+            and not any(isinstance(t, ast.Starred) for t in targets)
+        ):
+            elts = value.elts if len(value.elts) == len(targets) else None
+        elif isinstance(value, Seq) and value.prefix and not any(isinstance(t, ast.Starred) for t in targets):
+            elts = [*value.prefix, *[mixed(value.elem)] * len(targets)][: len(targets)]
+        elif isinstance(value, Union):
+            sequences = [
+                o for o in value.options if isinstance(o, Seq) and o.elts and len(o.elts) == len(targets)
+            ]
+            if sequences:
+                elts = [join_all(s.elts[i] for s in sequences) for i in range(len(targets))]  # type: ignore[index]
+        for i, target in enumerate(targets):
+            self.assign(target, elts[i] if elts is not None else mixed(element(value)), env, frame)
+
+    def assign_attribute(self, target: ast.Attribute, value: Value, env: Env, frame: Frame) -> None:
+        owner = self.at.expressions.eval(target.value, env, frame)
+        key = dotted(target)
+        if key is not None:
+            env[key] = value
+        for option in options(owner):
+            for hear in self.at.events.assigned:
+                hear(target, option, value, None, env, frame)
+            if isinstance(option, Instance):
+                if option.cls is not None and option is frame.me:
+                    self.at.objects.store(option, target.attr, value, frame)
+                elif option.external and self.at.notebook.listens(
+                    f"set {option.external}.{target.attr}", frame
+                ):
+                    self.at.notebook.note(target, f"set {option.external}.{target.attr}", frame)
+            elif isinstance(option, Ext) and option.receiver is None:
+                if self.at.notebook.listens(f"set {option.name}.{target.attr}", frame):
+                    self.at.notebook.note(
+                        target, f"set {option.name}.{target.attr}", frame, args={0: self.at.types.sort(value)}
+                    )
+            elif isinstance(option, Tensor):
+                operation = f"set {self.at.models.tensor}.{target.attr}"
+                if self.at.notebook.listens(operation, frame):
+                    self.at.notebook.note(
+                        target, operation, frame, about=option, args={0: self.at.types.sort(value)}
+                    )
+
+    def assign_item(self, target: ast.Subscript, value: Value, env: Env, frame: Frame) -> None:
+        owner = self.at.expressions.eval(target.value, env, frame)
+        index = self.at.expressions.eval(target.slice, env, frame)
+        for option in options(owner):
+            for hear in self.at.events.assigned:
+                hear(target, option, value, index, env, frame)
+            if isinstance(option, Dict):
+                if isinstance(index, Py) and isinstance(index.const, str):
+                    option.items[index.const] = value
+                else:
+                    option.elem = value if option.elem is UNKNOWN else join(option.elem, value)
+                    option.key = index if option.key is None else join(option.key, index)
+            elif isinstance(option, Seq):
+                option.elts, option.elem = None, join(option.elem, value) if option.elts != [] else value
+            elif isinstance(option, Tensor):
+                self.at.expressions.subscripts.check_sizes(target.slice, env, frame)
+                for part in index.elts or () if isinstance(index, Seq) else (index,):
+                    number = tensor_of(part)
+                    if self.at.expressions.subscripts.is_number(number) and self.at.notebook.listens(
+                        "size tensor", frame
+                    ):
+                        self.at.notebook.note(target, "size tensor", frame, about=number)
+            elif isinstance(option, Ext) and self.at.notebook.listens(f"set {option.name}[]", frame):
+                words: dict[int | str, str] = {0: self.at.types.sort(index), 1: self.at.types.sort(value)}
+                reader = self.at.models.named("reads the environment")
+                if imported_above(reader, frame.module.tree, target.lineno):
+                    words["after"] = reader
+                self.at.notebook.note(target, f"set {option.name}[]", frame, args=words)

@@ -1,0 +1,225 @@
+"""Conditions: their outcome where it is known, and what they tell of the names in them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.values import (
+    BOOL,
+    HALF,
+    LEAF,
+    NONE,
+    OFTEN_OFF,
+    UNKNOWN,
+    Ext,
+    Py,
+    Seq,
+    Tensor,
+    Union,
+    Value,
+    is_none,
+    options,
+    tensor_of,
+    truth,
+    without,
+)
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
+class Conditions:
+    def __init__(self, at: Context) -> None:
+        self.at = at
+
+    def test(self, node: ast.expr, env: Env, frame: Frame) -> bool | None:
+        """Evaluate as a condition: note tensors that are tested; the outcome where it is known."""
+        return self.tested(node, env, frame)[1]
+
+    def tested(self, node: ast.expr, env: Env, frame: Frame) -> tuple[Value, bool | None]:
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            known = self.test(node.operand, env, frame)
+            return (BOOL, None) if known is None else (Py("bool", not known), not known)
+        if isinstance(node, ast.BoolOp):
+            inner = dict(env)
+            is_and = isinstance(node.op, ast.And)
+            outcomes: list[bool | None] = []
+            doubts = 0
+            for part in node.values:
+                known = self.test(part, inner, frame)
+                outcomes.append(known)
+                if known is (not is_and):
+                    # `a and False`: false, whatever a was.
+                    self.at.notebook.doubt -= doubts
+                    return Py("bool", known), known
+                if self.unlikely(part, inner, frame) if is_and else self.likely(part, inner, frame):
+                    doubts, self.at.notebook.doubt = doubts + 1, self.at.notebook.doubt + 1
+                self.narrow(part, inner, is_and, frame)
+            self.at.notebook.doubt -= doubts
+            for name, value in inner.items():
+                if name not in env:
+                    env[name] = value
+            if all(o is is_and for o in outcomes):
+                return Py("bool", is_and), is_and
+            return BOOL, None
+        value = self.at.expressions.eval(node, env, frame)
+        tensor = tensor_of(value)
+        if tensor is not None:
+            if self.at.notebook.listens("test tensor", frame) and not self.tested_before(value, frame):
+                self.at.notebook.note(node, "test tensor", frame, about=tensor)
+                if frame.region and frame.inside is None:
+                    resumed(env)
+            return value, None
+        return value, truth(value)
+
+    def unlikely(self, test: ast.expr, env: Env, frame: Frame, least: int = OFTEN_OFF) -> bool:
+        """Whether a condition holds only in special use: for float16 alone, or with a flag that the project
+        leaves off (`least` of that kind). What runs under it is reported with low confidence."""
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            return any(self.unlikely(part, env, frame, least) for part in test.values)
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq) and len(test.ops) == 1:
+            right = test.comparators[0]
+            return isinstance(right, ast.Attribute) and self.at.expressions.quietly(right, env, frame) is HALF
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and _is_zero(test):
+            test = test.left
+        if isinstance(test, (ast.Name, ast.Attribute)):
+            value = self.at.expressions.quietly(test, env, frame)
+            return isinstance(value, Py) and value.off >= least
+        if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
+            # Whether something of no known kind is a text: models are not given texts.
+            kind = self.at.expressions.quietly(test.args[-1], env, frame)
+            return (
+                self.at.models.plays(self.at.names.external_name(kind), "text")
+                and self.at.expressions.quietly(test.args[0], env, frame) is UNKNOWN
+            )
+        return False
+
+    def likely(self, test: ast.expr, env: Env, frame: Frame) -> bool:
+        """Whether a condition holds but in special use: what `or` has after it then seldom runs."""
+        if isinstance(test, ast.Compare) and len(test.ops) == 1:
+            if isinstance(test.ops[0], ast.Is):
+                # `key is value or torch.equal(key, value)`: two names for what is one tensor in most calls.
+                sides = [
+                    self.at.expressions.quietly(side, env, frame) for side in (test.left, test.comparators[0])
+                ]
+                return all(side is UNKNOWN or tensor_of(side) is not None for side in sides)
+            if isinstance(test.ops[0], (ast.Eq, ast.LtE)) and _is_zero(test):
+                value = self.at.expressions.quietly(test.left, env, frame)
+                return isinstance(value, Py) and bool(value.off)
+        return False
+
+    def optional(self, test: ast.expr, env: Env, frame: Frame) -> bool:
+        """Whether a condition asks that something is given which may be left out: `mask is not None`."""
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            return any(self.optional(part, env, frame) for part in test.values)
+        if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.IsNot):
+            right = test.comparators[0]
+            if isinstance(right, ast.Constant) and right.value is None:
+                return any(is_none(o) for o in options(self.at.expressions.quietly(test.left, env, frame)))
+        if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
+            value = self.at.expressions.quietly(test.args[0], env, frame) if test.args else UNKNOWN
+            return isinstance(value, Union) and value.declared
+        return False
+
+    def tested_before(self, value: Value, frame: Frame) -> bool:
+        """Whether the same value was tested before in the same loop body: Dynamo has given up the function by
+        then, and what mends the first test mends this one."""
+        if frame.inside != "loop":
+            return False
+        tensors = [o for o in options(value) if isinstance(o, Tensor)]
+        before = any(t is seen for t in tensors for seen in frame.tested)
+        frame.tested += tensors
+        return before
+
+    def narrow(self, test: ast.expr, env: Env, outcome: bool, frame: Frame) -> None:
+        """Change `env` to what holds where `test` came out as `outcome`."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            self.narrow(test.operand, env, not outcome, frame)
+        elif isinstance(test, ast.BoolOp):
+            if isinstance(test.op, ast.And) is outcome:
+                for part in test.values:
+                    self.narrow(part, env, outcome, frame)
+        elif isinstance(test, ast.Compare) and len(test.ops) == 1:
+            right = test.comparators[0]
+            if isinstance(right, ast.Constant) and right.value is None:
+                if isinstance(test.ops[0], (ast.Is, ast.Eq)):
+                    self._narrow_none(test.left, env, outcome, frame)
+                elif isinstance(test.ops[0], (ast.IsNot, ast.NotEq)):
+                    self._narrow_none(test.left, env, not outcome, frame)
+        elif isinstance(test, ast.NamedExpr):
+            self.narrow(test.target, env, outcome, frame)
+        elif isinstance(test, (ast.Name, ast.Attribute)):
+            if outcome:
+                self._narrow_none(test, env, False, frame)
+        elif isinstance(test, ast.Call):
+            self._narrow_call(test, env, outcome, frame)
+
+    def _narrow_none(self, place: ast.expr, env: Env, none: bool, frame: Frame) -> None:
+        if isinstance(place, ast.NamedExpr):
+            place = place.target
+        key = dotted(place)
+        if key is None:
+            return
+        value = env.get(key)
+        if value is None:
+            value = self.at.expressions.quietly(place, env, frame)
+        if none:
+            if isinstance(value, Union) or is_none(value) is None:
+                env[key] = NONE
+        elif isinstance(value, Union):
+            env[key] = without(value, lambda o: is_none(o) is True)
+
+    def _narrow_call(self, test: ast.Call, env: Env, outcome: bool, frame: Frame) -> None:
+        if len(test.args) < 1:
+            return
+        key = dotted(test.args[0])
+        callee = self.at.expressions.quietly(test.func, env, frame)
+        if key is None or not isinstance(callee, Ext):
+            return
+        value = env[key] if key in env else self.at.expressions.quietly(test.args[0], env, frame)
+        if self.at.models.plays(callee.name, "asks for a tensor"):
+            wanted: tuple[str, ...] = (self.at.models.tensor,)
+        elif self.at.models.plays(callee.name, "asks for a type") and len(test.args) == 2:
+            kinds = self.at.expressions.quietly(test.args[1], env, frame)
+            names = [
+                self.at.names.external_name(k)
+                for k in (kinds.elts or [] if isinstance(kinds, Seq) else [kinds])
+            ]
+            if not names or None in names:
+                return
+            wanted = tuple(n for n in names if n)
+        else:
+            return
+
+        def fits(o: Value) -> bool | None:
+            return self.at.types.is_instance(o, wanted)
+
+        if outcome:
+            kept = without(value, lambda o: fits(o) is False)
+            if isinstance(kept, type(UNKNOWN)) or (
+                isinstance(kept, Union) and any(o is UNKNOWN for o in kept.options)
+            ):
+                known = self.at.models.value_of_type(wanted[0]) if len(wanted) == 1 else None
+                kept = known if known is not None else kept
+            env[key] = kept
+        elif isinstance(value, Union):
+            env[key] = without(value, lambda o: fits(o) is True)
+
+
+def resumed(env: Env) -> None:
+    """After a break, what was computed before is an argument of the next graph."""
+    for name, value in env.items():
+        if isinstance(value, Tensor) and not value.leaf:
+            env[name] = value.but(leaf=LEAF)
+        elif isinstance(value, Seq) and value.elts and value.type in ("tuple", "args"):
+            elts: list[Value] = [v.but(leaf=LEAF) if isinstance(v, Tensor) else v for v in value.elts]
+            env[name] = Seq(elts, None, "tuple")
+
+
+def _is_zero(test: ast.Compare) -> bool:
+    """Whether something is compared with the number 0 alone."""
+    right = test.comparators[0]
+    return len(test.ops) == 1 and isinstance(right, ast.Constant) and right.value in (0, 0.0)

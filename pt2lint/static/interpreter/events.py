@@ -1,0 +1,49 @@
+"""What happens in the interpreted code, for observers to hear of: the whole protocol between them and the interpreter.
+
+An observer has a method named for each event that it hears, with the arguments that `EVENTS` gives. What a method
+returns is not looked at: an observer changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+EVENTS = {
+    "calling": "(node, func, env, frame): a call is about to be made",
+    "called": "(node, func, args, result, env, frame): a call was made in code that is not compiled",
+    "external": "(call, result): something outside the project was called (pt2lint/libraries/call.py)",
+    "compiled": "(target, node, frame): a callable is a compile root; at `node`, or, if None, where it is defined",
+    "called_compiled": "(func, args, kwargs, node, frame): what was compiled is called from code that is not",
+    "entered": "(func, node, frame, callee): a function of the project is run, in the frame `callee`",
+    "looped": "(node, over, env, frame): a loop over `over` begins; `frame.loaders` lasts as long as the loop",
+    "assigned": "(target, owner, value, index, env, frame): an attribute or (with its index) an item is set",
+    "changed": "(target, current, env, frame): a name or attribute is read and written back",
+    "read": "(owner, name, node, frame): an attribute of what torch.compile returned is read",
+    "compared": "(node, left, right, frame): `left in right` is evaluated",
+    "asserted": "(node, value, frame): a plain `assert value` is run",
+}
+Hear = tuple[Callable[..., Any], ...]
+
+
+class Events:
+    """For each event, who hears it."""
+
+    def __init__(self) -> None:
+        self.calling: Hear = ()
+        self.called: Hear = ()
+        self.external: Hear = ()
+        self.compiled: Hear = ()
+        self.called_compiled: Hear = ()
+        self.entered: Hear = ()
+        self.looped: Hear = ()
+        self.assigned: Hear = ()
+        self.changed: Hear = ()
+        self.read: Hear = ()
+        self.compared: Hear = ()
+        self.asserted: Hear = ()
+
+    def connect(self, observers: Sequence[Any]) -> None:
+        """Let these observers, and no others, hear."""
+        for event in EVENTS:
+            setattr(self, event, tuple(getattr(o, event) for o in observers if hasattr(o, event)))

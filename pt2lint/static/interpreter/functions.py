@@ -1,0 +1,234 @@
+"""Functions of the project: entered once for all arguments of the same kinds."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from pt2lint.static.interpreter.frame import Env, Frame, title
+from pt2lint.static.interpreter.usage import Usage
+from pt2lint.static.source.modules import Module
+from pt2lint.static.source.nodes import Unit, unit_of
+from pt2lint.static.values import (
+    LEAF,
+    NONE,
+    OFTEN_OFF,
+    UNKNOWN,
+    Dict,
+    Func,
+    Py,
+    Seq,
+    Tensor,
+    Union,
+    Value,
+    join,
+    join_all,
+    options,
+    signature,
+    truth,
+    without,
+)
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
+MAX_DEPTH = 20
+MAX_CONTEXTS = 10
+MAX_KEPT = 3  # calls of one function that are kept for whoever asks for the kinds in it
+
+
+class Functions:
+    """`reached` are those that Dynamo traces on some way from a root; `calls` holds what they were called with, a
+    few calls each, by path and lines; `active` those being interpreted, `run` those that ever were."""
+
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self.usage = Usage(at)
+        self._results: dict[Any, Value] = {}
+        self._contexts: dict[Any, int] = {}
+        self._returned: dict[Any, Value] = {}
+        self._kept: list[Env] = []
+        self.run: set[Any] = set()
+        self.active: list[Any] = []
+        self.reached: set[Any] = set()
+        self.calls: dict[tuple[str, Unit], list[tuple[Func, Env]]] = {}
+
+    def call_function(
+        self,
+        func: Func,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: Any,
+        frame: Frame,
+        spread: bool,
+    ) -> Value:
+        """Interpret the function for these arguments, once for all arguments of the same kinds."""
+        definition = func.node
+        if frame.skipped:
+            # Called from plain Python: what the caller computed is an argument of a graph of its own.
+            args = [a.but(leaf=LEAF) if isinstance(a, Tensor) else a for a in args]
+            kwargs = {k: v.but(leaf=LEAF) if isinstance(v, Tensor) else v for k, v in kwargs.items()}
+        if func.bound is not None:
+            args = [func.bound, *args]
+        region = frame.region
+        env = self.bind_arguments(func, args, kwargs, spread)
+        key = (
+            definition,
+            id(func.env) if func.env else 0,
+            region,
+            (self.at.notebook.quiet > 0, self.at.notebook.doubt > 0, len(self.at.notebook.catching)),
+            tuple((k, signature(v)) for k, v in env.items()),
+        )
+        known = self._results.get(key)
+        if known is not None:
+            return known
+        # A decorator's wrapper is another function for each function that it wraps.
+        which = (definition, id(func.env)) if func.env else definition
+        count = self._contexts.get(which, 0)
+        declared = getattr(definition, "returns", None)
+        called = f"`{title(func)}`"
+        callee = Frame(
+            func.module,
+            self.unit_for(func, frame),
+            called,
+            frame,
+            region,
+            func.defined_in,
+            func.bound,
+            func.env,
+        )
+        for hear in self.at.events.entered:
+            hear(func, node, frame, callee)
+        active = self.active.count(which)
+        often = count >= MAX_CONTEXTS * (3 if region else 1)
+        if active > 1 or len(self.active) >= MAX_DEPTH or often:
+            if truth(self._returned.get(which, UNKNOWN)) is not None:
+                return self._returned[which]  # the same answer whatever it was given
+            return self.at.types.annotation(declared, callee, 0, f"{called} is annotated to return a tensor")
+        self._contexts[which] = count + 1
+        if region:
+            self.reached.add(definition)
+        if not self.at.notebook.quiet:
+            self.run.add(definition)
+        if func.env is not None:
+            self._kept.append(func.env)
+        if active == 0:
+            # What a recursive call sees.
+            self._results[key] = self.at.types.annotation(
+                declared, callee, 0, f"{called} is annotated to return a tensor"
+            )
+        self.active.append(which)
+        try:
+            if isinstance(definition, ast.Lambda):
+                result = self.at.expressions.eval(definition.body, env, callee)
+            else:
+                if region and func.module.linted and not func.env:
+                    calls = self.calls.setdefault((func.module.path, callee.unit), [])
+                    if len(calls) < MAX_KEPT:
+                        calls.append((func, dict(env)))
+                ended = self.at.statements.block(definition.body, env, callee)
+                if ended:
+                    callee.returns.append(NONE)
+                result = join_all(callee.returns)
+                if callee.yields:
+                    result = Seq(None, join_all(callee.yields), "generator")
+                elif not callee.returns:
+                    result = UNKNOWN  # it always raises
+        finally:
+            self.active.pop()
+        if result is UNKNOWN and declared is not None:
+            result = self.at.types.annotation(
+                declared, callee, 0, f"{called} is annotated to return a tensor"
+            )
+        self._results[key] = result
+        before = self._returned.get(which)
+        self._returned[which] = result if before is None else join(before, result)
+        return result
+
+    def unit_for(self, func: Func, frame: Frame) -> tuple[int, int]:
+        """The lines that rules get to see: a lambda or a nested function is part of what it stands in."""
+        node = func.node
+        if isinstance(node, ast.Lambda) or func.env is not None:
+            return self.outermost(func.module, node)
+        return unit_of(node)
+
+    def outermost(self, module: Module, node: ast.AST) -> tuple[int, int]:
+        """The lines of the top-level function, method or statement that holds the node."""
+        return module.unit_at(node.lineno) or unit_of(node)  # type: ignore[attr-defined]
+
+    def bind_arguments(self, func: Func, args: list[Value], kwargs: dict[str, Value], spread: bool) -> Env:
+        """The parameters' values: what is passed, else the default, else what the annotation promises."""
+        a = func.node.args
+        frame = Frame(func.module, (1, 1), "", cls=func.defined_in, closure=func.env)
+        positional = [*a.posonlyargs, *a.args]
+        defaults: dict[str, ast.expr] = {}
+        for parameter, default in zip(reversed(positional), reversed(a.defaults), strict=False):
+            defaults[parameter.arg] = default
+        for parameter, kw_default in zip(a.kwonlyargs, a.kw_defaults, strict=True):
+            if kw_default is not None:
+                defaults[parameter.arg] = kw_default
+        env: Env = {}
+        rest_keywords = "**" in kwargs
+        for i, parameter in enumerate([*positional, *a.kwonlyargs]):
+            name = parameter.arg
+            if i < len(args) and i < len(positional):
+                value = args[i]
+            elif name in kwargs:
+                value = kwargs[name]
+            elif spread or rest_keywords:
+                value = UNKNOWN
+            elif name in defaults:
+                value = self.at.expressions.quietly(defaults[name], func.env or {}, frame)
+            else:
+                value = UNKNOWN
+            if value is UNKNOWN:
+                value = self.parameter(func, parameter, defaults.get(name), frame)
+            elif isinstance(value, Union) and any(o is UNKNOWN for o in value.options):
+                # What the caller does not know of one alternative, the parameter may tell.
+                promised = self.parameter(func, parameter, None, frame)
+                if promised is not UNKNOWN:
+                    value = join(without(value, lambda o: o is UNKNOWN), promised)
+            env[name] = value
+        if a.vararg is not None:
+            more = args[len(positional) :]
+            env[a.vararg.arg] = Seq(None if spread else more, join_all(more) if more else UNKNOWN, "args")
+        if a.kwarg is not None:
+            names = {p.arg for p in [*a.args, *a.kwonlyargs]}
+            extra = {k: v for k, v in kwargs.items() if k not in names and k != "**"}
+            env[a.kwarg.arg] = Dict(extra, kwargs.get("**", UNKNOWN), True)
+        return env
+
+    def parameter(self, func: Func, parameter: ast.arg, default: ast.expr | None, frame: Frame) -> Value:
+        """What a parameter is where the caller does not tell: by annotation, default, and use."""
+        annotation = parameter.annotation
+        value: Value = UNKNOWN
+        text = f"`{parameter.arg}` is annotated as a tensor"
+        if annotation is not None:
+            value = self.at.types.annotation(annotation, frame, parameter.lineno, text)
+        if value is UNKNOWN and not isinstance(func.node, ast.Lambda):
+            value = self.at.functions.usage.by_use(func, parameter, frame)
+        if default is not None:
+            if isinstance(default, ast.Constant) and default.value is None:
+                return join(NONE, value)
+            if isinstance(default, ast.Constant) and default.value is not ...:
+                # A flag or a rate that is off by default may well be switched on.
+                is_off = default.value is False or (isinstance(default.value, float) and not default.value)
+                plain = Py(type(default.value).__name__, off=OFTEN_OFF if is_off else 0)
+                if value is UNKNOWN or (plain.off and isinstance(value, Py)):
+                    return plain
+                if any(isinstance(o, Tensor) for o in options(value)):
+                    # Annotated as a tensor, and a plain value by default: the annotation is not to be trusted.
+                    return Union((*options(value), plain), True) if not isinstance(value, Py) else value
+        return value
+
+    def seeds(self, func: Func, frame: Frame) -> list[Value]:
+        """What a root's positional parameters are, self included."""
+        inner = Frame(func.module, (1, 1), "", cls=func.defined_in, closure=func.env)
+        a = func.node.args
+        positional = [*a.posonlyargs, *a.args]
+        padded: list[ast.expr | None] = [None] * (len(positional) - len(a.defaults)) + list(a.defaults)
+        values = [self.parameter(func, p, d, inner) for p, d in zip(positional, padded, strict=True)]
+        if func.bound is not None and values:
+            values[0] = func.bound
+        return values

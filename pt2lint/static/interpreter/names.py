@@ -1,0 +1,145 @@
+"""What a name is: the module's own, another file's, or a library's."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import TYPE_CHECKING, Any
+
+from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.source.modules import Module, Project
+from pt2lint.static.source.nodes import unit_of
+from pt2lint.static.values import (
+    ALWAYS_OFF,
+    PYTHON,
+    STR,
+    UNKNOWN,
+    Class,
+    Ext,
+    Func,
+    Instance,
+    Py,
+    Value,
+    Wrapped,
+    join_all,
+)
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
+BUILTINS = frozenset(dir(builtins))
+
+
+class Names:
+    def __init__(self, at: Context, project: Project) -> None:
+        self.at, self.project = at, project
+        self._qualified: dict[str, Value] = {}
+
+    def module_value(self, module: Module, name: str) -> Value | None:
+        """What a module's top-level name is, or None if it has no such name."""
+        known = module.values.get(name)
+        if known is not None:
+            return known
+        value = self._module_value(module, name)
+        if value is not None:
+            module.values[name] = value
+        return value
+
+    def _module_value(self, module: Module, name: str) -> Value | None:
+        if name in module.classes:
+            return Class(module.classes[name])
+        if name in module.functions:
+            node = module.functions[name]
+            module.values[name] = Func(node, module)  # what a decorator that needs it sees
+            return self.at.calls.decorated(
+                Func(node, module), node, {}, Frame(module, unit_of(node), f"`{name}`")
+            )
+        if name in module.assigned:
+            module.values[name] = UNKNOWN  # a name defined by itself
+            frame = Frame(module, (1, 1), "the module")
+            self.at.notebook.quiet += 1
+            try:
+                values = [self.at.expressions.eval(e, {}, frame) for e in module.assigned[name]]
+            finally:
+                self.at.notebook.quiet -= 1
+            # A flag of the module may be changed by anyone: only its type is known, and that it is off as the
+            # code stands. Strings and tables stay.
+            if len(values) == 1 and isinstance(values[0], Py) and values[0].const is False:
+                if f"global {name}" not in module.source:
+                    return Py("bool", off=ALWAYS_OFF)
+            return (
+                join_all(
+                    Py(v.type) if isinstance(v, Py) and v.type in ("bool", "int", "float") else v
+                    for v in values
+                )
+                if not (len(values) == 1 and name == "TYPE_CHECKING")
+                else values[0]
+            )
+        if name in module.imports:
+            return self.qualified(module.imports[name])
+        if name in module.lacks:
+            return None
+        module.lacks.add(name)  # until it is found, also for a module that takes its names from this one
+        for star in module.star_imports:
+            other = self.project.find_mentioning(star, name)
+            if other is not None and other is not module:
+                value = self.module_value(other, name)
+                if value is not None:
+                    module.lacks.discard(name)
+                    return value
+        return STR if name == "__name__" else None
+
+    def global_name(self, module: Any, name: str) -> Value:
+        value = self.module_value(module, name)
+        if value is not None:
+            return value
+        return Ext(PYTHON + name) if name in BUILTINS else UNKNOWN
+
+    def qualified(self, name: str) -> Value:
+        """The value of a dotted name: through the project's own files, else external."""
+        known = self._qualified.get(name)
+        if known is None:
+            self._qualified[name] = Ext(name)
+            known = self._qualified[name] = self._find_qualified(name)
+        return known
+
+    def _find_qualified(self, name: str) -> Value:
+        if not self.project.is_first_party(name):
+            return self.at.models.value(name)
+        if self.project.find(name) is not None:
+            return Ext(name)
+        head, _, last = name.rpartition(".")
+        module = self.project.find(head) if head else None
+        if module is not None:
+            value = self.module_value(module, last)
+            return value if value is not None else UNKNOWN
+        if head:
+            owner = self.qualified(head)
+            if isinstance(owner, Class):
+                return self.at.classes.class_attribute(owner.info, last)
+        return UNKNOWN
+
+    def external_name(self, value: Value) -> str | None:
+        """The qualified name of the external type or object that a value is."""
+        if isinstance(value, Ext):
+            return value.name
+        if isinstance(value, Instance):
+            return value.external
+        if isinstance(value, Wrapped) and value.how == "context manager":
+            return None
+        return None
+
+    def alias(self, name: str, module: Module) -> tuple[Module, ast.expr] | None:
+        """Where a name that stands for a type is defined, and as what: `Edges = Union[Tensor, Sparse]`."""
+        for _ in range(4):
+            assigned = module.assigned.get(name)
+            if assigned:
+                shapes = (ast.Subscript, ast.BinOp, ast.Name, ast.Attribute)
+                return (module, assigned[-1]) if isinstance(assigned[-1], shapes) else None
+            head, _, name = module.imports.get(name, "").rpartition(".")
+            found = self.project.find(head) if head else None
+            if found is None:
+                return None
+            module = found
+        return None

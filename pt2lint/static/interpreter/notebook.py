@@ -1,0 +1,89 @@
+"""The notebook of operations: what was seen where, once a place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pt2lint.op import Op
+from pt2lint.static.facts import either
+from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.source.nodes import Unit
+from pt2lint.static.values import Tensor
+
+Key = tuple[str, int, int, int, int]
+
+
+class Notebook:
+    """`notes`: path -> lines of the function or statement -> (operation, place) -> Op.
+
+    `traced` are the operations that are noted in code that Dynamo traces, `anywhere` those in all code. While `quiet`
+    nothing is noted, and while in `doubt` nothing is sure. `drawn` is what drew random numbers so far, and in which
+    line; `catching` the lines of each `try` around that waits for an AssertionError.
+    """
+
+    def __init__(self, traced: frozenset[str], anywhere: frozenset[str]) -> None:
+        self.traced, self.anywhere = traced, anywhere
+        self.notes: dict[str, dict[Unit, dict[Key, Op]]] = {}
+        self.quiet = 0
+        self.doubt = 0
+        self.drawn: list[tuple[str, int]] = []
+        self.catching: list[int] = []
+
+    def listens(self, name: str, frame: Frame) -> bool:
+        return not self.quiet and ((frame.region and name in self.traced) or name in self.anywhere)
+
+    def note(
+        self,
+        node: Any,
+        name: str,
+        frame: Frame,
+        about: Tensor | None = None,
+        args: dict[int | str, str] | None = None,
+        place: tuple[int, int, int, int] | None = None,
+    ) -> None:
+        """Write an operation down, once a place. A sure one takes the place of an unsure one."""
+        module = frame.module
+        if not module.linted:
+            return
+        line, start, end_line, end = place or (
+            node.lineno,
+            node.col_offset,
+            node.end_lineno,
+            node.end_col_offset,
+        )
+        key = (name, line, start, end_line, end)
+        unit = self.notes.setdefault(module.path, {}).setdefault(frame.unit, {})
+        sure = (about is None or about.sure) and not self.doubt
+        if sure and frame.region and name in ("test tensor", "size tensor", "index mask"):
+            if frame.inside == "loop":
+                frame.skipped = True
+                if name == "size tensor" and about is not None and about.origin is not None:
+                    # Dynamo has given up the function by the second, and what mends the first mends it.
+                    if frame.sized.setdefault(about.origin, key) != key:
+                        return
+            elif frame.inside is None:
+                frame.broke = True
+        old = unit.get(key)
+        if old is not None and (old.sure or not sure) and (old.region or not frame.region) and not args:
+            return
+        if old is not None and args and old.args:
+            # Called from several places: what an argument is in any of them.
+            args = {k: either(old.args.get(k, ""), v) for k, v in {**old.args, **args}.items()}
+        why = ""
+        if about is not None and about.origin is not None:
+            path, at, phrase = about.origin
+            why = f"{phrase} (line {at})" if path == module.path else f"{phrase} ({path}:{at})"
+        unit[key] = Op(
+            name,
+            line,
+            module.column(line, start),
+            end_line,
+            module.column(end_line, end),
+            args if args is not None else (old.args if old else {}),
+            why if why or old is None else old.why,
+            sure or (old is not None and old.sure),
+            frame.inside,  # type: ignore[arg-type]
+            frame.region or (old is not None and old.region),
+            frame.flow() if old is None or not old.flow else old.flow,
+            caller=(old.caller if old else "") or frame.around(),
+        )

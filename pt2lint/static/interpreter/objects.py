@@ -1,0 +1,233 @@
+"""Objects of the project's classes: what `__init__` leaves in `self`, and what `self.x` is."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from pt2lint.static.interpreter.classes import bind, off
+from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.interpreter.functions import MAX_DEPTH
+from pt2lint.static.source.modules import ClassInfo
+from pt2lint.static.source.nodes import unit_of
+from pt2lint.static.values import (
+    LEAF,
+    NONE,
+    OBJECT,
+    UNKNOWN,
+    Class,
+    Dict,
+    Ext,
+    Func,
+    Instance,
+    Py,
+    Seq,
+    Tensor,
+    Value,
+    Wrapped,
+    join,
+    signature,
+)
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
+class Objects:
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self._instances: dict[Any, Instance] = {}
+        self._objects: dict[Any, Instance] = {}
+        self._variants: dict[ClassInfo, int] = {}
+        self._ctor: dict[Instance, tuple[list[Value], dict[str, Value]]] = {}
+        self._initialized: set[Instance] = set()
+        self._late: set[tuple[Instance, str]] = set()
+        self.made: dict[tuple[str, int, int, str], Instance] = {}
+
+    def construct(
+        self,
+        cls: ClassInfo,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: Any,
+        frame: Frame,
+        spread: bool,
+    ) -> Value:
+        if self.at.classes.is_module(cls):
+            made = f"make {self.at.models.named('module base')}"
+            if self.at.notebook.listens(made, frame):
+                state = self.state(self.instance(cls, args, kwargs))
+                held = sorted({v.external for v in state.values() if isinstance(v, Instance) and v.external})
+                self.at.notebook.note(node, made, frame, args={"made": " ".join(held)})
+            return self.instance(cls, args, kwargs)
+        externals = self.at.classes.bases(cls)[1]
+        if any(self.at.models.plays(e, "enumeration") for e in externals):
+            return OBJECT
+        init = self.at.classes.find_method(cls, "__init__")
+        instance = Instance(cls)
+        key = (cls, signature(Seq(args)), signature(Dict(kwargs)))
+        known = self._objects.get(key)
+        if known is not None:
+            instance = known
+        else:
+            self._objects[key] = instance
+        if init is None:
+            names = list(cls.annotations)
+            for c in self.at.classes.bases(cls)[0][1:]:
+                names = [*(n for n in c.annotations if n not in names), *names]
+            given = dict(zip(names, args, strict=False)) | kwargs
+            instance.attrs.update({k: v for k, v in given.items() if v is not UNKNOWN})
+            self._initialized.add(instance)
+            return instance
+        self._initialized.add(instance)
+        if len(self.at.functions.active) < MAX_DEPTH:
+            method = self.at.classes.method_value(*init, instance)
+            self.at.calls.apply(method, args, kwargs, node, frame, spread)
+        return instance
+
+    def followed(self, name: str, node: Any, frame: Frame) -> Instance:
+        """An object whose later life is followed: one for each place that makes it."""
+        key = (frame.module.path, getattr(node, "lineno", 0), getattr(node, "col_offset", 0), name)
+        made = self.made.get(key)
+        if made is None:
+            made = self.made[key] = Instance(None, name, True)
+        return made
+
+    def instance(
+        self, cls: ClassInfo, args: list[Value] | None = None, kwargs: dict[str, Value] | None = None
+    ) -> Instance:
+        """The one instance that stands for all of a class, or for all that are built from the same modules."""
+        key: Any = cls
+        if args or kwargs:
+            from pt2lint.static.values import signature
+
+            given = [*(args or []), *(kwargs or {}).values()]
+            if any(_holds_code(a) for a in given) and self._variants.get(cls, 0) < 8:
+                key = (
+                    cls,
+                    tuple(signature(a) for a in args or ()),
+                    tuple((k, signature(v)) for k, v in (kwargs or {}).items()),
+                )
+        known = self._instances.get(key)
+        if known is None:
+            known = self._instances[key] = Instance(cls)
+            if key is not cls:
+                self._variants[cls] = self._variants.get(cls, 0) + 1
+                self._ctor[known] = (args or [], kwargs or {})
+        return known
+
+    def state(self, instance: Instance) -> dict[str, Value]:
+        if instance not in self._initialized:
+            self._initialized.add(instance)
+            assert instance.cls is not None
+            found = self.at.classes.find_method(instance.cls, "__init__")
+            if found is not None:
+                owner, node = found
+                func = Func(node, owner.module, owner.env, instance, owner)
+                frame = Frame(owner.module, unit_of(node), "`__init__`", cls=owner, me=instance)
+                args, kwargs = self._ctor.get(instance, (None, {}))
+                self.at.notebook.quiet += 1
+                try:
+                    self.at.functions.call_function(
+                        func,
+                        self.at.functions.seeds(func, frame)[1:] if args is None else args,
+                        kwargs,
+                        node,
+                        frame,
+                        False,
+                    )
+                finally:
+                    self.at.notebook.quiet -= 1
+        return instance.attrs
+
+    def store(self, instance: Instance, name: str, value: Value, frame: Frame) -> None:
+        old = instance.attrs.get(name)
+        if isinstance(value, Py) and value.type in ("bool", "int", "float"):
+            # Another call may leave another number.
+            value = Py(value.type, read=value.read, off=off(value))
+        if isinstance(value, Tensor) and not frame.region:
+            value = value.but(leaf=LEAF)
+        instance.attrs[name] = value if old is None or old is value else join(old, value)
+
+    def late_attribute(self, instance: Instance, name: str) -> Value | None:
+        """An attribute that only methods other than `__init__` assign."""
+        assert instance.cls is not None
+        if (instance, name) in self._late:
+            return instance.attrs.get(name)
+        self._late.add((instance, name))
+        for c in self.at.classes.bases(instance.cls)[0]:
+            for method, _ in c.assigned(name):
+                if method.name == "__init__" or len(self.at.functions.active) > 6:
+                    continue
+                func = Func(method, c.module, c.env, instance, c)
+                frame = Frame(c.module, unit_of(method), f"`{method.name}`", cls=c, me=instance)
+                self.at.notebook.quiet += 1
+                try:
+                    self.at.functions.call_function(
+                        func, self.at.functions.seeds(func, frame)[1:], {}, method, frame, False
+                    )
+                finally:
+                    self.at.notebook.quiet -= 1
+                if name not in instance.attrs:
+                    instance.attrs[name] = UNKNOWN
+        return instance.attrs.get(name)
+
+    def instance_attribute(self, instance: Instance, name: str, frame: Frame) -> Value:
+        if instance.cls is None:
+            return (
+                self.at.models.attribute(instance.external, instance, name) if instance.external else UNKNOWN
+            )
+        cls = instance.cls
+        state = self.state(instance)
+        if name in state:
+            value = state[name]
+            if value is not UNKNOWN:
+                return value
+        found = self.at.classes.find_method(cls, name)
+        if found is not None:
+            getter, how = self.at.classes.methods.get(found[1], (None, ""))
+            if getter is None:
+                self.at.classes.method_value(*found, None)
+                getter, how = self.at.classes.methods[found[1]]
+            if how == "property":
+                assert getter is not None
+                return self.at.calls.apply(bind(getter, instance), [], {}, found[1], frame)
+            return self.at.classes.method_value(*found, instance, Class(cls))
+        late = self.late_attribute(instance, name)
+        if late is not None:
+            return late
+        if name in state:
+            return state[name]
+        for c in self.at.classes.bases(cls)[0]:
+            if name in c.annotations:
+                value = self.at.types.annotation(
+                    c.annotations[name], Frame(c.module, unit_of(c.node), c.name)
+                )
+                default = c.attributes.get(name)
+                if isinstance(default, ast.Constant) and default.value is None:
+                    return join(NONE, value)
+                if value is not UNKNOWN or default is None:
+                    return value
+            if name in c.attributes:
+                return self.at.classes.class_attribute(c, name)
+        if name == "__class__":
+            return Class(cls)
+        if self.at.classes.is_module(cls):
+            return self.at.models.attribute(self.at.models.named("module base"), instance, name)
+        externals = self.at.classes.bases(cls)[1]
+        return Ext(f"{externals[0]}.{name}", instance) if externals else UNKNOWN
+
+    def instance_item(self, owner: Instance, index: Value, frame: Frame) -> Value:
+        if owner.cls is not None:
+            found = self.at.classes.find_method(owner.cls, "__getitem__")
+            if found is not None:
+                return self.at.calls.apply(
+                    self.at.classes.method_value(*found, owner), [index], {}, found[1], frame
+                )
+        return UNKNOWN
+
+
+def _holds_code(value: Value) -> bool:
+    if isinstance(value, (Func, Class, Instance, Wrapped)):
+        return not (isinstance(value, Instance) and value.cls is None and not value.external)
+    return isinstance(value, Seq) and _holds_code(value.elem)

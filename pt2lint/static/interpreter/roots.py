@@ -1,0 +1,126 @@
+"""Compile roots: callables that Dynamo enters, and what torch.compile was given with them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from pt2lint.static.interpreter.frame import Frame, entry
+from pt2lint.static.source.nodes import unit_of
+from pt2lint.static.values import (
+    Class,
+    Ext,
+    Func,
+    Instance,
+    Value,
+    Wrapped,
+    options,
+)
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
+class Roots:
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self.settings: dict[int, tuple[Value, dict[str, str]]] = {}
+        self._seen: dict[Any, Value] = {}
+
+    def root(self, value: Value, name: str | None) -> None:
+        """Interpret a callable as Dynamo's entry point, its parameters being what the code says of them."""
+        if isinstance(value, Wrapped):
+            if value.how == "compiled":
+                self.root(value.inner, name)
+            elif value.how == "context manager" and isinstance(value.inner, Func):
+                for hear in self.at.events.compiled:
+                    hear(value.inner, None, None)
+            return
+        if isinstance(value, Instance) and value.cls is not None:
+            found = self.at.classes.find_method(value.cls, "forward") or self.at.classes.find_method(
+                value.cls, "__call__"
+            )
+            if found is not None:
+                self.root(self.at.classes.method_value(*found, value), "forward")
+            return
+        if not isinstance(value, Func):
+            return
+        for hear in self.at.events.compiled:
+            hear(value, None, None)
+        frame = entry(value.module, unit_of(value.node))
+        args = self.at.functions.seeds(value, frame)
+        if value.bound is not None and value.node.args.args:
+            args = args[1:]
+        kwargs = {}
+        for p, d in zip(value.node.args.kwonlyargs, value.node.args.kw_defaults, strict=True):
+            kwargs[p.arg] = self.at.functions.parameter(value, p, d, frame)
+        original = self.undecorated(value)
+        self.at.calls.apply(value, args, kwargs, value.node, frame)
+        if original is not None:
+            # A decorator's wrapper passes on `*args`: the function itself knows its parameters better.
+            self.root(original, name)
+
+    def undecorated(self, value: Func) -> Func | None:
+        """The function that a decorator's wrapper stands for, bound alike."""
+        if value.env is None or value.bound is None or not isinstance(value.bound, Instance):
+            return None
+        cls = value.bound.cls
+        if cls is None:
+            return None
+        for name in ("forward", "__call__"):
+            found = self.at.classes.find_method(cls, name)
+            if found is not None and found[1] is not value.node:
+                return Func(found[1], found[0].module, found[0].env, value.bound, found[0])
+        return None
+
+    def compiled(self, target: Value, node: Any, frame: Frame) -> None:
+        """torch.compile(target) was called: the target is a root."""
+        if self.at.notebook.quiet:
+            return
+        for o in options(target):
+            if isinstance(o, Func):
+                for hear in self.at.events.compiled:
+                    hear(o, node, frame)
+            if isinstance(o, (Func, Wrapped, Instance)):
+                key = ("root", id(o) if isinstance(o, Instance) else getattr(o, "node", o))
+                if key not in self._seen:
+                    self._seen[key] = o
+                    self.root(o, None)
+            elif isinstance(o, Class):
+                self.root(self.at.objects.instance(o.info), None)
+            elif isinstance(o, Ext):
+                for hear in self.at.events.compiled:
+                    hear(o, node, frame)
+
+    def compiled_as(self, wrapped: Wrapped, settings: dict[str, Value]) -> Wrapped:
+        """Remember the keyword arguments of torch.compile, as `dynamic` decides what a call costs."""
+        if settings:
+            self.settings[id(wrapped)] = (
+                wrapped,
+                {k: self.at.types.sort(v) for k, v in settings.items() if k != "model"},
+            )
+        return wrapped
+
+    def compiled_in_place(self, me: Instance, settings: dict[str, Value], node: Any, frame: Frame) -> None:
+        """`module.compile(...)`: from here on a call of the module is one of what was compiled."""
+        if not self.at.notebook.quiet:
+            self.compiled(me, node, frame)
+            self.settings[id(me)] = (me, {k: self.at.types.sort(v) for k, v in settings.items()})
+
+    def is_compiled_in_place(self, me: Instance) -> bool:
+        return id(me) in self.settings
+
+    def is_compiled(self, value: Value) -> bool:
+        """Whether torch.compile was given the module, or gave it."""
+        if isinstance(value, Wrapped):
+            return value.how == "compiled"
+        return isinstance(value, Instance) and ("root", id(value)) in self._seen
+
+    def body_of(self, callee: Value) -> Func | None:
+        """The function of the project that a call of the value runs."""
+        if isinstance(callee, Instance) and callee.cls is not None:
+            found = self.at.classes.find_method(callee.cls, "forward") or self.at.classes.find_method(
+                callee.cls, "__call__"
+            )
+            callee = self.at.classes.method_value(*found, callee) if found is not None else callee
+        return callee if isinstance(callee, Func) and not isinstance(callee.node, ast.Lambda) else None

@@ -1,0 +1,148 @@
+"""What `a[b]` is, and which numbers and masks Dynamo has to read for it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.values import (
+    STR,
+    UNKNOWN,
+    Dict,
+    Instance,
+    Py,
+    Seq,
+    Tensor,
+    Union,
+    Value,
+    is_none,
+    join_all,
+    mixed,
+    options,
+    tensor_of,
+)
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
+class Subscripts:
+    def __init__(self, at: Context) -> None:
+        self.at = at
+
+    def check_sizes(self, node: ast.expr, env: Env, frame: Frame) -> None:
+        """Note slice bounds that are tensors."""
+        parts = node.elts if isinstance(node, ast.Tuple) else [node]
+        for part in parts:
+            if isinstance(part, ast.Slice):
+                for bound in (part.lower, part.upper, part.step):
+                    if bound is not None:
+                        value = self.at.expressions.quietly(bound, env, frame)
+                        tensor = tensor_of(value)
+                        if tensor is not None and self.at.notebook.listens("size tensor", frame):
+                            if any(isinstance(o, Py) and o.type in ("int", "float") for o in options(value)):
+                                tensor = tensor.but(sure=False)  # a plain number on another path
+                            self.at.notebook.note(bound, "size tensor", frame, about=tensor)
+
+    def subscript(self, node: ast.Subscript, env: Env, frame: Frame) -> Value:
+        owner = self.at.expressions.eval(node.value, env, frame)
+        index = self.at.expressions.eval(node.slice, env, frame)
+        results = [self.item(o, index, node, env, frame) for o in options(owner) if is_none(o) is not True]
+        result = join_all(results)
+        if isinstance(owner, Union) and owner.declared and isinstance(result, Union):
+            return Union(result.options, True)  # an element of one of several kinds, as the annotation says
+        return result
+
+    def item(self, owner: Value, index: Value, node: ast.Subscript, env: Env, frame: Frame) -> Value:
+        if isinstance(owner, Tensor):
+            return self.index_tensor(owner, index, node, env, frame)
+        if isinstance(owner, Seq):
+            if isinstance(index, Py):
+                if index.type == "slice":
+                    self.check_sizes(node.slice, env, frame)
+                    return self._slice(owner, node.slice)
+                if isinstance(index.const, int) and owner.elts is not None:
+                    try:
+                        return owner.elts[index.const]
+                    except IndexError:
+                        return UNKNOWN
+                if isinstance(index.const, int) and owner.prefix and 0 <= index.const < len(owner.prefix):
+                    return owner.prefix[index.const]
+            tensor = tensor_of(index)
+            if tensor is not None and self.at.notebook.listens("size tensor", frame):
+                self.at.notebook.note(node.slice, "size tensor", frame, about=tensor)
+            return mixed(owner.elem, owner.type == "args")
+        if isinstance(owner, Dict):
+            if isinstance(index, Py) and isinstance(index.const, str) and index.const in owner.items:
+                return owner.items[index.const]
+            everything = join_all([*owner.items.values(), owner.elem]) if owner.items else owner.elem
+            return mixed(everything, owner.keywords)
+        if isinstance(owner, Instance):
+            return self.at.objects.instance_item(owner, index, frame)
+        if isinstance(owner, Py) and owner.type == "str":
+            return STR
+        if owner is UNKNOWN and self.at.notebook.listens("index mask", frame):
+            # Only a tensor, or what holds tensors, can be read through a mask.
+            for part in index.elts or () if isinstance(index, Seq) and index.type == "tuple" else (index,):
+                if isinstance(part, Tensor) and part.dtype == "bool" and part.ndim != 0:
+                    self.at.notebook.note(node, "index mask", frame, about=part)
+        return UNKNOWN
+
+    def _slice(self, owner: Seq, node: ast.expr) -> Value:
+        if owner.elts is not None and isinstance(node, ast.Slice) and node.step is None:
+            bounds: list[int | None] = []
+            for part in (node.lower, node.upper):
+                if part is None:
+                    bounds.append(None)
+                    continue
+                sign = 1
+                if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub):
+                    sign, part = -1, part.operand
+                if not (isinstance(part, ast.Constant) and isinstance(part.value, int)):
+                    return Seq(None, owner.elem, owner.type)
+                bounds.append(sign * part.value)
+            return Seq(owner.elts[slice(*bounds)], None, owner.type)
+        return Seq(None, owner.elem, owner.type)
+
+    def index_tensor(self, owner: Tensor, index: Value, node: ast.Subscript, env: Env, frame: Frame) -> Value:
+        if isinstance(index, Py) and index.type == "str":
+            return UNKNOWN
+        parts = (
+            index.elts
+            if isinstance(index, Seq) and index.elts is not None and index.type == "tuple"
+            else [index]
+        )
+        self.check_sizes(node.slice, env, frame)
+        ndim = owner.ndim
+        for part in parts:
+            mask = tensor_of(part)
+            if (
+                isinstance(part, Seq)
+                and part.type == "list"
+                and part.elts
+                and self.at.notebook.listens("index mask", frame)
+            ):
+                if all(isinstance(e, Py) and e.type == "bool" for e in part.elts):
+                    self.at.notebook.note(node, "index mask", frame)
+            if ndim is not None:
+                if isinstance(part, Py):
+                    ndim += {"int": -1, "none": 1, "slice": 0, "ellipsis": 0, "bool": 1}.get(part.type, -99)
+                else:
+                    ndim = ndim - 1 if mask is not None and mask.ndim == 0 else -99
+            if self.is_number(mask) and self.at.notebook.listens("size tensor", frame):
+                self.at.notebook.note(node, "size tensor", frame, about=mask)
+            if mask is not None and mask.dtype == "bool" and isinstance(node.ctx, (ast.Load, ast.Store)):
+                if self.at.notebook.listens("index mask", frame):
+                    self.at.notebook.note(node, "index mask", frame, about=mask)
+        return Tensor(
+            owner.dtype,
+            owner.origin,
+            owner.sure,
+            owner.array,
+            ndim if ndim is not None and ndim >= 0 else None,
+        )
+
+    def is_number(self, index: Tensor | None) -> bool:
+        """Whether an index is a computed tensor of no dimensions, which Dynamo has to read."""
+        return index is not None and index.ndim == 0 and index.dtype != "bool" and not index.leaf

@@ -1,0 +1,37 @@
+"""Small questions about syntax: the dotted name of an expression, a function's parameters, imports above a line."""
+
+from __future__ import annotations
+
+import ast
+
+from pt2lint.static.values import Func
+
+
+def dotted(node: ast.expr) -> str | None:
+    """`a.b.c` as text, or None if the expression is anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        owner = dotted(node.value)
+        return None if owner is None else f"{owner}.{node.attr}"
+    return None
+
+
+def parameters_of(func: Func) -> list[str]:
+    """The names that positional arguments of a call fill."""
+    a = func.node.args
+    return [p.arg for p in [*a.posonlyargs, *a.args]][1 if func.bound is not None else 0 :]
+
+
+def imported_above(library: str, tree: ast.Module, line: int) -> bool:
+    """Whether a top-level import of the library stands above the line."""
+    for statement in tree.body:
+        if statement.lineno >= line:
+            return False
+        if isinstance(statement, ast.Import):
+            names = [alias.name for alias in statement.names]
+        else:
+            names = [statement.module or ""] if isinstance(statement, ast.ImportFrom) else []
+        if any(name.split(".")[0] == library for name in names):
+            return True
+    return False

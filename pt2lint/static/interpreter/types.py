@@ -1,0 +1,189 @@
+"""What values are: of which type, what an annotation promises, and in the words of Op.args."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.source.nodes import unit_of
+from pt2lint.static.values import (
+    CONSTANT,
+    LEAF,
+    NONE,
+    UNKNOWN,
+    Class,
+    Dict,
+    Ext,
+    Func,
+    Instance,
+    Py,
+    Seq,
+    Tensor,
+    Union,
+    Value,
+    Wrapped,
+    join_all,
+    options,
+)
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+DEEPEST = 4  # lists in lists that `Types.sort` looks into
+
+
+class Types:
+    def __init__(self, at: Context) -> None:
+        self.at = at
+
+    def is_instance(self, value: Value, names: tuple[str, ...]) -> bool | None:
+        """isinstance(value, any of the named types), where it can be told."""
+        own = isinstance(value, Instance) and value.cls is not None
+        return self.at.models.is_instance(value, names, own and bool(self.at.classes.bases(value.cls)[1]))  # type: ignore
+
+    def annotation(self, node: ast.expr | None, frame: Frame, line: int = 0, text: str = "") -> Value:
+        """The value that an annotation promises."""
+        if node is None:
+            return UNKNOWN
+        if isinstance(node, ast.Constant):
+            if node.value is None:
+                return NONE
+            if isinstance(node.value, str):
+                try:
+                    return self.annotation(
+                        ast.parse(node.value, mode="eval").body, frame, line or node.lineno, text
+                    )
+                except SyntaxError:
+                    return UNKNOWN
+            return UNKNOWN
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            return declare(
+                [
+                    self.annotation(node.left, frame, line, text),
+                    self.annotation(node.right, frame, line, text),
+                ]
+            )
+        origin = (frame.module.path, line or node.lineno, text or "annotated as a tensor")
+        if isinstance(node, ast.Subscript):
+            base = self.at.expressions.quietly(node.value, {}, frame)
+            base, node = self.subscripted_type(base, node, frame)
+            name = base.name if isinstance(base, Ext) else ""
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            said, dtype = self.at.models.form(name)
+            if said == "optional":
+                return declare([NONE, self.annotation(parts[0], frame, line, text)])
+            if said == "either":
+                return declare([self.annotation(p, frame, line, text) for p in parts])
+            if said == "first":
+                return self.annotation(parts[0], frame, line, text)
+            if said == "tensor":
+                value = self.annotation(parts[0], frame, line, text)
+                return value.but(dtype=dtype) if isinstance(value, Tensor) else value
+            if said in ("list", "set"):
+                return Seq(None, self.annotation(parts[0], frame, line, text), said)
+            if said == "tuple":
+                values = [self.annotation(p, frame, line, text) for p in parts if not _is_ellipsis(p)]
+                if len(values) < len(parts):
+                    return Seq(None, values[0] if values else UNKNOWN, "tuple")
+                if len(values) == 1:
+                    # `tuple[Tensor]` is often written for a tuple of any length.
+                    return Seq(None, values[0], "tuple")
+                return Seq(values, None, "tuple")
+            if said == "dict" and len(parts) == 2:
+                return Dict({}, self.annotation(parts[1], frame, line, text))
+            return UNKNOWN
+        value = self.at.expressions.quietly(node, {}, frame)
+        if isinstance(value, Ext):
+            promised = self.at.models.value_of_type(value.name, origin)
+            if isinstance(promised, Tensor) and not promised.array:
+                return promised.but(leaf=LEAF)
+            return self.at.models.value_of_type(value.name) or UNKNOWN
+        if isinstance(value, Class):
+            info = value.info
+            externals = self.at.classes.bases(info)[1]
+            if any(self.at.models.plays(e, "tensor type") for e in externals):
+                return Tensor(None, origin, leaf=LEAF)
+            if any(self.at.models.plays(e, "typing") for e in externals):
+                return UNKNOWN
+            return self.at.objects.instance(info)
+        alias = self.at.names.alias(node.id, frame.module) if isinstance(node, ast.Name) else None
+        if alias is not None and frame.depth < 4:
+            module, target = alias
+            inner = Frame(module, (1, 1), "the module")
+            inner.depth = frame.depth + 1
+            return self.annotation(target, inner, line or node.lineno, text)
+        return UNKNOWN
+
+    def subscripted_type(self, base: Value, node: ast.Subscript, frame: Frame) -> tuple[Value, ast.Subscript]:
+        """`Float["b n"]`, where Float's `__getitem__` returns `self.dtype[Tensor, shape]`, is that type."""
+        if isinstance(base, Instance) and base.cls is not None:
+            found = self.at.classes.find_method(base.cls, "__getitem__")
+            last = found[1].body[-1] if found is not None else None
+            if found is not None and isinstance(last, ast.Return) and isinstance(last.value, ast.Subscript):
+                owner, method = found
+                me: Env = {method.args.args[0].arg: base} if method.args.args else {}
+                within = Frame(owner.module, unit_of(method), "", cls=owner, me=base)
+                return self.at.expressions.quietly(last.value.value, me, within), last.value
+        return base, node
+
+    def sort(self, value: Value, depth: int = 0) -> str:
+        """What a value is, in the short words of Op.args. A list may hold itself: what lies deep is not looked at."""
+        if depth > DEEPEST:
+            return "unknown"
+        kinds = []
+        for o in options(value):
+            if isinstance(o, Tensor):
+                word = ("array" if o.array else "tensor") + (f":{o.dtype}" if o.dtype else "")
+                if o.array and o.leaf == CONSTANT:
+                    word = "number"
+                kinds.append(word if o.sure else word + "?")
+            elif isinstance(o, Py):
+                kinds.append(
+                    "constant " + repr(o.const) if isinstance(o.const, (int, str, float)) else o.type
+                )
+            elif isinstance(o, (Seq, Dict)):
+                elem = o.elem
+                if isinstance(o, Dict) and o.items:
+                    elem = next((v for v in o.items.values() if "tensor" in self.sort(v, depth + 1)), elem)
+                kinds.append(f"{o.type if isinstance(o, Seq) else 'dict'} of {self.sort(elem, depth + 1)}")
+            elif isinstance(o, Instance):
+                kinds.append(o.external or ("module" if self.at.classes.is_module(o.cls) else "object"))
+            elif isinstance(o, Ext):
+                kinds.append("external " + o.name)
+            elif isinstance(o, Func):
+                kinds.append("function over a tensor" if _closes_over_tensor(o) else "function")
+            elif isinstance(o, Wrapped):
+                kinds.append(o.how)
+            else:
+                kinds.append(o.kind)
+        return " | ".join(dict.fromkeys(kinds))
+
+    def sorts(
+        self, args: list[Value], kwargs: dict[str, Value], receiver: Value | None = None
+    ) -> dict[int | str, str]:
+        found: dict[int | str, str] = {i: self.sort(a) for i, a in enumerate(args)}
+        found.update({k: self.sort(v) for k, v in kwargs.items()})
+        if receiver is not None:
+            found["self"] = self.sort(receiver)
+            if isinstance(receiver, Tensor) and receiver.leaf == LEAF:
+                found["input"] = "self"
+        return found
+
+
+def _closes_over_tensor(function: Func) -> bool:
+    """Whether a lambda reads a tensor of the function that it stands in."""
+    env = function.env or {}
+    return isinstance(function.node, ast.Lambda) and any(
+        isinstance(n, ast.Name) and isinstance(env.get(n.id), Tensor) for n in ast.walk(function.node.body)
+    )
+
+
+def declare(values: list[Value]) -> Value:
+    """One of several kinds, as an annotation says."""
+    joined = join_all(values)
+    return Union(joined.options, True) if isinstance(joined, Union) else joined
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is ...

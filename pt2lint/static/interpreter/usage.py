@@ -1,0 +1,147 @@
+"""What a parameter is where nobody says: a tensor, if the function uses it as only a tensor can be used."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from pt2lint.static.interpreter.frame import Frame, title
+from pt2lint.static.source.nodes import unit_of, walk
+from pt2lint.static.values import (
+    LEAF,
+    UNKNOWN,
+    Ext,
+    Func,
+    Instance,
+    Seq,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
+class Usage:
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self.telling = at.models.last_words("tells a tensor")
+        self._used: dict[Any, dict[str, tuple[int, str]]] = {}
+
+    def by_use(self, func: Func, parameter: ast.arg, frame: Frame) -> Value:
+        """A tensor, if the function uses the parameter, before binding it anew, as only a tensor can be."""
+        uses = self._uses_of(func)
+        reason = uses.get(parameter.arg)
+        if reason is None:
+            return UNKNOWN
+        line, phrase = reason
+        return Tensor(None, (func.module.path, line, f"`{parameter.arg}` {phrase}"), leaf=LEAF)
+
+    def _uses_of(self, func: Func) -> dict[str, tuple[int, str]]:
+        node = func.node
+        known = self._used.get(node)
+        if known is not None:
+            return known
+        found: dict[str, tuple[int, str]] = {}
+        self._used[node] = found
+        assert not isinstance(node, ast.Lambda)
+        names = {p.arg for p in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
+        rebound: dict[str, int] = {}
+        several: set[str] = set()
+        candidates: list[tuple[str, int, str]] = []
+        frame = Frame(func.module, unit_of(node), "", cls=func.defined_in, me=func.bound, closure=func.env)
+        me = node.args.args[0].arg if func.defined_in is not None and node.args.args else ""
+        for n in walk(node):
+            if isinstance(n, ast.Name):
+                if n.id in names and isinstance(n.ctx, ast.Store):
+                    end = n.lineno
+                    rebound[n.id] = min(rebound.get(n.id, end), end)
+            elif isinstance(n, ast.Attribute):
+                if isinstance(n.value, ast.Name) and n.value.id in names and n.attr in self.telling:
+                    candidates.append((n.value.id, n.lineno, f"is used as a tensor: `.{n.attr}`"))
+            elif isinstance(n, ast.Call):
+                passed = [
+                    (i, a.id) for i, a in enumerate(n.args) if isinstance(a, ast.Name) and a.id in names
+                ]
+                if (
+                    passed
+                    and isinstance(n.func, ast.Name)
+                    and n.func.id in self.at.models.last_words("decides by type")
+                ):
+                    several.add(passed[0][1])  # it takes values of several kinds, and tells them apart
+                    continue
+                if passed and passed[0][0] == 0:
+                    phrase = self._takes_tensor(n.func, me, func, frame)
+                    if phrase:
+                        candidates.append((passed[0][1], n.lineno, phrase))
+                        continue
+                named = [
+                    (k.arg, k.value.id)
+                    for k in n.keywords
+                    if k.arg and isinstance(k.value, ast.Name) and k.value.id in names
+                ]
+                if passed or named:
+                    inner = self.callee(n.func, me, func, frame)
+                    if inner is not None:
+                        candidates += self._passed_on(inner, [*passed, *named], n.lineno)
+        for name, line, phrase in sorted(candidates, key=lambda c: c[1]):
+            if name not in found and name not in several and line <= rebound.get(name, line):
+                found[name] = (line, phrase)
+        return found
+
+    def callee(self, callee: ast.expr, me: str, func: Func, frame: Frame) -> Func | None:
+        """The function of the project that a call in a function's body runs, if that is plain to see."""
+        value: Value = UNKNOWN
+        if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name) and callee.value.id == me:
+            if isinstance(func.bound, Instance) and func.bound.cls is not None:
+                value = self.at.objects.instance_attribute(func.bound, callee.attr, frame)
+        elif isinstance(callee, ast.Name) and func.env is None:
+            value = self.at.expressions.quietly(callee, {}, frame)
+        if isinstance(value, Instance) and value.cls is not None and self.at.classes.is_module(value.cls):
+            found = self.at.classes.find_method(value.cls, "forward")
+            value = self.at.classes.method_value(*found, value) if found is not None else UNKNOWN
+        return value if isinstance(value, Func) and not isinstance(value.node, ast.Lambda) else None
+
+    def _passed_on(
+        self, inner: Func, passed: list[tuple[int, str] | tuple[str, str]], line: int
+    ) -> list[tuple[str, int, str]]:
+        """Which of the passed names the callee uses as tensors."""
+        uses = self._uses_of(inner)
+        a = inner.node.args
+        positional = [p.arg for p in [*a.posonlyargs, *a.args]][1 if inner.bound is not None else 0 :]
+        found = []
+        for where, name in passed:
+            parameter = (
+                where if isinstance(where, str) else (positional[where] if where < len(positional) else "")
+            )
+            if parameter in uses:
+                found.append((name, line, f"is given to `{title(inner)}`, where it {uses[parameter][1]}"))
+        return found
+
+    def _takes_tensor(self, callee: ast.expr, me: str, func: Func, frame: Frame) -> str:
+        """Why the first argument of this call is a tensor, or ""."""
+        if isinstance(callee, ast.Attribute):
+            head: ast.expr = callee.value
+            while isinstance(head, ast.Attribute):
+                head = head.value
+            if not isinstance(head, ast.Name):
+                return ""
+            if head.id == me and isinstance(callee.value, ast.Name) and isinstance(func.bound, Instance):
+                if func.bound.cls is None or not self.at.classes.is_module(func.bound.cls):
+                    return ""
+                value = self.at.objects.instance_attribute(func.bound, callee.attr, frame)
+                if isinstance(value, Instance) and value.cls is None and value.external:
+                    entry = self.at.models.of(value.external)
+                    if entry.forward is not None and "passes on" not in entry.roles:
+                        return f"is given to `{value.external.rsplit('.', 1)[-1]}`"
+                if isinstance(value, Seq) and value.type == "Sequential" and value.elts:
+                    return "is given to `Sequential`"
+                return ""
+            if head.id not in func.module.imports:
+                return ""
+        elif not isinstance(callee, ast.Name) or callee.id not in func.module.imports:
+            return ""
+        value = self.at.expressions.quietly(callee, {}, frame)
+        if isinstance(value, Ext) and self.at.models.takes_tensor_first(value.name):
+            return f"is given to `{value.name}`"
+        return ""

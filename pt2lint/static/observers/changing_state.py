@@ -1,0 +1,214 @@
+"""State that changes inside of compiled code: counters, sizes that are kept, lists that grow."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.observers.sizes import from_shape
+from pt2lint.static.source.modules import ClassInfo
+from pt2lint.static.source.nodes import FunctionNode, walk
+from pt2lint.static.values import (
+    Dict,
+    Instance,
+    Py,
+    Seq,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
+class ChangingState:
+    def __init__(self, at: Context) -> None:
+        self.at = at
+
+    def changed(self, target: ast.expr, current: Value, env: Env, frame: Frame) -> None:
+        """A number is read and written back: `self.step += 1`, `global n; n += 1`."""
+        if not frame.region or not isinstance(current, Py) or current.type != "int" or current.read:
+            return
+        if isinstance(target, ast.Attribute) and self.at.notebook.listens("change attribute", frame):
+            owner = self.at.expressions.quietly(target.value, env, frame)
+            if isinstance(owner, Instance) and owner.cls is not None and self.at.classes.is_module(owner.cls):
+                self.at.notebook.note(
+                    target, "change attribute", frame, args=self.made_once(owner.cls, target.attr, frame)
+                )
+        elif (
+            isinstance(target, ast.Name)
+            and target.id in frame.globals
+            and self.at.notebook.listens("change global", frame)
+        ):
+            self.at.notebook.note(target, "change global", frame)
+
+    def kept(self, target: ast.Attribute | ast.Subscript, frame: Frame) -> None:
+        """A module keeps a size that compares with the next call's, or something in a dictionary under a size."""
+        me, node = frame.me, self.at.functions.active[-1] if self.at.functions.active else None
+        if (
+            not frame.region
+            or not self.at.notebook.listens("keep by size", frame)
+            or not isinstance(me, Instance)
+        ):
+            return
+        node = node[0] if isinstance(node, tuple) else node
+        place = target.value if isinstance(target, ast.Subscript) else target
+        if (
+            not isinstance(place, ast.Attribute)
+            or not _is_self(place)
+            or not isinstance(node, ast.FunctionDef)
+        ):
+            return
+        if me.cls is None or not self.at.classes.is_module(me.cls):
+            return
+        methods = [
+            m
+            for c in self.at.classes.bases(me.cls)[0]
+            for m in c.methods.values()
+            if m in self.at.functions.reached or m is node
+        ]
+        statement = next(
+            (
+                p
+                for p in walk(node)
+                if isinstance(p, ast.Assign) and target in p.targets and len(p.targets) == 1
+            ),
+            None,
+        )
+        if statement is None:
+            return
+        if isinstance(target, ast.Subscript):
+            makers = {m.name for c in self.at.classes.bases(me.cls)[0] for m, _ in c.assigned(place.attr)}
+            if makers == {"__init__"} and from_shape(target.slice, node, methods):
+                self.at.notebook.note(target, "keep by size", frame, args={"how": "item"})
+        elif from_shape(statement.value, node, methods) and _decides(place, statement, node):
+            self.at.notebook.note(target, "keep by size", frame, args={"how": "number"})
+
+    def assigned(
+        self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
+    ) -> None:
+        """`self.n = size`, `self.kept[size] = ...`"""
+        if isinstance(target, ast.Subscript):
+            if isinstance(owner, Dict):
+                self.kept(target, frame)
+        elif isinstance(target, ast.Attribute) and owner is frame.me:
+            if isinstance(value, Py) and value.type == "int":
+                self.kept(target, frame)
+
+    def made_once(self, cls: ClassInfo, name: str, frame: Frame) -> dict[int | str, str]:
+        """Where `__init__` makes an attribute that nothing else in the file knows of but the function that runs:
+        {"made": "LINE COLUMN END_LINE END_COLUMN NUMBER"}, places as in an edit; {} where that is not so."""
+        stores = [
+            (m, v) for c in self.at.classes.bases(cls)[0] for m, v in c.assigned(name) if m.name == "__init__"
+        ]
+        if len(stores) != 1:
+            return {}
+        init, value = stores[0]
+        if not isinstance(value, ast.Constant) or type(value.value) is not int:
+            return {}
+        first, last = frame.unit
+        statement = None
+        for part in walk(frame.module.tree):
+            if isinstance(part, ast.Assign) and part.value is value:
+                statement = part
+            elif isinstance(part, ast.Attribute) and part.attr == name:
+                inside = first <= part.lineno <= last
+                if not _is_self(part) or not (inside or init.lineno <= part.lineno <= (init.end_lineno or 0)):
+                    return {}
+        above = [p for p in init.body if isinstance(p, ast.Expr) and ".__init__" in ast.unparse(p)]
+        if (
+            statement is None
+            or len(statement.targets) != 1
+            or not above
+            or above[0].lineno >= statement.lineno
+        ):
+            return {}
+        column = frame.module.column
+        place = (
+            statement.lineno,
+            column(statement.lineno, statement.col_offset),
+            statement.end_lineno or 0,
+            column(statement.end_lineno or 0, statement.end_col_offset or 0),
+        )
+        return {"made": " ".join(map(str, (*place, value.value)))}
+
+    def calling(self, node: ast.Call, func: Value, env: Env, frame: Frame) -> None:
+        """`self.seen.append(x)`, `SEEN.append(x)`: a list that nothing in sight makes shorter."""
+        callee = node.func
+        if (
+            not frame.region
+            or not isinstance(callee, ast.Attribute)
+            or callee.attr not in self.at.models.last_words("grows")
+        ):
+            return
+        place = callee.value
+        if isinstance(place, ast.Name) and self.at.notebook.listens("grow global", frame):
+            module = frame.module
+            made = module.assigned.get(place.id, ())
+            if place.id in env or (frame.closure is not None and place.id in frame.closure) or len(made) != 1:
+                return
+            if isinstance(made[0], ast.List) and not _shortened(
+                module.tree, place, self.at.models.last_words("shrinks")
+            ):
+                self.at.notebook.note(node, "grow global", frame)
+        elif isinstance(place, ast.Attribute) and self.at.notebook.listens("grow attribute", frame):
+            owner = self.at.expressions.quietly(place.value, env, frame)
+            if (
+                not isinstance(owner, Instance)
+                or owner.cls is None
+                or not self.at.classes.is_module(owner.cls)
+            ):
+                return
+            value = self.at.expressions.quietly(place, env, frame)
+            if not isinstance(value, Seq) or value.type != "list":
+                return
+            order = self.at.classes.bases(owner.cls)[0]
+            made_in = [method.name for c in order for method, _ in c.assigned(place.attr)]
+            if set(made_in) == {"__init__"} and not any(
+                _shortened(tree, place, self.at.models.last_words("shrinks"))
+                for tree in {id(c.module): c.module.tree for c in order}.values()
+            ):
+                self.at.notebook.note(node, "grow attribute", frame)
+
+
+def _decides(place: ast.Attribute, statement: ast.Assign, node: FunctionNode) -> bool:
+    """Whether an `if` that compares the attribute leads to the statement, or returns before it."""
+    return any(
+        isinstance(side, ast.Attribute) and side.attr == place.attr and _is_self(side)
+        for part in walk(node)
+        if isinstance(part, ast.If)
+        and (isinstance(part.body[-1], ast.Return) or any(statement in walk(b) for b in part.body))
+        for test in walk(part.test)
+        if isinstance(test, ast.Compare)
+        for side in (test.left, *test.comparators)
+    )
+
+
+def _shortened(tree: ast.AST, place: ast.Name | ast.Attribute, shrinks: frozenset[str]) -> bool:
+    """Whether the list of that name is emptied, or assigned through another object, anywhere in the file."""
+    name = place.id if isinstance(place, ast.Name) else place.attr
+
+    def is_it(node: ast.AST) -> bool:
+        return (isinstance(node, ast.Attribute) and node.attr == name) or (
+            isinstance(node, ast.Name) and node.id == name and isinstance(place, ast.Name)
+        )
+
+    for node in walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in shrinks and is_it(node.func.value):
+                return True
+        elif isinstance(node, (ast.Delete, ast.Assign)):
+            for target in node.targets:
+                inner = target.value if isinstance(target, ast.Subscript) else target
+                if is_it(inner):
+                    if isinstance(target, ast.Subscript):
+                        return True
+                    if isinstance(inner, ast.Attribute) and not _is_self(inner):
+                        return True
+        elif isinstance(node, ast.Global) and name in node.names:
+            return True
+    return False
+
+
+def _is_self(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == "self"

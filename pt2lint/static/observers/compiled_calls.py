@@ -1,0 +1,240 @@
+"""Calls of what was compiled, attributes of it that are read, and what code outside sets in it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from pt2lint.static.interpreter.frame import Env, Frame, title
+from pt2lint.static.interpreter.syntax import parameters_of
+from pt2lint.static.observers.uses import Uses, uses
+from pt2lint.static.source.modules import ClassInfo
+from pt2lint.static.source.nodes import FunctionNode, below, unit_of, walk
+from pt2lint.static.values import (
+    UNKNOWN,
+    Ext,
+    Func,
+    Instance,
+    Seq,
+    Value,
+    Wrapped,
+)
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
+MANY = 2  # calls of torch functions on tensors that make a method worth compiling
+
+
+class CompiledCalls:
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self._decisive: dict[FunctionNode, Uses] = {}
+
+    def read(self, owner: Wrapped, name: str, node: ast.expr, frame: Frame) -> None:
+        """An attribute of what torch.compile returned is read."""
+        inner = owner.inner
+        module = isinstance(inner, Instance) and (inner.cls is None or self.at.classes.is_module(inner.cls))
+        if (module or inner is UNKNOWN) and self.at.notebook.listens("attribute of compiled", frame):
+            self.at.notebook.note(
+                node, "attribute of compiled", frame, args=self.words_of_compiled(inner, name, frame)
+            )
+
+    def words_of_compiled(self, inner: Value, name: str, frame: Frame) -> dict[int | str, str]:
+        """What rules are told of `compiled.name`."""
+        words: dict[int | str, str] = {"name": "constant " + repr(name), "self": self.at.types.sort(inner)}
+        found = (
+            self.at.classes.find_method(inner.cls, name)
+            if isinstance(inner, Instance) and inner.cls
+            else None
+        )
+        if found is not None:
+            words["method"] = self.compute(*found) or self.computes(*found)
+        elif isinstance(inner, Instance) and inner.cls is not None:
+            value = self.at.objects.state(inner).get(name, UNKNOWN)
+            layer = isinstance(value, Instance) and (
+                value.cls is None or self.at.classes.is_module(value.cls)
+            )
+            if (layer or _is_stack(value)) and id(value) not in self.at.calls.roots.settings:
+                words["part"] = "module"
+        if "_orig_mod" in frame.module.source:
+            words["aware"] = "_orig_mod"
+        return words
+
+    def compute(self, cls: ClassInfo, node: FunctionNode) -> str:
+        """What a method does that compiling could speed up: "calls self", "calls forward", "calls NAME", or ""."""
+        if not node.args.args:
+            return ""
+        me = node.args.args[0].arg
+        for decorator in node.decorator_list:
+            named = decorator.func if isinstance(decorator, ast.Call) else decorator
+            value = self.at.expressions.quietly(named, cls.env or {}, Frame(cls.module, (1, 1), ""))
+            if not isinstance(value, Ext) or not self.at.models.plays(value.name, "without gradients"):
+                return ""
+        layers = {name for name, value in cls.layers() if self._makes_module(value, cls)}
+        for part in walk(node):
+            if isinstance(part, ast.Call):
+                callee = part.func
+                if isinstance(callee, ast.Name) and callee.id == me:
+                    return "calls self"
+                if (
+                    isinstance(callee, ast.Attribute)
+                    and isinstance(callee.value, ast.Name)
+                    and callee.value.id == me
+                ):
+                    if callee.attr == "forward":
+                        return "calls forward"
+                    if callee.attr in layers:
+                        return f"calls {callee.attr}"
+        return ""
+
+    def computes(self, cls: ClassInfo, node: FunctionNode) -> str:
+        """ "computes" where a method that is given something does several things to tensors, else ""."""
+        parameters = {p.arg for p in [*node.args.args[1:], *node.args.kwonlyargs]}
+        if not parameters or node.decorator_list:
+            return ""
+        frame = Frame(cls.module, unit_of(node), "", cls=cls)
+        done = 0
+        for part in walk(node):
+            if isinstance(part, ast.Call) and isinstance(part.func, (ast.Name, ast.Attribute)):
+                callee = self.at.expressions.quietly(part.func, cls.env or {}, frame)
+                if isinstance(callee, Ext) and self.at.models.takes_tensor_first(callee.name):
+                    done += 1
+        return "computes" if done >= MANY else ""
+
+    def _makes_module(self, value: ast.expr, cls: ClassInfo) -> bool:
+        if not isinstance(value, ast.Call):
+            return False
+        callee = self.at.expressions.quietly(value.func, cls.env or {}, Frame(cls.module, (1, 1), ""))
+        if isinstance(callee, Ext):
+            return self.at.models.of(callee.name).forward is not None
+        info = getattr(callee, "info", None)
+        return info is not None and self.at.classes.is_module(info)
+
+    def compiled(self, func: Value, node: Any, frame: Frame | None) -> None:
+        """A generator function is compiled, at a call of torch.compile (`node`) or by a decorator."""
+        if not isinstance(func, Func):
+            return
+        definition = func.node
+        if isinstance(definition, ast.Lambda) or not _yields(definition):
+            return
+        if node is None:
+            node = next((d for d in definition.decorator_list if "compile" in ast.dump(d)), None)
+            frame = Frame(func.module, unit_of(definition), definition.name)
+        if node is not None and frame is not None and self.at.notebook.listens("compile generator", frame):
+            self.at.notebook.note(
+                node, "compile generator", frame, args={"name": "constant " + repr(definition.name)}
+            )
+
+    def called_compiled(
+        self,
+        func: Wrapped | Instance,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: Any,
+        frame: Frame,
+    ) -> None:
+        """A compiled callable is called from code that is not compiled."""
+        if not isinstance(node, ast.Call) or not self.at.notebook.listens("call compiled", frame):
+            return
+        inner = self.at.calls.roots.body_of(func.inner if isinstance(func, Wrapped) else func)
+        words: dict[int | str, str] = {i: self.at.types.sort(a) for i, a in enumerate(args)}
+        words.update({k: self.at.types.sort(v) for k, v in kwargs.items()})
+        for name, value in self.at.calls.roots.settings.get(id(func), (None, {}))[1].items():
+            words["compile " + name] = value
+        if inner is not None:
+            names, used = parameters_of(inner), self.uses_of(inner)
+            a = inner.node.args
+            given = [*enumerate(names[: len(args)]), *((k, k) for k in kwargs)]
+            given += [(stars, p.arg) for stars, p in (("*", a.vararg), ("**", a.kwarg)) if p is not None]
+            for at, name in given:
+                words[f"name {at}"] = name
+                if name in used:
+                    how, path, line = used[name]
+                    words[f"use {at}"], words[f"at {at}"] = how, f"{path}:{line}"
+            words |= {"to": title(inner), "to at": f"{inner.module.path}:{inner.node.lineno}"}
+        self.at.notebook.note(node, "call compiled", frame, args=words)
+
+    def uses_of(self, func: Func) -> Uses:
+        """What decides how often the function is compiled: see `pt2lint.static.observers.uses`."""
+        definition = func.node
+        assert not isinstance(definition, ast.Lambda)
+        known = self._decisive.get(definition)
+        if known is not None:
+            return known
+        self._decisive[definition] = {}  # what a recursive call adds
+        frame = Frame(
+            func.module, unit_of(definition), "", cls=func.defined_in, me=func.bound, closure=func.env
+        )
+        me = definition.args.args[0].arg if func.bound is not None and definition.args.args else ""
+        env: Env = {me: func.bound} if func.bound is not None else {}
+
+        def follow(call: ast.Call) -> tuple[Uses, list[str]] | None:
+            inner = self.at.functions.usage.callee(call.func, me, func, frame)
+            return None if inner is None else (self.uses_of(inner), parameters_of(inner))
+
+        def evaluate(expression: ast.expr) -> Value:
+            return self.at.expressions.quietly(expression, env, frame)
+
+        found = self._decisive[definition] = uses(
+            definition, func.module.path, evaluate, follow, self.at.models, me
+        )
+        return found
+
+    def assigned(
+        self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
+    ) -> None:
+        """Code that is not compiled assigns an attribute of a compiled module, or of one inside of it."""
+        if (
+            frame.region
+            or not isinstance(target, ast.Attribute)
+            or not self.at.notebook.listens("set attribute of compiled", frame)
+        ):
+            return
+        head: ast.expr = target.value
+        while not self.at.calls.roots.is_compiled(self.at.expressions.quietly(head, env, frame)):
+            if not isinstance(head, ast.Attribute):
+                return
+            head = head.value
+        if isinstance(owner, Wrapped):
+            owner = owner.inner
+        if not isinstance(owner, Instance):
+            return
+        words: dict[int | str, str] = {0: self.at.types.sort(value), "head": ast.unparse(head)}
+        if owner.cls is None:
+            if target.attr == "p" and self.at.models.plays(owner.external, "rate"):
+                words |= {"use": f"constant {owner.external}", "to": owner.external or ""}
+                self.at.notebook.note(target, "set attribute of compiled", frame, args=words)
+            return
+        if (
+            not self.at.classes.is_module(owner.cls)
+            or self.at.classes.find_method(owner.cls, target.attr) is not None
+        ):
+            return  # no module, or a property of its own
+        for cls in self.at.classes.bases(owner.cls)[0]:
+            for method in cls.methods.values():
+                if method not in self.at.functions.reached or method.name == "__init__":
+                    continue
+                reader = Func(method, cls.module, cls.env, owner, cls)
+                use = self.uses_of(reader).get("." + target.attr)
+                if use is not None:
+                    words |= {"use": use.how, "at": f"{use.path}:{use.line}", "to": title(reader)}
+                    self.at.notebook.note(target, "set attribute of compiled", frame, args=words)
+                    return
+
+
+def _yields(node: FunctionNode) -> bool:
+    """Whether the function itself, not one inside it, yields."""
+    rest: list[ast.AST] = [*node.body]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            rest += below(part)
+    return False
+
+
+def _is_stack(value: Value | None) -> bool:
+    return isinstance(value, Seq) and value.type == "Sequential"
