@@ -44,6 +44,7 @@ class Checked:
     pages: dict[str, RulePage] = field(default_factory=dict)
     watched: list[str] = field(default_factory=list)
     runs: Sequence[Run] = ()
+    digests: dict[str, bytes] = field(default_factory=dict)  # of each file as it was before it was linted
 
     @property
     def cells(self) -> dict[str, Sequence[Place]]:
@@ -64,18 +65,22 @@ def check(
     force_exclude: bool = False,
     judge: Judge | None = None,
     cache_folder: str | None = None,
+    digests: bool = False,
 ) -> Checked:
     """Lint the paths, each file with the settings nearest to it, and let `judge` give verdicts.
 
     Never raises for what is in the files; `texts` stands in place of files, `beside` in place of others that these
     import. What is found out about files is
-    kept in `cache_folder`, if there is one.
+    kept in `cache_folder`, if there is one. `digests` asks for those of the files, by which a fix knows later that a
+    file still is what was linted.
     """
     given = dict(texts or {})
     discovery = Discovery((path for path in paths if path not in given), configs, force_exclude)
     checked = Checked(
         files=[*given, *discovery.files], problems=discovery.problems, notes=discovery.notes, texts=given
     )
+    if digests:
+        checked.digests = _digests(discovery.files)
     groups: dict[int, tuple[Settings, list[str]]] = {}
     for path in checked.files:
         settings = configs.of(os.path.dirname(path) or ".")
@@ -231,6 +236,18 @@ def _with_comments(checked: Checked) -> list[str]:
         if b"pt2lint:" in data or (b"noqa" in data.lower() and b"PT" in data.upper()):
             holding.append(path)
     return holding
+
+
+def _digests(paths: Iterable[str]) -> dict[str, bytes]:
+    from pt2lint.fixes.edit import digest
+
+    found = {}
+    for path in paths:
+        try:
+            found[path] = digest(_read_bytes(path))
+        except OSError:
+            continue  # linting says so
+    return found
 
 
 def _read_bytes(path: str) -> bytes:

@@ -21,7 +21,11 @@ SILENT = ("compiled code does not log", "Compiled code goes without it", "once f
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replace a range of one file by `text`."""
+    """Replace a range of one file by `text`.
+
+    `replaces` are the ranges (line, column, end line, end column) of the statements, expressions or comments that the
+    fix replaces; it holds all of them, whichever edit it stands at. Where it is empty that is the edit's own range.
+    """
 
     path: str
     line: int
@@ -29,6 +33,11 @@ class Edit:
     end_line: int
     end_column: int
     text: str
+    replaces: tuple[tuple[int, int, int, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        # What was kept as plain data comes back as lists.
+        object.__setattr__(self, "replaces", tuple(tuple(one) for one in self.replaces))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +106,7 @@ class Finding:
     fixes: tuple[Fix, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The object that --format json prints."""
+        """All of it as plain data; --format json prints it without what the edits replace."""
         return asdict(self)
 
     @property

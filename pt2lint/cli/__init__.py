@@ -280,6 +280,7 @@ def _run(options: argparse.Namespace, arguments: list[str]) -> int:
         force_exclude=options.force_exclude,
         judge=judge,
         cache_folder=None if options.no_cache else entries.folder(options.cache_dir),
+        digests=options.fix or options.diff or options.add_noqa,
     )
     if progress:
         progress("")  # takes the line away again
@@ -508,12 +509,13 @@ def _write_baseline(options: argparse.Namespace, checked: Checked) -> int:
 
 def _add_noqa(checked: Checked) -> int:
     import tokenize
+    from pathlib import Path
 
     from pt2lint.finding import Problem
-    from pt2lint.fixes.edit import EditError, read_source, write_atomically
+    from pt2lint.fixes.edit import EditError, decoded, only_comments, same_as_linted, write_atomically
     from pt2lint.project.suppress import add_noqa
 
-    done = 0
+    done: dict[str, int] = {}
     by_path: dict[str, list[Any]] = {}
     for finding in checked.findings:
         if finding.counts and finding.code != "PTX001":
@@ -523,29 +525,50 @@ def _add_noqa(checked: Checked) -> int:
             if path in checked.texts and path not in checked.notebooks:
                 continue
             if path in checked.notebooks:
-                _write_notebook(checked, path, add_noqa(checked.texts[path], findings))
+                text = checked.texts[path]
+                _write_notebook(checked, path, only_comments(path, text, add_noqa(text, findings)))
             else:
-                text, encoding = read_source(path)
-                write_atomically(path, add_noqa(text, findings), encoding)
-            done += len(findings)
+                data = Path(path).read_bytes()
+                same_as_linted(path, data, checked.digests)
+                text, encoding = decoded(path, data)
+                write_atomically(path, only_comments(path, text, add_noqa(text, findings)), encoding, data)
+            done[path] = len(findings)
         except (EditError, OSError, SyntaxError, tokenize.TokenError, ValueError) as error:
-            checked.problems.append(Problem(path, f"no comment was added: {error}"))
-    print(f"Silenced {done} findings in {len(by_path)} files.")
+            checked.problems.append(Problem(path, f"no comment was added: {_without(path, error)}"))
+    print(f"Silenced {sum(done.values())} findings in {len(done)} files.")
     sys.stderr.write(_lines(checked.problems))
     return 2 if checked.problems else 0
 
 
-def _write_notebook(checked: Checked, path: str, text: str) -> None:
-    data = checked.notebooks[path].with_text(text)
-    from pt2lint.fixes.edit import replace_file
+def _without(path: str, error: Exception) -> str:
+    """What went wrong, without the path that the line begins with."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return str(error).removeprefix(f"{path}: ")
 
-    replace_file(path, data.encode())
+
+def _write_notebook(checked: Checked, path: str, text: str) -> None:
+    from pt2lint.fixes.edit import EditError, replace_file, same_as_linted
+    from pt2lint.project.notebook import trouble
+
+    with open(path, "rb") as file:
+        data = file.read()
+    same_as_linted(path, data, checked.digests)
+    old = checked.notebooks[path]
+    new = old.with_text(text)
+    found = trouble(old, new, text)
+    if found:
+        raise EditError(f"{path}: nothing was written: the notebook {found}")
+    if b"\r\n" in data:  # inside of JSON's texts they are written out
+        new = new.replace("\n", "\r\n")
+    mark = b"\xef\xbb\xbf"
+    replace_file(path, (mark if data.startswith(mark) else b"") + new.encode(), data)
 
 
 def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verified: bool) -> int:
     from pt2lint.check import check
     from pt2lint.finding import Problem
-    from pt2lint.fixes.edit import EditError, fix_findings, write_atomically
+    from pt2lint.fixes.edit import fix_findings
 
     def relint(texts: Any) -> Any:
         # A notebook's code is fixed in one round: an import that was added moves into its first cell.
@@ -560,9 +583,10 @@ def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifi
         verified,
         None if verified else relint,
         texts=checked.texts,
+        digests=checked.digests,
     )
-    checked.problems += [Problem(None, text) for text in fixed.refused]
     if options.diff:
+        checked.problems += [Problem(None, text) for text in fixed.refused]
         patch = _diff(checked, fixed)
         if not options.output:
             _print_bytes(patch)
@@ -574,34 +598,25 @@ def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifi
     stdin = [path for path in checked.texts if path not in checked.notebooks]
     for path in stdin:
         sys.stdout.write(fixed.texts.pop(path, ("", checked.texts[path], ""))[1])
-    unwritten = set()
-    for path, (_, new, encoding) in sorted(fixed.texts.items()):
-        try:
-            if path in checked.notebooks:
-                _write_notebook(checked, path, new)
-            else:
-                write_atomically(path, new, encoding)
-        except (EditError, OSError, ValueError) as error:
-            unwritten.add(path)
-            told = error.strerror if isinstance(error, OSError) else str(error).removeprefix(f"{path}: ")
-            checked.problems.append(Problem(path, f"the fixes were not written: {told or error}"))
-    # A fix that belongs in several files is done where all of them were written.
-    taken = [
-        (finding, fix) for finding, fix in fixed.taken if not unwritten & {edit.path for edit in fix.edits}
-    ]
+
+    def write_notebook(path: str, text: str, encoding: str) -> None:
+        _write_notebook(checked, path, text)
+
+    fixed.write(dict.fromkeys(checked.notebooks, write_notebook))
+    checked.problems += [Problem(None, text) for text in fixed.refused]
     if stdin:
         out, err, status = _answer(options, checked)
         sys.stderr.write(err + out)
         return status
-    if fixed.texts.keys() - unwritten and not verified:
+    if fixed.texts and not verified:
         problems = checked.problems
         checked = check(options.paths or ["."], configs, force_exclude=options.force_exclude)
         _narrow(options, checked)
         checked.problems += [problem for problem in problems if problem not in checked.problems]
     else:
-        gone = {id(finding) for finding, _ in taken}
+        gone = {id(finding) for finding, _ in fixed.taken}
         checked.findings = [finding for finding in checked.findings if id(finding) not in gone]
-    checked.notes.append(_counted(len(taken), "fixed"))
+    checked.notes.append(_counted(len(fixed.taken), "fixed"))
     return _print_all(*_answer(options, checked))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import hashlib
 import io
 import os
 import re
@@ -205,7 +206,11 @@ def read_source(path: str | Path) -> tuple[str, str]:
 
     Raises OSError, and EditError where the bytes are not in the declared encoding.
     """
-    data = Path(path).read_bytes()
+    return decoded(path, Path(path).read_bytes())
+
+
+def decoded(path: str | Path, data: bytes) -> tuple[str, str]:
+    """The text of a Python file's bytes and its encoding, as `read_source`."""
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return data.decode(encoding), encoding
@@ -234,26 +239,55 @@ def check_source(path: str, text: str, encoding: str = "utf-8") -> bytes:
     return data
 
 
-def write_atomically(path: str | Path, text: str, encoding: str = "utf-8") -> None:
+def checked(path: str, old: str, edits: Sequence[Edit], encoding: str = "utf-8") -> str:
+    """The text with the edits, which all are of this path, once nothing is seen to be lost and it compiles.
+
+    Raises EditError where the edits do not apply, the new text does not compile or cannot be encoded, or something is
+    gone that no edit says it replaces.
+    """
+    from pt2lint.fixes.loss import replaced_by, what_is_lost
+
+    new = apply_edits(old, edits)
+    check_source(path, new, encoding)
+    found = what_is_lost(old, new, replaced_by(edits))
+    if found is not None:
+        raise EditError(f"{path}:{edits[0].line}: a fix was left out: it {found}")
+    return new
+
+
+def only_comments(path: str, old: str, new: str) -> str:
+    """The new text, once all that it adds to the old one are comments, or codes to them; raises EditError."""
+    from pt2lint.fixes.loss import code_is_same
+
+    if not code_is_same(old, new):
+        raise EditError(f"{path}: the comments would change the code; nothing was written")
+    return new
+
+
+def write_atomically(path: str | Path, text: str, encoding: str = "utf-8", read: bytes | None = None) -> None:
     """Replace the file's content by `text`, whole or not at all.
 
     The bytes go to a temporary file in the same folder, are flushed to the disk, and take the file's place in
-    one step; mode and, where allowed, owner are kept, and a link's target is what is written. `encoding` is
-    what `read_source` returned; line ends are written as they stand in `text`.
+    one step; mode, owner and extended attributes are kept, and a link's target is what is written. `encoding` is
+    what `read_source` returned; line ends are written as they stand in `text`. `read` are the bytes that the new text
+    was made from: a file that by now holds others stays as it is.
 
     Raises EditError where the text does not compile as Python, cannot be encoded or the file may not be
     written; OSError from the file system. The file is then as it was, and no temporary file is left.
     """
-    replace_file(path, check_source(str(path), text, encoding))
+    replace_file(path, check_source(str(path), text, encoding), read)
 
 
-def replace_file(path: str | Path, data: bytes) -> None:
+def replace_file(path: str | Path, data: bytes, read: bytes | None = None) -> None:
     """Replace the file's content as `write_atomically` does, whatever the bytes are; raises as it does."""
     target = Path(os.path.realpath(path))
     before = target.stat() if target.exists() else None
     if before is not None and not os.access(target, os.W_OK):
         raise EditError(f"{path}: the file is write-protected")
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    except PermissionError:
+        raise EditError(f"{path}: cannot be written: its folder is write-protected") from None
     try:
         with open(handle, "wb") as file:
             file.write(data)
@@ -264,10 +298,9 @@ def replace_file(path: str | Path, data: bytes) -> None:
             os.umask(mask)
             os.chmod(name, 0o666 & ~mask)
         else:
-            if hasattr(os, "chown"):
-                with contextlib.suppress(OSError):
-                    os.chown(name, before.st_uid, before.st_gid)
-            os.chmod(name, stat.S_IMODE(before.st_mode))
+            _take_over(path, target, before, name)
+        if read is not None and target.read_bytes() != read:
+            raise EditError(f"{path}: the file has changed since it was read; nothing was written to it")
         os.replace(name, target)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -281,27 +314,76 @@ def replace_file(path: str | Path, data: bytes) -> None:
             os.close(folder)
 
 
+def _take_over(path: str | Path, target: Path, before: os.stat_result, name: str) -> None:
+    """Give the new file the owner, attributes and mode of the old one."""
+    if hasattr(os, "chown"):
+        made = os.stat(name)
+        if (made.st_uid, made.st_gid) != (before.st_uid, before.st_gid):
+            try:
+                os.chown(name, before.st_uid, before.st_gid)
+            except OSError:
+                raise EditError(
+                    f"{path}: cannot be written: it is not yours, and would no longer be its owner's"
+                ) from None
+    if hasattr(os, "listxattr"):  # an access control list is one
+        with contextlib.suppress(OSError):
+            for attribute in os.listxattr(target):
+                os.setxattr(name, attribute, os.getxattr(target, attribute))
+    os.chmod(name, stat.S_IMODE(before.st_mode))
+
+
+def same_as_linted(path: str, data: bytes, digests: Mapping[str, bytes]) -> None:
+    """Raises EditError where the file's bytes are not those that were linted."""
+    if path not in digests:
+        raise EditError(f"{path}: is to be changed as well, but is not among the files to lint")
+    if digests[path] != digest(data):
+        raise EditError(f"{path}: the file has changed since it was linted; run pt2lint again")
+
+
+def digest(data: bytes) -> bytes:
+    """What tells one content of a file from another."""
+    return hashlib.sha256(data).digest()
+
+
 @dataclass
 class Fixed:
     """What `fix_findings` did: old text, new text and encoding by path, the fixes taken, what went wrong.
 
-    `refused` has one line for the user for each file whose fixes were dropped.
+    `refused` has one line for the user for each fix that was dropped and each file that is left as it was; `read`
+    holds the bytes of each file as they were read.
     """
 
     texts: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     taken: list[tuple[Finding, Fix]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     rounds: int = 0
+    read: dict[str, bytes] = field(default_factory=dict)
 
     def diff(self) -> str:
         """One patch for all files."""
         return "".join(diff(path, old, new) for path, (old, new, _) in sorted(self.texts.items()))
 
-    def write(self) -> None:
-        """Write every changed file; raises as `write_atomically`."""
-        for path, (old, new, encoding) in sorted(self.texts.items()):
-            if old != new:
-                write_atomically(path, new, encoding)
+    def write(self, writers: Mapping[str, Callable[[str, str, str], None]] | None = None) -> None:
+        """Write every changed file that still is as it was read.
+
+        One that cannot be written costs only itself: it leaves `texts`, its fixes leave `taken`, and `refused` says
+        why. `writers[path](path, text, encoding)` stands in for `write_atomically`.
+        """
+        for path, (_, new, encoding) in sorted(self.texts.items()):
+            try:
+                if writers is not None and path in writers:
+                    writers[path](path, new, encoding)
+                else:
+                    write_atomically(path, new, encoding, self.read.get(path))
+            except (EditError, OSError, ValueError) as error:
+                self.leave(path, error)
+
+    def leave(self, path: str, error: Exception) -> None:
+        """Take back what was to be done to one file."""
+        said = error.strerror if isinstance(error, OSError) else str(error).removeprefix(f"{path}: ")
+        self.refused.append(f"{path}: the fixes were not written: {said or error}")
+        self.texts.pop(path, None)
+        self.taken = [one for one in self.taken if path not in {edit.path for edit in one[1].edits}]
 
 
 def fix_findings(
@@ -311,57 +393,149 @@ def fix_findings(
     relint: Callable[[Mapping[str, str]], Iterable[Finding]] | None = None,
     rounds: int = 10,
     texts: Mapping[str, str] | None = None,
+    digests: Mapping[str, bytes] | None = None,
 ) -> Fixed:
     """Apply fixes, lint again and go on until nothing changes, at most `rounds` times; nothing is written.
 
     `relint` gets the changed texts by path (line ends as in the file, no BOM) and returns the findings
     then; it is how fixes that had to wait are found anew, at the positions they have by then. Without it
     there is one round. `texts` holds what stands in place of a file: an editor's buffer, a notebook's code.
-    The caller shows `Fixed.diff()` or calls `Fixed.write()`.
+    `digests` tells what the findings were found in (`digest` of each file's bytes): a file that holds
+    something else is left alone. The caller shows `Fixed.diff()` or calls `Fixed.write()`.
 
-    A file whose fixes do not apply, or would leave it unable to compile, keeps the text of the round before
-    and takes no part in further rounds.
+    Each fix has to pass `checked`. One that does not is left out, with its finding's other fixes, and the others
+    of its file are applied.
     """
     result, stopped = Fixed(), set[str]()
     seen: dict[str, set[str]] = {}
+    bad = set[object]()
+
+    def current(path: str) -> tuple[str, str]:
+        if path not in result.texts:
+            if texts and path in texts:
+                text, encoding = texts[path], "utf-8"
+            else:
+                data = result.read[path] = Path(path).read_bytes()
+                if digests is not None:
+                    same_as_linted(path, data, digests)
+                text, encoding = decoded(path, data)
+            text = text.removeprefix("\ufeff")
+            result.texts[path] = (text, text, encoding)
+        return result.texts[path][1], result.texts[path][2]
+
     for _ in range(rounds):
-        choice = choose(
-            (finding for finding in findings if finding.path not in stopped), applicability, proven_only
-        )
-        changed = False
-        for path, edits in sorted(choice.edits.items()):
-            if path in stopped:
-                continue
+        usable = [
+            finding
+            for finding in findings
+            if finding.path not in stopped and _what_it_does(finding) not in bad
+        ]
+        choice = choose(usable, applicability, proven_only)
+        taken = []
+        for finding, fix in choice.taken:
             try:
-                if path not in result.texts:
-                    text, encoding = (texts[path], "utf-8") if texts and path in texts else read_source(path)
-                    result.texts[path] = (text.removeprefix("\ufeff"), text.removeprefix("\ufeff"), encoding)
-                old, text, encoding = result.texts[path]
-                new = apply_edits(text, edits)
-                check_source(path, new, encoding)
+                if stopped & {edit.path for edit in fix.edits}:
+                    continue
+                for edit in fix.edits:
+                    current(edit.path)
+                taken.append((finding, fix))
             except (EditError, OSError) as error:
-                result.refused.append(str(error))
-                stopped.add(path)
-                continue
+                stopped.add(edit.path)
+                result.refused.append(_said(edit.path, error))
+        made, left = _applied(taken, current)
+        for (finding, _), why in left:
+            bad.add(_what_it_does(finding))
+            result.refused.append(why)
+        taken = [one for one in taken if all(one is not other for other, _ in left)]
+        changed = False
+        for path, new in made.items():
+            old, text, encoding = result.texts[path]
             if new == text or new in seen.setdefault(path, set()):
                 stopped.add(path)  # two fixes that undo each other
                 continue
             seen[path] |= {text, new}
             result.texts[path] = (old, new, encoding)
             changed = True
-        if not changed:
+        if not changed and not left:
             break
-        result.rounds += 1
-        result.taken += [
-            taken for taken in choice.taken if not stopped & {edit.path for edit in taken[1].edits}
-        ]
+        if changed:
+            result.rounds += 1
+        result.taken += [one for one in taken if not stopped & {edit.path for edit in one[1].edits}]
         if relint is None:
             break
-        again = relint({path: new for path, (_, new, _) in result.texts.items()})
-        done = {_inserted(fix) for _, fix in result.taken} - {()}
-        findings = [
-            replace(finding, fixes=tuple(fix for fix in finding.fixes if _inserted(fix) not in done))
-            for finding in again
-        ]
+        if changed:
+            now = {path: new for path, (_, new, _) in result.texts.items()}
+            again = relint(now)
+            done = {_inserted(fix) for _, fix in result.taken} - {()}
+            findings = [
+                replace(finding, fixes=tuple(fix for fix in finding.fixes if _inserted(fix) not in done))
+                for finding in again
+            ]
     result.texts = {path: texts for path, texts in result.texts.items() if texts[0] != texts[1]}
     return result
+
+
+def _said(path: str, error: Exception) -> str:
+    return f"{path}: cannot be read: {error.strerror or error}" if isinstance(error, OSError) else str(error)
+
+
+def _what_it_does(finding: Finding) -> object:
+    """Tells the fixes of a finding from others', wherever in the file they stand."""
+    return finding.path, finding.code, tuple(edit.text for fix in finding.fixes for edit in fix.edits)
+
+
+def _applied(
+    taken: Sequence[tuple[Finding, Fix]], current: Callable[[str], tuple[str, str]]
+) -> tuple[dict[str, str], list[tuple[tuple[Finding, Fix], str]]]:
+    """The new texts by path, and the fixes that were left out, each with why.
+
+    All are tried together; where that fails each is tried alone, and those that pass one after the other.
+    """
+
+    def texts(fixes: Sequence[tuple[Finding, Fix]]) -> dict[str, str]:
+        edits: dict[str, dict[Edit, None]] = {}
+        for _, fix in fixes:
+            for edit in fix.edits:
+                edits.setdefault(edit.path, {})[edit] = None
+        return {
+            path: checked(path, current(path)[0], [*given], current(path)[1]) for path, given in edits.items()
+        }
+
+    made: dict[str, str] = {}
+    left: list[tuple[tuple[Finding, Fix], str]] = []
+    for group in _by_files(taken):
+        try:
+            made |= texts(group)
+            continue
+        except EditError:
+            kept: list[tuple[Finding, Fix]] = []
+        for one in group:
+            try:
+                texts([one])
+                texts([*kept, one])
+                kept.append(one)
+            except EditError as error:
+                left.append((one, str(error)))
+        made |= texts(kept)
+    return made, left
+
+
+def _by_files(taken: Sequence[tuple[Finding, Fix]]) -> list[list[tuple[Finding, Fix]]]:
+    """The fixes in groups that have no file in common."""
+    groups: list[tuple[set[str], list[tuple[Finding, Fix]]]] = []
+    at: dict[str, tuple[set[str], list[tuple[Finding, Fix]]]] = {}
+    for one in taken:
+        paths = {edit.path for edit in one[1].edits}
+        joined = next((at[path] for path in paths if path in at), None)
+        if joined is None:
+            joined = (set(), [])
+            groups.append(joined)
+        for other in {
+            id(at[path]): at[path] for path in paths if path in at and at[path] is not joined
+        }.values():
+            joined[0].update(other[0])
+            joined[1].extend(other[1])
+            groups[:] = [one for one in groups if one is not other]
+        joined[0].update(paths)
+        joined[1].append(one)
+        at |= dict.fromkeys(joined[0], joined)
+    return [fixes for _, fixes in groups]

@@ -26,7 +26,7 @@ from pt2lint.dynamic.plan import Job, find_files, plan
 from pt2lint.dynamic.process import Limits, machine_memory, run_child
 from pt2lint.dynamic.run import find_python, read_sources
 from pt2lint.finding import Edit, Finding, Fix
-from pt2lint.fixes.edit import SHORTCUT, EditError, apply_edits, check_source, choose
+from pt2lint.fixes.edit import SHORTCUT, EditError, apply_edits, check_source, checked, choose
 
 NOT_FINITE = ("one NaN", "one infinity", "all NaN", "all infinite")  # labels of changed inputs
 ATTEMPTS = 4  # fixes of one finding that are tried, at most
@@ -463,8 +463,7 @@ class _Prover:
         overlay: dict[str, str] = {}
         try:
             for path, given in edits.items():
-                overlay[path] = apply_edits(self.sources[path], given)
-                check_source(path, overlay[path])
+                overlay[path] = checked(path, self.sources[path], list(dict.fromkeys(given)))
         except (EditError, KeyError) as error:
             return _Failed(f"it cannot be applied: {error}"), ""
         old_lines = {path: line_map(self.sources[path], text) for path, text in overlay.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Any, TypeAlias
 import libcst as cst
 
 from pt2lint.finding import Applicability, Edit, Fix
+from pt2lint.fixes.comments import carry
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import children, visit
 
@@ -51,6 +53,7 @@ class _Replace(cst.CSTTransformer):
         super().__init__()
         self.new = new
         self.holders: set[cst.CSTNode] = set()
+        self.became: dict[cst.CSTNode, list[cst.CSTNode]] = {}
         self._find(root)
 
     def _find(self, node: cst.CSTNode) -> bool:
@@ -68,13 +71,26 @@ class _Replace(cst.CSTTransformer):
 
     def on_leave(self, original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:  # type: ignore[override]
         if original not in self.new:
+            if original in self.holders:
+                self.became[original] = [updated]
             return updated
         new = self.new[original]
-        if new is None:
+        made = [] if new is None else [new] if isinstance(new, cst.CSTNode) else list(new)
+        made[:1] = [_below(original, one) for one in made[:1]]
+        self.became[original] = made
+        if not made:
             return cst.RemoveFromParent()  # type: ignore[return-value]
         if isinstance(new, cst.CSTNode):
-            return new
-        return cst.FlattenSentinel(list(new))  # type: ignore[return-value]
+            return made[0]
+        return cst.FlattenSentinel(made)  # type: ignore[return-value]
+
+
+def _below(original: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
+    """The new node under the comments and blank lines that stood above the original, unless it has its own."""
+    above = getattr(original, "leading_lines", ())
+    if above and new is not original and hasattr(new, "leading_lines") and not new.leading_lines:
+        return new.with_changes(leading_lines=above)
+    return new
 
 
 def replaced(node: cst.CSTNode, new: Mapping[cst.CSTNode, New]) -> cst.CSTNode:
@@ -83,12 +99,18 @@ def replaced(node: cst.CSTNode, new: Mapping[cst.CSTNode, New]) -> cst.CSTNode:
 
 
 def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edit, ...]:
-    """The edits that replace nodes of the function: only what changed, so that the rest keeps its format."""
+    """The edits that replace nodes of the function: only what changed, so that the rest keeps its format.
+
+    Comments of what is replaced go with what takes its place (`pt2lint.fixes.comments`).
+    """
     module, code = function.module, function.code
     header = code.count("\n") - function.text.count("\n")
+    replacing = _Replace(module, new)
+    made: cst.Module = module.visit(replacing)
     # A carriage return alone cannot be told from a line's content here; such files are of another age.
-    old = code.split("\n")[header:]
-    after = replaced(module, new).code.split("\n")[header:]  # type: ignore[attr-defined]
+    old = code.removesuffix("\n").split("\n")[header:]
+    after = carry(module, made, replacing.became).removesuffix("\n").split("\n")[header:]
+    replaces = tuple(sorted(function.range(node) for node in new))
     edits = []
     for tag, i, j, k, m in difflib.SequenceMatcher(None, old, after, autojunk=False).get_opcodes():
         if tag == "equal":
@@ -96,10 +118,11 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
         before, text = old[i:j], after[k:m]
         first = function.first_line + i
         if len(before) == len(text) == 1:
-            edits.append(_within_line(function.path, first, before[0], text[0]))
+            edit = _within_line(function.path, first, before[0], text[0])
         else:
             lines = "".join(line.rstrip("\r") + "\n" for line in text)
-            edits.append(Edit(function.path, first, 1, first + len(before), 1, lines))
+            edit = Edit(function.path, first, 1, first + len(before), 1, lines)
+        edits.append(dataclasses.replace(edit, replaces=replaces))
     return tuple(edits)
 
 

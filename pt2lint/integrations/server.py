@@ -31,7 +31,7 @@ except ImportError:
 from pt2lint import __version__
 from pt2lint.check import Checked, check
 from pt2lint.finding import Edit, Finding, Fix
-from pt2lint.fixes.edit import EditError, apply_edits, check_source, choose
+from pt2lint.fixes.edit import EditError, checked, fix_findings
 from pt2lint.project.config import Configs
 from pt2lint.project.discover import Discovery
 from pt2lint.project.suppress import add_noqa
@@ -223,6 +223,18 @@ class Server(LanguageServer):
             changes.setdefault(there, []).append(lsp.TextEdit(at, text))
         return lsp.WorkspaceEdit(changes=changes)
 
+    def texts(self, uri: str, seen: Seen, fix: Fix) -> dict[str, str]:
+        """The texts of the files that a fix changes, as the editor has them."""
+        others = {edit.path for edit in fix.edits} - {path_of(uri)}
+        found = {path: self.workspace.get_text_document(uri_of(path)).source for path in others}
+        return {**found, path_of(uri) or "": seen.text}
+
+    def all_safe(self, path: str, seen: Seen) -> list[Edit]:
+        """The edits of all safe fixes in the document that go together."""
+        own = [f for f in seen.findings if all(edit.path == path for fix in f.fixes for edit in fix.edits)]
+        fixed = fix_findings(own, texts={path: seen.text})
+        return list(dict.fromkeys(edit for _, fix in fixed.taken for edit in fix.edits))
+
     def actions(
         self, uri: str, seen: Seen, range: lsp.Range, given: Sequence[lsp.Diagnostic]
     ) -> list[lsp.CodeAction]:
@@ -230,7 +242,9 @@ class Server(LanguageServer):
         made = []
         for finding in seen.at(range):
             about = [d for d in given if d.code == finding.code and d.range.start.line == finding.line - 1]
-            for number, fix in enumerate(fix for fix in finding.fixes if applies(fix, seen.text)):
+            for number, fix in enumerate(
+                fix for fix in finding.fixes if applies(fix, self.texts(uri, seen, fix))
+            ):
                 action = lsp.CodeAction(f"{finding.code}: {title(fix)}", lsp.CodeActionKind.QuickFix, about)
                 action.edit = self.edits(uri, seen, fix.edits)
                 action.is_preferred = number == 0 and fix.applicability == "safe"
@@ -243,7 +257,7 @@ class Server(LanguageServer):
                     action.edit = self.edits(uri, seen, silence)
                     made.append(action)
         path = path_of(uri) or ""
-        every = choose(seen.findings).edits.get(path, [])
+        every = self.all_safe(path, seen)
         if every:
             action = lsp.CodeAction("Fix all that pt2lint can safely fix", FIX_ALL)
             action.edit = self.edits(uri, seen, every)
@@ -266,14 +280,16 @@ def linted(path: str, text: str, beside: Mapping[str, str]) -> Checked | None:
     return check([path], configs, texts={path: text}, beside=beside)
 
 
-def applies(fix: Fix, text: str) -> bool:
-    """Whether the fix leaves a file that parses."""
+def applies(fix: Fix, texts: Mapping[str, str]) -> bool:
+    """Whether the fix leaves files that compile and loses nothing but what it says; `texts` are those of its files."""
+    edits: dict[str, list[Edit]] = {}
+    for edit in fix.edits:
+        edits.setdefault(edit.path, []).append(edit)
     try:
-        paths = {edit.path for edit in fix.edits}
-        if len(paths) == 1:
-            check_source("", apply_edits(text, fix.edits))
-        return bool(paths)
-    except EditError:
+        for path, given in edits.items():
+            checked(path, texts[path], given)
+        return bool(edits)
+    except (EditError, KeyError):
         return False
 
 

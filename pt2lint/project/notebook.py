@@ -84,6 +84,26 @@ def read_notebook(data: str) -> Notebook:
     return Notebook("".join(line + "\n" for line in lines), tuple(places), data)
 
 
+def trouble(old: Notebook, new: str, text: str) -> str | None:
+    """What is wrong with the file that `old.with_text(text)` gave, to follow "the notebook"; None: nothing.
+
+    Beside the code of cells that the text changes, nothing may differ: no output, no metadata, no other cell.
+    """
+    before, after = json.loads(old.source), json.loads(new)
+    cells = [[cell for cell in one["cells"] if cell.get("cell_type") == "code"] for one in (before, after)]
+    parts = _split(old.text)[1:], _split(text)[1:]
+    if not len(cells[0]) == len(cells[1]) == len(parts[0]) == len(parts[1]):
+        return "would have another number of cells"
+    first = True
+    for one, other, was, now in zip(*cells, *parts, strict=True):
+        if was == now and one != other and not (first and _split(text)[0]):
+            return "would change in a cell that no fix touches"
+        first = False
+        one["source"] = other["source"] = ""
+    # Numbers that are none are equal to nothing.
+    return None if json.dumps(before) == json.dumps(after) else "would change beside its code"
+
+
 def _joined(cell: dict[str, Any]) -> str:
     source = cell.get("source", "")
     return "".join(source) if isinstance(source, list) else source

@@ -170,6 +170,7 @@ def _removal(path: str, comment: Comment, idle: list[str]) -> Edit:
     start, end = comment.match
     part = comment.text[start:end]
     left = [code for code in comment.codes if code not in idle]
+    whole = ((comment.line, comment.column, comment.line, comment.column + len(comment.text)),)
     if left:
         at = part.index("[") + 1 if "[" in part else part.index(":") + 1
         codes = ", ".join(left)
@@ -180,13 +181,11 @@ def _removal(path: str, comment: Comment, idle: list[str]) -> Edit:
         text = before + ("  " if before and after.startswith("#") else "")
         text += after if not after or after.startswith("#") or before else "# " + after.lstrip(":-, ")
     if text:
-        return Edit(
-            path, comment.line, comment.column, comment.line, comment.column + len(comment.text), text
-        )
+        return Edit(path, *whole[0], text, whole)
     if comment.alone:
-        return Edit(path, comment.line, 1, comment.line + 1, 1, "")
+        return Edit(path, comment.line, 1, comment.line + 1, 1, "", whole)
     start = comment.column - comment.space
-    return Edit(path, comment.line, start, comment.line, comment.column + len(comment.text), "")
+    return Edit(path, comment.line, start, comment.line, whole[0][3], "", whole)
 
 
 def add_noqa(source: str, findings: Iterable[Finding]) -> str:

@@ -17,6 +17,9 @@ def render(report: Report) -> str:
 
 def _row(report: Report, finding: Finding) -> dict[str, Any]:
     row = finding.as_json()
+    for fix in row["fixes"]:
+        for edit in fix["edits"]:
+            del edit["replaces"]
     if finding.path not in report.cells:
         return row
     _put_in_cell(report, row)

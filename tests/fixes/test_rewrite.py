@@ -1,0 +1,217 @@
+"""From trees to edits: what a rewrite leaves of the lines, comments and blank lines around and in what it replaces."""
+
+from __future__ import annotations
+
+import textwrap
+
+import libcst as cst
+import pytest
+
+from pt2lint.fixes.edit import apply_edits
+from pt2lint.fixes.rewrite import rewrite, statements
+from tests.fixes.lab import function_code, nodes
+
+
+def rewritten(source, replace, name="f"):
+    """The text after `replace(code, found)` said what becomes of nodes: found("text") is the one of that source."""
+    source = textwrap.dedent(source).removeprefix("\n")
+    code = function_code(source, name)
+
+    def found(text):
+        def bare(node):
+            node = node.with_changes(leading_lines=()) if hasattr(node, "leading_lines") else node
+            return code.module.code_for_node(node).partition("\n")[0].partition("  #")[0].strip()
+
+        return next(node for node in nodes(code, cst.CSTNode) if bare(node) == text)
+
+    return apply_edits(source, rewrite(code, replace(code, found)))
+
+
+def test_blank_lines_before_a_replaced_end_of_the_function():
+    after = rewritten(
+        """
+        class M:
+            def f(self, x):
+                if x.any():
+                    return x
+                y = x * 2
+
+
+                return y + 1
+            def g(self, x):
+                return x
+        """,
+        lambda code, found: {
+            found("if x.any():"): statements(code, ["return where(x.any(), x, x * 2 + 1)"]),
+            found("y = x * 2"): None,
+            found("return y + 1"): None,
+        },
+    )
+    assert after == textwrap.dedent(
+        """\
+        class M:
+            def f(self, x):
+                return where(x.any(), x, x * 2 + 1)
+            def g(self, x):
+                return x
+        """
+    )
+
+
+@pytest.mark.parametrize("tail", ["", "\n", "\n\n", "\n# after\n", "\n    # in it\n\n# after", "\n\n\n"])
+def test_what_follows_the_function_stays(tail):
+    source = "def f(x):\n    if x:\n        return 1\n\n    return 2" + tail
+    after = rewritten(
+        source,
+        lambda code, found: {found("if x:"): statements(code, ["return 3"]), found("return 2"): None},
+    )
+    assert after.rstrip("\n") == ("def f(x):\n    return 3" + tail).rstrip("\n")
+    assert after.count("\n") in (("def f(x):\n    return 3" + tail).count("\n"), 2)
+
+
+def test_comments_go_with_the_statement_that_takes_their_place():
+    after = rewritten(
+        """
+        def f(x):
+            # above
+            if x.sum() > 0:  # type: ignore[attr]
+                # needed: see issue 12
+                y = x * 2  # first
+                z = 1  # of z
+            else:  # on else
+                y = x / 2  # pragma: no cover
+                # at the end
+                z = 2
+            # below
+            return y
+        """,
+        lambda code, found: {found("if x.sum() > 0:"): statements(code, ["y = a(x)", "z = b(x)"])},
+    )
+    assert after == textwrap.dedent(
+        """\
+        def f(x):
+            # above
+            # needed: see issue 12
+            # first
+            # on else
+            y = a(x)  # type: ignore[attr]  # pragma: no cover
+            # of z
+            # at the end
+            z = b(x)
+            # below
+            return y
+        """
+    )
+
+
+def test_one_comment_at_the_end_of_a_statement_stays_there():
+    after = rewritten(
+        """
+        def f(x):
+            y = g(x)  # why
+            if x:
+                h()  # of h
+            return y
+        """,
+        lambda code, found: {
+            found("y = g(x)"): statements(code, ["y = k(x)"]),
+            found("if x:"): statements(code, ["h2()"]),
+        },
+    )
+    assert "    y = k(x)  # why\n" in after
+    assert "    h2()  # of h\n" in after
+
+
+def test_comments_in_an_expression_go_above_its_statement_and_marks_stay_on_their_line():
+    after = rewritten(
+        """
+        def f(x):
+            y = call(
+                one(x),  # the first
+                # the second
+                two(x),  # type: ignore[arg-type]
+            )  # close
+            return y
+        """,
+        lambda code, found: {found("call("): cst.parse_expression("call(\n    one(x), two(x)\n)")},
+    )
+    assert after == textwrap.dedent(
+        """\
+        def f(x):
+            # the first
+            # the second
+            y = call(
+                one(x), two(x)  # type: ignore[arg-type]
+            )  # close
+            return y
+        """
+    )
+
+
+def test_comments_of_what_is_removed_go_above_what_follows():
+    after = rewritten(
+        """
+        def f(x):
+            # why it is here
+            import math  # noqa: PLC0415
+
+            # next
+            y = x
+            if y:
+                z = 1  # of z
+            return y
+        """,
+        lambda code, found: {found("import math"): None, found("if y:"): None},
+    )
+    assert after == textwrap.dedent(
+        """\
+        def f(x):
+
+            # next
+            # why it is here
+            # noqa: PLC0415
+            y = x
+            # of z
+            return y
+        """
+    )
+
+
+def test_comments_of_statements_that_become_functions():
+    after = rewritten(
+        """
+        def f(x):
+            if x:  # test
+                y = a(x)  # kept
+
+            else:
+                # of the other side
+                y = b(x)  # gone
+            return y
+        """,
+        lambda code, found: {
+            found("if x:"): statements(
+                code,
+                [
+                    "def yes():\n    y = a(x)  # kept\n    return y",
+                    "def no():\n    return b(x)",
+                    "y = cond(x, yes, no)",
+                ],
+            )
+        },
+    )
+    assert after == textwrap.dedent(
+        """\
+        def f(x):
+            # test
+            def yes():
+                y = a(x)  # kept
+                return y
+            def no():
+                return b(x)
+            # of the other side
+            # gone
+            y = cond(x, yes, no)
+            return y
+        """
+    )
