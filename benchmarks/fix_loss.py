@@ -232,6 +232,20 @@ def after_it(text, rng):
     return f"{text.rstrip()}\n{rng.choice(['', chr(10), '    # deeper' + chr(10)])}{tail}\n"
 
 
+CHANGES = [
+    at_ends,
+    own_lines,
+    blank_lines,
+    in_brackets,
+    continued,
+    form_feeds,
+    decorated,
+    joined,
+    one_line,
+    after_it,
+]
+
+
 def outside(old, new, spans):
     """The first line outside of the functions at the spans that the new text has lost, or None."""
     from difflib import SequenceMatcher

@@ -567,7 +567,6 @@ def _write_notebook(checked: Checked, path: str, text: str) -> None:
 
 def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verified: bool) -> int:
     from pt2lint.check import check
-    from pt2lint.finding import Problem
     from pt2lint.fixes.edit import fix_findings
 
     def relint(texts: Any) -> Any:
@@ -586,7 +585,7 @@ def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifi
         digests=checked.digests,
     )
     if options.diff:
-        checked.problems += [Problem(None, text) for text in fixed.refused]
+        checked.problems += _left_out(fixed)
         patch = _diff(checked, fixed)
         if not options.output:
             _print_bytes(patch)
@@ -603,7 +602,7 @@ def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifi
         _write_notebook(checked, path, text)
 
     fixed.write(dict.fromkeys(checked.notebooks, write_notebook))
-    checked.problems += [Problem(None, text) for text in fixed.refused]
+    checked.problems += _left_out(fixed)
     if stdin:
         out, err, status = _answer(options, checked)
         sys.stderr.write(err + out)
@@ -618,6 +617,13 @@ def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifi
         checked.findings = [finding for finding in checked.findings if id(finding) not in gone]
     checked.notes.append(_counted(len(fixed.taken), "fixed"))
     return _print_all(*_answer(options, checked))
+
+
+def _left_out(fixed: Fixed) -> list[Problem]:
+    """What was not fixed, and why: lines that begin with their place."""
+    from pt2lint.finding import Problem
+
+    return [Problem(place, why) for place, _, why in (text.partition(": ") for text in fixed.refused)]
 
 
 def _counted(count: int, done: str) -> str:

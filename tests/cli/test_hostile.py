@@ -254,10 +254,10 @@ def test_fixing_goes_on_after_a_file_that_may_not_be_written(run) -> None:
 
     really = edit.replace_file
 
-    def refuse(path: str, data: bytes) -> None:
+    def refuse(path: str, data: bytes, read: bytes | None = None) -> None:
         if str(path).endswith("b.py"):
             raise OSError(30, "Read-only file system")
-        really(path, data)
+        really(path, data, read)
 
     pytest.MonkeyPatch().setattr(edit, "replace_file", refuse)
     try:
