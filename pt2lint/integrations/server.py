@@ -61,7 +61,9 @@ class Lines:
     def _width(self, text: str) -> int:
         if self.encoding == "utf-32" or text.isascii():
             return len(text)
-        return len(text.encode("utf-8")) if self.encoding == "utf-8" else len(text.encode("utf-16-le")) // 2
+        if self.encoding == "utf-8":
+            return len(text.encode("utf-8", "surrogatepass"))
+        return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
     def position(self, line: int, column: int) -> lsp.Position:
         """A place counted from 1 in code points, as the editor has it; the nearest where there is none."""
@@ -75,10 +77,15 @@ class Lines:
     def place(self, position: lsp.Position) -> tuple[int, int]:
         """The editor's position as (line, column), counted from 1 in code points."""
         text = self.lines[position.line] if position.line < len(self.lines) else ""
-        column = next(
-            (i for i in range(len(text)) if self._width(text[: i + 1]) > position.character), len(text)
-        )
-        return position.line + 1, column + 1
+        if text.isascii():
+            return position.line + 1, min(position.character, len(text)) + 1
+        left, column = position.character, 1
+        for character in text:
+            left -= self._width(character)
+            if left < 0:
+                break
+            column += 1
+        return position.line + 1, column
 
 
 @dataclass
@@ -110,6 +117,22 @@ class Server(LanguageServer):
         self.worker.submit(int).result()  # starts the thread, while the size of stacks is ours
         threading.stack_size(before)
 
+    def document(self, uri: str) -> Any | None:
+        """The open document of that name, however its escapes are written; pygls 2 keeps it without them."""
+        open = self.workspace.text_documents
+        return open.get(unquote(uri)) or open.get(uri)
+
+    def heed_only_open_documents(self) -> None:
+        """A change of a document that was never opened is the editor's mistake, and no error of ours."""
+        workspace = self.workspace
+        update = workspace.update_text_document
+
+        def update_if_open(document: lsp.VersionedTextDocumentIdentifier, change: Any) -> None:
+            if self.document(document.uri) is not None:
+                update(document, change)
+
+        workspace.update_text_document = update_if_open  # type: ignore[assignment, method-assign]
+
     # Linting
 
     def later(self, uri: str, wait: float = WAIT) -> asyncio.Task[None]:
@@ -126,15 +149,15 @@ class Server(LanguageServer):
 
     async def _lint(self, uri: str, wait: float) -> None:
         await asyncio.sleep(wait)
-        document = self.workspace.text_documents.get(uri)
+        document = self.document(uri)
         path = path_of(uri)
         if document is None or path is None:
             return
         text, version = document.source, document.version
         beside = {
             other: each.source
-            for name, each in self.workspace.text_documents.items()
-            if name != uri and (other := path_of(name)) is not None
+            for each in self.workspace.text_documents.values()
+            if each is not document and (other := path_of(each.uri)) is not None
         }
         loop = asyncio.get_running_loop()
         try:
@@ -142,7 +165,7 @@ class Server(LanguageServer):
         except Exception as error:  # a defect of ours must not end the editor's session
             self.say(f"pt2lint failed on {path}: {type(error).__name__}: {error}; please report it")
             return
-        document = self.workspace.text_documents.get(uri)
+        document = self.document(uri)
         if document is None or document.version != version:
             return  # it has changed meanwhile, and is linted again
         if checked is None:
@@ -160,7 +183,7 @@ class Server(LanguageServer):
 
     async def current(self, uri: str) -> Seen | None:
         """What was found in the document as it now stands."""
-        seen, document = self.seen.get(uri), self.workspace.text_documents.get(uri)
+        seen, document = self.seen.get(uri), self.document(uri)
         if document is not None and (seen is None or seen.version != document.version):
             await asyncio.wait([self.later(uri, 0)])
             seen = self.seen.get(uri)
@@ -169,6 +192,11 @@ class Server(LanguageServer):
         return seen
 
     # What is sent
+
+    def uri_of(self, path: str) -> str:
+        """The file's URI, as the editor writes it where it has the file open."""
+        documents = self.workspace.text_documents.values()
+        return next((each.uri for each in documents if path_of(each.uri) == path), uri_of(path))
 
     def publish(self, uri: str, version: int | None, diagnostics: list[lsp.Diagnostic]) -> None:
         if hasattr(self, "publish_diagnostics"):  # pygls 1.x
@@ -197,7 +225,7 @@ class Server(LanguageServer):
                 else Lines(checked.sources.get(step.path, ""), self.encoding)
             )
             end = len(there.lines[step.line - 1]) + 1 if step.line <= len(there.lines) else 1
-            location = lsp.Location(uri_of(step.path), there.range(step.line, 1, step.line, end))
+            location = lsp.Location(self.uri_of(step.path), there.range(step.line, 1, step.line, end))
             related.append(lsp.DiagnosticRelatedInformation(location, step.message))
         return lsp.Diagnostic(
             range=lines.range(finding.line, finding.column, finding.end_line, finding.end_column),
@@ -214,7 +242,7 @@ class Server(LanguageServer):
         for edit in edits:
             lines, there = seen.lines, uri
             if edit.path != path_of(uri):
-                there = uri_of(edit.path)
+                there = self.uri_of(edit.path)
                 lines = Lines(self.workspace.get_text_document(there).source, self.encoding)
             at = lines.range(edit.line, edit.column, edit.end_line, edit.end_column)
             text = edit.text
@@ -317,8 +345,14 @@ def path_of(uri: str) -> str | None:
     """The file of a document; a made-up one for a new document without a file, None for what is no document."""
     parts = urlsplit(uri)
     if parts.scheme == "file":
-        path = unquote(parts.path)
-        return path[1:].replace("/", os.sep) if re.match(r"/[A-Za-z]:", path) else path
+        path = unquote(parts.path, errors="surrogateescape")
+        if parts.netloc not in ("", "localhost"):  # a share
+            path = f"//{unquote(parts.netloc)}{path}"
+        elif re.match(r"/[A-Za-z]:", path):
+            path = path[1:]
+        else:
+            return path
+        return path.replace("/", os.sep)
     if parts.scheme == "untitled":
         return os.path.abspath(os.path.basename(unquote(parts.path)) or "untitled") + ".py"
     return None
@@ -336,6 +370,10 @@ def make() -> Server:
 
     def is_python(uri: str, language: str = "") -> bool:
         return language == "python" or uri.endswith((".py", ".pyi"))
+
+    @server.feature(lsp.INITIALIZE)
+    def initialize(params: lsp.InitializeParams) -> None:
+        server.heed_only_open_documents()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     async def did_open(params: lsp.DidOpenTextDocumentParams) -> None:

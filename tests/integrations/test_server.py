@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,11 @@ from typing import Any
 import pytest
 
 pytest.importorskip("pygls")
+
+from lsprotocol import types as lsp
+
+from pt2lint.integrations.server import Lines
+
 SECONDS = 60  # until an answer is missing; a server that works answers at once
 CODE = """\
 import torch
@@ -33,9 +40,9 @@ class Editor:
     def __init__(self, folder: Path, python: str, encodings: list[str] | None = None) -> None:
         command = [python, "-m", "pt2lint", "server"]
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(
-            command, cwd=folder, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
-        )
+        self.log = folder / "log"
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, stderr=log)
         self.folder = folder
         self.inbox: queue.Queue[dict[str, Any]] = queue.Queue()
         self.diagnostics: dict[str, list[dict[str, Any]]] = {}
@@ -264,3 +271,95 @@ def test_without_pygls_it_says_what_to_install(tmp_path: Path, installed: str) -
     )
     assert done.returncode == 2
     assert done.stderr == "pt2lint: the server needs pygls: pip install 'pt2lint[server]'\n"
+
+
+NAMES = ["a b.py", "é/ñ 😀.py", "100%.py", "a%20b.py", "a#b?c;d.py", "[x].py"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_that_need_escapes(tmp_path: Path, installed: str, name: str) -> None:
+    folder = tmp_path / "with space, é"
+    (folder / name).parent.mkdir(parents=True)
+    editor = Editor(folder, installed)
+    editor.open(name, CODE)
+    assert codes(editor.found(name)) == [("PTB103", 6)]
+    assert editor.uri(name) in editor.diagnostics  # as the editor writes it
+    assert "tensor-item" in (editor.hover(name, 5, COLUMN) or "")
+    action = next(a for title, a in editor.actions(name, 5, COLUMN).items() if title.startswith("Ignore"))
+    assert "# noqa: PTB103" in editor.applied(action, name, CODE)
+    editor.change(name, CODE.replace(".item()", ""), 2)
+    assert editor.found(name, 2) == []
+    assert editor.close() == 0
+
+
+@pytest.mark.parametrize(
+    ("uri", "path"),
+    [
+        ("file:///a%20b/%C3%A9.py", "/a b/é.py"),
+        ("file:///c%3A/Users/x%20y.py", "c:/Users/x y.py"),
+        ("file:///C:/x.py", "C:/x.py"),
+        ("file://server/share/x%20y.py", "//server/share/x y.py"),
+        ("file://localhost/x.py", "/x.py"),
+        ("file:///a%FFb.py", "/a\udcffb.py"),
+        ("file:///a%3Fb%23c;d.py", "/a?b#c;d.py"),
+        ("git:/x.py", None),
+    ],
+)
+def test_paths_of_uris(uri: str, path: str | None) -> None:
+    from pt2lint.integrations.server import path_of
+
+    found = path_of(uri)
+    assert (found and found.replace(os.sep, "/")) == path
+
+
+def test_an_editor_that_writes_drives_with_an_escape(editor: Editor) -> None:
+    """`c%3A` is how VS Code writes them, on whatever system the server runs."""
+    uri = "file:///c%3A/Users/x%20y/m.py"
+    editor.open(uri, CODE)
+    assert codes(editor.found(uri)) == [("PTB103", 6)]
+
+
+def test_what_was_never_opened_is_no_error(editor: Editor) -> None:
+    editor.change("m.py", CODE, 2)
+    document = {"uri": editor.uri("m.py")}
+    editor.tell("textDocument/didSave", textDocument=document)
+    editor.tell("textDocument/didClose", textDocument=document)
+    assert editor.hover("m.py", 0, 0) is None
+    assert editor.actions("m.py", 0, 0) == {}
+    editor.open("m.py", CODE)
+    assert codes(editor.found("m.py")) == [("PTB103", 6)]
+    assert editor.close() == 0
+    assert "Error" not in editor.log.read_text()
+    assert editor.messages == []
+
+
+def test_a_cancelled_request_is_answered_at_once(editor: Editor) -> None:
+    long = CODE + "".join(
+        f"\n\n@torch.compile\ndef f{i}(x):\n    return x.max().item()\n" for i in range(150)
+    )
+    editor.open("m.py", long)
+    editor.number += 1
+    place = {"textDocument": {"uri": editor.uri("m.py")}, "position": {"line": 5, "character": COLUMN}}
+    editor.send(id=editor.number, method="textDocument/hover", params=place)
+    editor.tell("$/cancelRequest", id=editor.number)
+    while (message := editor._next()).get("id") != editor.number:
+        assert message.get("method") != "textDocument/publishDiagnostics"
+    assert message["error"]["code"] == -32800  # RequestCancelled
+    assert len(editor.found("m.py")) == 151
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+@pytest.mark.parametrize("text", ["", "abc", "aé😀b", "\ud800x"])
+def test_places_and_positions_are_each_others_inverse(text: str, encoding: str) -> None:
+    lines = Lines(text, encoding)
+    for column in range(1, len(text) + 2):
+        assert lines.place(lines.position(1, column)) == (1, column)
+    assert lines.place(lsp.Position(0, 10**6)) == (1, len(text) + 1)
+    assert lines.place(lsp.Position(5, 3)) == (6, 1)
+
+
+def test_a_place_at_the_end_of_a_long_line_takes_no_time() -> None:
+    lines = Lines("x" * 500_000 + "é" * 500_000)
+    started = time.process_time()
+    assert lines.place(lsp.Position(0, 10**6)) == (1, 10**6 + 1)
+    assert time.process_time() - started < 5
