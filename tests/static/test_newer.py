@@ -35,6 +35,13 @@ def test_the_first_python_that_reads_it(text: str, python: tuple[int, int] | Non
         assert python <= sys.version_info[:2]
 
 
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, "x = " + "-" * 100_000, "if a:\n  b\n" + "elif c:\n  d\n" * 9000 + "("]
+)
+def test_a_text_that_would_end_the_parser_is_not_given_to_it(text: str) -> None:
+    assert newer_python(text) is None
+
+
 def test_a_file_for_a_newer_python_is_told_with_that_python() -> None:
     newer = {text: python for text, python in TEXTS.items() if python and python > sys.version_info[:2]}
     for text, python in newer.items():

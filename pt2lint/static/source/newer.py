@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+
+# LibCST's parser ends the process where its stack runs out, which takes some thousand levels.
+DEEPEST, LONGEST, ELIFS = 200, 3000, 500
+_TOKEN = re.compile(r"\n|\w+|[^\w\s]")
 
 
 def newer_python(text: str) -> tuple[int, int] | None:
     """The first Python that reads the text, as (3, 14); None where LibCST, which knows them all, does not either."""
+    if not _is_shallow(text):
+        return None
     import libcst as cst
 
     try:
@@ -21,6 +28,25 @@ def newer_python(text: str) -> tuple[int, int] | None:
     except RecursionError:
         return None
     return needed
+
+
+def _is_shallow(text: str) -> bool:
+    """Whether nothing in the text can be nested deeply: not many brackets, nor long statements, nor many branches."""
+    depth = length = elifs = 0
+    for found in _TOKEN.finditer(text):
+        token = found[0]
+        length += 1
+        if token == "\n":
+            length = length if depth else 0
+        elif token in "([{":
+            depth += 1
+        elif token in ")]}":
+            depth = max(0, depth - 1)
+        elif token == "elif":
+            elifs += 1
+        if depth > DEEPEST or length > LONGEST or elifs > ELIFS:
+            return False
+    return all(len(line) - len(line.lstrip()) <= DEEPEST for line in text.split("\n"))
 
 
 def _nodes(module: object) -> Iterator[object]:
