@@ -126,7 +126,9 @@ def _main(arguments: list[str]) -> int:
     try:
         return _run(options, arguments)
     except _UsageError as error:
-        print(f"pt2lint: {error}", file=sys.stderr)
+        from pt2lint.finding import Problem
+
+        sys.stderr.write(_lines([Problem(None, str(error))]))
         return 2
 
 

@@ -82,6 +82,7 @@ def test_control_characters_do_not_reach_the_terminal(run) -> None:
     assert ran.err.startswith("broken\\x07.py:1: does not parse")
     assert not set("\x1b\x07\u202e") & set(ran.out + ran.err)
     assert "\x1b" not in run("--show-files", ".").out
+    assert run("--target-torch", "\x1b", ".").err.startswith("pt2lint: --target-torch \\x1b: ")
     assert "\x1b" not in run("--output", "r.json", "--also-text", ".").out
 
 
