@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ("pt2lint", "rules", "pyproject.toml", "README.md", "LICENSE")
+SOURCES = ("pt2lint", "rules", "skills", "pyproject.toml", "README.md", "LICENSE")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -21,7 +21,9 @@ def test_what_is_in_it(wheel: Path) -> None:
     wanted = {str(path.relative_to(ROOT)) for path in (ROOT / "pt2lint").rglob("*.py")}
     wanted |= {str(path.relative_to(ROOT)) for path in (ROOT / "pt2lint").rglob("*.json")}
     wanted |= {f"pt2lint/{path.relative_to(ROOT)}" for path in (ROOT / "rules").rglob("*.py")}
-    assert wanted | {"pt2lint/py.typed"} == {name for name in names if ".dist-info/" not in name}
+    assert wanted | {"pt2lint/py.typed", "pt2lint/skill/SKILL.md"} == {
+        name for name in names if ".dist-info/" not in name
+    }
     [info] = {name.split("/")[0] for name in names if ".dist-info/" in name}
     data = zipfile.ZipFile(wheel).read(f"{info}/METADATA").decode()
     metadata = Parser().parsestr(data)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pt2lint.project.config import Configs, Settings
     from pt2lint.report import Report
 
-FORMATS = ("text", "json", "sarif", "github")
+FORMATS = ("text", "concise", "json", "sarif", "github")
 SUFFIXES = {".json": "json", ".sarif": "sarif", ".txt": "text"}
 
 DESCRIPTION = """\
@@ -119,7 +119,7 @@ def _print_all(out: str, err: str, status: int) -> int:
 
 
 def _main(arguments: list[str]) -> int:
-    commands = {"rule": _rule, "server": _server, "completion": _completion}
+    commands = {"rule": _rule, "server": _server, "completion": _completion, "skill": _skill}
     if arguments and arguments[0] in commands:
         return commands[arguments[0]](arguments[1:])
     options = _parser().parse_args(arguments)
@@ -144,7 +144,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pt2lint",
         usage="pt2lint [OPTIONS] [PATHS...]\n       pt2lint rule CODE\n       pt2lint server\n"
-        "       pt2lint completion bash|zsh|fish",
+        "       pt2lint completion bash|zsh|fish\n       pt2lint skill",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -710,7 +710,20 @@ def _report(options: argparse.Namespace, checked: Checked) -> Report:
         files=len(checked.files),
         version=__version__,
         colour=not options.output and _colour(),
+        asked=_asked(options),
     )
+
+
+def _asked(options: argparse.Namespace) -> str:
+    """The options of --verify that say what is run and how, as a shell takes them."""
+    import shlex
+
+    words: list[str] = []
+    for name in ("inputs", "run", "python", "timeout", "memory", "backend", "device"):
+        given = getattr(options, name)
+        for value in given if isinstance(given, list) else [given] if given else []:
+            words += [f"--{name}", f"{value:g}" if isinstance(value, float) else str(value)]
+    return shlex.join(words)
 
 
 def _write_page(
@@ -873,6 +886,20 @@ def _completion(arguments: list[str]) -> int:
     from pt2lint.project.config import Configs
 
     print(script(_parser(), shell, [page.code for page in pages(Configs().of("."))]))
+    return 0
+
+
+def _skill(arguments: list[str]) -> int:
+    import argparse
+    from pathlib import Path
+
+    argparse.ArgumentParser(
+        prog="pt2lint skill", description="Print how a coding assistant works with pt2lint (a SKILL.md)."
+    ).parse_args(arguments)
+    package = Path(__file__).parents[1]
+    installed, in_the_repository = package / "skill", package.parent / "skills" / "pt2lint"
+    folder = installed if installed.is_dir() else in_the_repository
+    print((folder / "SKILL.md").read_text(encoding="utf-8"), end="")
     return 0
 
 

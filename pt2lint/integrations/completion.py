@@ -25,6 +25,7 @@ COMMANDS = {
     "rule": "what a code means and what to write instead",
     "server": "findings in an editor",
     "completion": "the script that completes arguments in a shell",
+    "skill": "how a coding assistant works with pt2lint",
 }
 
 # What stands first is a command or a path, which shtab's bash and zsh scripts do not know to mix.
@@ -48,7 +49,7 @@ _pt2lint_words() {{
 
 def script(parser: argparse.ArgumentParser, shell: str, codes: Sequence[str]) -> str:
     """The script for one of SHELLS; `codes` are those of all rules."""
-    commands = {"rule": codes, "server": (), "completion": SHELLS}
+    commands = {"rule": codes, "server": (), "completion": SHELLS, "skill": ()}
     for action in parser._actions:
         names = {action.dest, *action.option_strings}
         if names & {*FOLDERS}:

@@ -10,7 +10,7 @@ from importlib import import_module
 from pt2lint.finding import Finding, Problem, RulePage
 from pt2lint.report.place import Place
 
-FORMATS = {"text": "text", "json": "json_", "sarif": "sarif", "github": "github"}
+FORMATS = {"text": "text", "concise": "concise", "json": "json_", "sarif": "sarif", "github": "github"}
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Report:
     `sources` maps a finding's path to the text of that file, `uris` to its path relative to the repository
     root (see `pt2lint.report.place.uris`), `cells` to the places of a notebook's joined lines. `traced` says where
     a verified run put the lines of the code as it is, `traced_after` those of `fixed`, the files with the proven
-    fixes in them.
+    fixes in them. `asked` are the options of --verify that the run was given, as a shell takes them.
     """
 
     findings: Sequence[Finding]
@@ -54,6 +54,7 @@ class Report:
     traced: Sequence[Traced] = ()
     traced_after: Sequence[Traced] = ()
     fixed: Mapping[str, str] = field(default_factory=dict)
+    asked: str = ""
 
     def uri(self, path: str) -> str:
         """The file's path in the repository, `/` separated."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from pt2lint.finding import Finding
 from pt2lint.report import Report
+from pt2lint.report.next_step import next_command
 
 
 def render(report: Report) -> str:
@@ -16,7 +17,7 @@ def render(report: Report) -> str:
 
 
 def _row(report: Report, finding: Finding) -> dict[str, Any]:
-    row = finding.as_json()
+    row = {**finding.as_json(), "next": next_command(finding, report.asked)}
     for fix in row["fixes"]:
         for edit in fix["edits"]:
             del edit["replaces"]

@@ -33,7 +33,7 @@ MEANING: dict[Verdict, str] = {
 def render(report: Report) -> str:
     """A block a finding with an empty line between, then a line that sums up."""
     style = _styled if report.colour else _plain
-    end = "\n".join([*(f"note: {shown(note)}" for note in report.notes), _summary(report, style)])
+    end = "\n".join([*(f"note: {shown(note)}" for note in report.notes), summary(report, style)])
     return "\n\n".join([*blocks(report), end]) + "\n"
 
 
@@ -124,7 +124,7 @@ def _told(report: Report, finding: Finding, style: Style) -> Iterator[str]:
     equals = indent + " " + style("=", "blue") + " "
     if finding.verdict:
         verdict = style(finding.verdict, f"bold {VERDICTS[finding.verdict]}")
-        yield f"{equals}{verdict}: {_reason(finding)}"
+        yield f"{equals}{verdict}: {reason(finding)}"
         cost = ", ".join(costs(finding.evidence or {})) if finding.verdict == "confirmed" else ""
         if cost:
             yield f"{equals}cost: {cost}"
@@ -134,10 +134,11 @@ def _told(report: Report, finding: Finding, style: Style) -> Iterator[str]:
     if steps:
         yield f"{equals}reached: " + " -> ".join(_step(report, step, finding.path) for step in steps)
     for fix in finding.fixes:
-        yield f"{equals}{style('fix', 'bold cyan')} ({_standing(fix)}): {shown(fix.description)}"
+        yield f"{equals}{style('fix', 'bold cyan')} ({standing(fix)}): {shown(fix.description)}"
 
 
-def _reason(finding: Finding) -> str:
+def reason(finding: Finding) -> str:
+    """Why a finding has its verdict, in one line: Dynamo's registry id and words where it gave any."""
     evidence = finding.evidence or {}
     reason = " ".join(str(evidence.get("reason") or MEANING[finding.verdict or "failed"]).split())
     break_id = evidence.get("graph_break")
@@ -189,13 +190,15 @@ def _step(report: Report, step: Step | None, path: str) -> str:
     return f"{shown(step.message)} ({place})"
 
 
-def _standing(fix: Fix) -> str:
+def standing(fix: Fix) -> str:
+    """What is known of a fix: safe or unsafe, and what came of trying it."""
     if fix.proven is None:
         return fix.applicability
     return f"{fix.applicability}, {'proven' if fix.proven else 'tried: it does not hold here'}"
 
 
-def _summary(report: Report, style: Style) -> str:
+def summary(report: Report, style: Style = lambda text, name: text) -> str:
+    """The last line: how many findings, with which verdicts, and what can be fixed how."""
     counting = [finding for finding in report.findings if finding.counts]
     files = f"{report.files} file{'' if report.files == 1 else 's'}"
     verdicts = Counter(finding.verdict for finding in report.findings if finding.verdict)

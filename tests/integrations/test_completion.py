@@ -63,5 +63,5 @@ def test_zsh(folder: Path) -> None:
     assert output(folder, "zsh", "-n", "zsh/_pt2lint") == ""
     text = (folder / "zsh" / "_pt2lint").read_text()
     assert '"*:files and folders' in text
-    for words in ("rule server completion", "bash zsh fish", "(text json sarif github)"):
+    for words in ("rule server completion skill", "bash zsh fish", "(text concise json sarif github)"):
         assert words in text

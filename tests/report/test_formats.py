@@ -12,7 +12,7 @@ from pt2lint.finding import Problem, Step
 from pt2lint.report import page, render
 from pt2lint.report.place import Place
 from pt2lint.report.text import statistics
-from tests.report.sample import BRANCH, CONFIRMED, FINDINGS, ITEM, PAGE, REFUTED, report
+from tests.report.sample import BRANCH, CONFIRMED, FINDINGS, ITEM, NOTE, PAGE, REFUTED, report
 
 SCHEMA = Path(pt2lint.report.__file__).with_name("findings.schema.json")
 
@@ -128,6 +128,46 @@ def test_json_of_a_finding() -> None:
         "description": "Keep the tensor: `x.max()`", "applicability": "safe", "edits": [edit], "proven": None
     }  # fmt: skip
     assert (row["code"], row["line"], row["end_column"], row["verdict"]) == ("PTB103", 5, 26, None)
+
+
+def test_concise_is_one_whole_line_a_finding() -> None:
+    item = "`x.max().item()` moves a value from the tensor to Python"
+    fix = "fix (safe): Keep the tensor: `x.max()`"
+    seen = report(ITEM, CONFIRMED, REFUTED, BRANCH, NOTE, notes=["two\nlines"])
+    assert render("concise", seen).splitlines() == [
+        f"src/a b.py:10:30: PTB103 confirmed: {item} | GB0124 Unsupported Tensor.item() call with x | "
+        "next: pt2lint rule PTB103",
+        f"src/a b.py:5:12: PTB103: {item} | {fix} | next: pt2lint --verify 'src/a b.py'",
+        f"src/a b.py:15:5: PTB103 refuted: {item} | Dynamo ran this and saw nothing; does not count | {fix}",
+        "src/a b.py:11:5: PTB110 unreached: `x[0](1) > 0` is tested, 100% of the time: and is a tensor, isn't it? | "
+        "the sample inputs did not get here, or none were found | "
+        "next: pt2lint --verify --inputs MODULE:FUNCTION 'src/a b.py'",
+        f"{NOTE.path}:1:1: PTX001: {NOTE.message}",
+        "note: two lines",
+        "Found 4 findings in 2 files (1 confirmed, 1 refuted, 1 unreached). 1 can be fixed with --fix.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "command"),
+    [
+        ({"verdict": "confirmed"}, "pt2lint --diff --unsafe-fixes 'src/a b.py'"),
+        (
+            {"verdict": "confirmed", "fixes": (replace(ITEM.fixes[0], proven=True),)},
+            "pt2lint --verify --fix --inputs m:f 'src/a b.py'",
+        ),
+        ({"verdict": "confirmed", "fixes": (replace(ITEM.fixes[0], proven=False),)}, "pt2lint rule PTB103"),
+        ({"verdict": "failed"}, "pt2lint --verify --inputs m:f 'src/a b.py'"),
+        (
+            {"verdict": "unreached", "code": "PTS301"},
+            "pt2lint --verify --run \"SCRIPT.py ARGUMENTS\" 'src/a b.py'",
+        ),
+        ({"verdict": "refuted"}, None),
+    ],
+)
+def test_the_next_command_fits_what_is_known(change: dict, command: str | None) -> None:
+    [row] = json.loads(render("json", report(replace(ITEM, **change), asked="--inputs m:f")))
+    assert row["next"] == command
 
 
 def test_json_places_a_notebook_by_cell() -> None:
