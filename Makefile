@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types clean
+.PHONY: demo test lint types release-check site clean
 demo: $(VENV)/done
 	mkdir -p out
 	$(BIN)/python -m pt2lint --verify examples --output out/pt2lint.sarif --also-text --exit-zero
@@ -17,6 +17,17 @@ lint: $(VENV)/done
 
 types: $(VENV)/done
 	$(BIN)/mypy
+
+# Wheel and sdist, checked, and the wheel run where nothing else is: no torch, no checkout.
+release-check: $(VENV)/done
+	rm -rf dist out/installed
+	$(BIN)/python -m pip install --quiet --editable ".[release]"
+	$(BIN)/python -m build .
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	$(PYTHON) -m venv out/installed
+	out/installed/bin/python -m pip install --quiet dist/*.whl
+	cd out && installed/bin/pt2lint --exit-zero ../examples && installed/bin/pt2lint skill > skill.md
 
 $(VENV)/done: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

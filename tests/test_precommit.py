@@ -125,6 +125,28 @@ def test_the_fixing_hook_writes_and_fails_once(project: Path, hooks: Path, home:
     assert run(project, hooks, "pt2lint-fix").returncode == 0
 
 
+def test_autoupdate_moves_to_the_newest_tag(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    releases = tmp_path_factory.mktemp("releases")
+    (releases / ".pre-commit-hooks.yaml").write_bytes((ROOT / ".pre-commit-hooks.yaml").read_bytes())
+    git(releases, "init", "--quiet")
+    git(releases, "config", "uploadpack.allowAnySHA1InWant", "true")
+    for tag in ("v0.1.0", "v0.2.0"):
+        git(releases, "add", "--all")
+        git(releases, "commit", "--quiet", "--allow-empty", "--message", tag)
+        git(releases, "tag", tag)
+    git(releases, "commit", "--quiet", "--allow-empty", "--message", "after the release")
+    config = project / ".pre-commit-config.yaml"
+    config.write_text(
+        f"repos:\n- repo: {releases}\n  rev: v0.1.0\n  hooks:\n  - id: pt2lint\n  - id: pt2lint-fix\n"
+    )
+    git(project, "add", "--all")
+    done = subprocess.run(
+        [*PRE_COMMIT, "autoupdate"], cwd=project, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "rev: v0.2.0" in config.read_text()
+
+
 def test_the_manifest_is_valid() -> None:
     manifest = ROOT / ".pre-commit-hooks.yaml"
     subprocess.run([*PRE_COMMIT, "validate-manifest", str(manifest)], check=True, capture_output=True)
