@@ -3,11 +3,11 @@
 
     record_truth.py OUT.json SOURCE_ROOT --python PYTHON --models NAME... [--recipes FILE] [--timeout SECONDS]
 
-Each model that rebuild_models.py can build is compiled (backend "eager", default mode) and called twice under each of CONDITIONS,
-in a process of its own. OUT.json has the form that score.py reads, with two more keys: a break's "under" lists the conditions that it
-was seen under, and each file's "under" maps a condition to the lines traced under it. So a finding that names conditions can be held
-against the runs in which they held. A model that cannot be built, or does not run eagerly under a condition, is left out and named.
-Runs that OUT.json already has are not repeated.
+Each model that rebuild_models.py can build is compiled (backend "eager", default mode) and called twice under each of
+CONDITIONS, in a process of its own. OUT.json has the form that score.py reads, with two more keys: a break's "under"
+lists the conditions that it was seen under, and each file's "under" maps a condition to the lines traced under it. So a
+finding that names conditions can be held against the runs in which they held. A model that cannot be built, or does
+not run eagerly under a condition, is left out and named. Runs that OUT.json already has are not repeated.
 """
 
 import argparse
