@@ -60,6 +60,8 @@ def called(call: Call) -> Value:
 def sequence(call: Call, first: Value) -> Value:
     last = call.name.split(".")[1]
     kind = last if last not in ("reversed", "iter") else "list"
+    if last == "iter" and isinstance(first, Instance) and first.external:
+        return first  # what draws from it is known by what it draws from
     if not call.args:
         return Seq([], None, kind)
     if isinstance(first, Seq):

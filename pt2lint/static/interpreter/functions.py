@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Env, Frame, title
+from pt2lint.static.interpreter.passed import Passed
 from pt2lint.static.interpreter.usage import Usage
 from pt2lint.static.source.modules import Module
 from pt2lint.static.source.nodes import Unit, unit_of
@@ -45,6 +46,7 @@ class Functions:
     def __init__(self, at: Context) -> None:
         self.at = at
         self.usage = Usage(at)
+        self.passed = Passed(at)
         self._results: dict[Any, Value] = {}
         self._contexts: dict[Any, int] = {}
         self._returned: dict[Any, Value] = {}
@@ -73,6 +75,7 @@ class Functions:
             args = [func.bound, *args]
         region = frame.region
         env = self.bind_arguments(func, args, kwargs, spread)
+        self.passed.entered(func, env, frame)
         key = (
             definition,
             id(func.env) if func.env else 0,

@@ -48,12 +48,21 @@ class Roots:
         for hear in self.at.events.compiled:
             hear(value, None, None)
         frame = entry(value.module, unit_of(value.node))
+        a = value.node.args
         args = self.at.functions.seeds(value, frame)
+        kwargs = {
+            p.arg: self.at.functions.parameter(value, p, d, frame)
+            for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True)
+        }
+        if name != "forward":  # what a module is given, other modules decide
+            passed = self.at.functions.passed
+            args = [
+                passed.parameter(value, p.arg, given)
+                for p, given in zip([*a.posonlyargs, *a.args], args, strict=True)
+            ]
+            kwargs = {given: passed.parameter(value, given, known) for given, known in kwargs.items()}
         if value.bound is not None and value.node.args.args:
             args = args[1:]
-        kwargs = {}
-        for p, d in zip(value.node.args.kwonlyargs, value.node.args.kw_defaults, strict=True):
-            kwargs[p.arg] = self.at.functions.parameter(value, p, d, frame)
         original = self.undecorated(value)
         self.at.calls.apply(value, args, kwargs, value.node, frame)
         if original is not None:
