@@ -109,15 +109,17 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
     made: cst.Module = module.visit(replacing)
     # A carriage return alone cannot be told from a line's content here; such files are of another age.
     old = code.removesuffix("\n").split("\n")[header:]
+    # LibCST leaves out a form feed before indentation; the lines that hold one stay as they are.
+    plain = module.code.removesuffix("\n").split("\n")[header:]
     after = carry(module, made, replacing.became).removesuffix("\n").split("\n")[header:]
     replaces = tuple(sorted(function.range(node) for node in new))
     edits = []
-    for tag, i, j, k, m in difflib.SequenceMatcher(None, old, after, autojunk=False).get_opcodes():
+    for tag, i, j, k, m in difflib.SequenceMatcher(None, plain, after, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
         before, text = old[i:j], after[k:m]
         first = function.first_line + i
-        if len(before) == len(text) == 1:
+        if len(before) == len(text) == 1 and before == plain[i:j]:
             edit = _within_line(function.path, first, before[0], text[0])
         else:
             lines = "".join(line.rstrip("\r") + "\n" for line in text)

@@ -317,6 +317,13 @@ def findings_in(
         code = FunctionCode(module.path, text, first, tuple(ops), target, module.imports, module.import_line)
         code.functions = module.functions
         code.kinds = partial(kinds, (first, last)) if kinds is not None else None
+        try:
+            _ = code.module
+        except Exception:  # LibCST has its own error, and may go too deep
+            problems.append(
+                Problem(module.path, "LibCST cannot read this function, and nothing is said of it", first)
+            )
+            continue
         for rule, op in wanted:
             node = code.node_at(op.range)
             if node is not None:

@@ -18,6 +18,7 @@ from pt2lint.fixes.edit import (
     apply_edits,
     choose,
     diff,
+    digest,
     fix_findings,
     read_source,
     write_atomically,
@@ -273,3 +274,47 @@ def test_reading_what_is_not_in_its_encoding(tmp_path: Path):
     file.write_bytes(b"x = '\xff'\n")
     with pytest.raises(EditError, match="cannot be decoded"):
         read_source(file)
+
+
+def one_to_two(path):
+    return [finding(Fix("f", "safe", (edit(1, 5, 1, 6, "2", str(path)),)), path=str(path))]
+
+
+def test_a_file_that_changed_since_it_was_linted_is_left_alone(tmp_path):
+    file = tmp_path / "m.py"
+    file.write_text("y = 3\nx = 1\n")
+    fixed = fix_findings(one_to_two(file), digests={str(file): digest(b"x = 1\n")})
+    assert fixed.texts == {}
+    assert fixed.taken == []
+    [line] = fixed.refused
+    assert "has changed since it was linted" in line
+
+
+def test_what_was_saved_meanwhile_is_not_written_over(tmp_path):
+    file, other = tmp_path / "m.py", tmp_path / "n.py"
+    for each in (file, other):
+        each.write_text("x = 1\n")
+    fixed = fix_findings([*one_to_two(file), *one_to_two(other)])
+    file.write_text("x = 1\nsaved = True\n")
+    fixed.write()
+    assert file.read_text() == "x = 1\nsaved = True\n"
+    assert other.read_text() == "x = 2\n"
+    assert [taken.path for taken, _ in fixed.taken] == [str(other)]
+    assert "has changed since it was read" in fixed.refused[0]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["m.py", "n.py"]
+
+
+def test_a_fix_that_loses_something_costs_only_itself(tmp_path):
+    file = tmp_path / "m.py"
+    file.write_text("x = 1\ny = 1  # why\nz = 1\n")
+    path = str(file)
+    bad = Fix("bad", "safe", (edit(2, 1, 3, 1, "y = 2\n", path),))
+    greedy = Fix("greedy", "safe", (replace(edit(3, 1, 3, 6, "", path), replaces=((3, 5, 3, 6),)),))
+    fixed = fix_findings(
+        [*one_to_two(file), finding(bad, line=2, path=path), finding(greedy, line=3, path=path)],
+    )
+    fixed.write()
+    assert file.read_text() == "x = 2\ny = 1  # why\nz = 1\n"
+    assert [fix.description for _, fix in fixed.taken] == ["f"]
+    assert "would lose the comment `# why`" in fixed.refused[0]
+    assert len(fixed.refused) == 2

@@ -215,3 +215,9 @@ def test_comments_of_statements_that_become_functions():
             return y
         """
     )
+
+
+def test_form_feeds_and_carriage_returns_stay():
+    source = "\x0cdef f(x):\r\n    if x:\r\n        y = 1\r\n\x0c    return y\r\n"
+    after = rewritten(source, lambda code, found: {found("if x:"): statements(code, ["y = 1", "z = 2"])})
+    assert after == "\x0cdef f(x):\r\n    y = 1\r\n    z = 2\r\n\x0c    return y\r\n"

@@ -223,3 +223,11 @@ def test_a_package_that_is_installed_beside_torch(tmp_path: Path) -> None:
     found = {(Path(f.path).name, f.code) for f in lint(paths).findings}
     assert ("tools.py", "PTB103") in found
     assert any(name == "net.py" for name, _ in found)
+
+
+def test_a_function_that_libcst_cannot_read_costs_only_itself():
+    text = "@torch.compile\ndef f(x: torch.Tensor):\n    if x.sum() > 0:\n{}        x = x + 1\n    return x\n"
+    both = "import torch\n" + text.format("\x0c") + text.format("").replace("def f", "def g")
+    result = lint(["m.py"], None, {"m.py": both})
+    assert [finding.line for finding in result.findings] == [9]
+    assert [problem.line for problem in result.problems] == [2]
