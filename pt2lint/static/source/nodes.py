@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import warnings
 
+from pt2lint.static.source.data import without_data
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Unit = tuple[int, int]
 
@@ -13,7 +15,10 @@ def parse(source: str, path: str) -> ast.Module:
     """Parse without letting the file's own invalid escapes print warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ast.parse(source, path)
+        try:
+            return ast.parse(without_data(source), path)
+        except SyntaxError:  # its lines are to be told of as they are
+            return ast.parse(source, path)
 
 
 def unit_of(node: ast.AST) -> Unit:

@@ -1,0 +1,34 @@
+"""Source that is data: long runs of lines with nothing but constants, whose syntax tree takes a hundred times
+their room."""
+
+from __future__ import annotations
+
+import re
+
+SMALL = 500_000  # characters: what is smaller is parsed as it stands
+KEPT = 50  # lines at the start of a run that are left in it
+
+_STRING = r"""[bru]?(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
+_CONSTANT = rf"(?:{_STRING}|[-+]?\.?[0-9][\w.]*(?:[-+][0-9]+)?|True|False|None)"
+_ROW = (
+    rf"{_CONSTANT}(?:[ \t]*,[ \t]*{_CONSTANT})*,?"  # nothing in it can be read in two ways: no search is long
+)
+_ITEM = rf"(?:{_CONSTANT}|\({_ROW}\)|\[{_ROW}\])"
+# It ends with the comma that makes it whole items of a longer literal.
+_LINE = re.compile(rf"[ \t]+(?:{_ITEM}[ \t]*[,:][ \t]*)*{_ITEM}[ \t]*,[ \t]*")
+
+
+def without_data(source: str) -> str:
+    """The source with such runs cut short: line numbers stay, and so does all that is not a constant."""
+    if len(source) < SMALL:
+        return source
+    lines = source.split("\n")
+    run = 0
+    for number, line in enumerate([*lines, ""]):
+        if line and _LINE.fullmatch(line):
+            run += 1
+            continue
+        if run >= 2 * KEPT:
+            lines[number - run + KEPT : number] = [""] * (run - KEPT)
+        run = 0
+    return "\n".join(lines)
