@@ -94,6 +94,7 @@ def check(
         found += _lint(files, settings, checked, cache_folder, beside or {})
         _add_pages(settings, checked)
         checked.problems += _unknown_codes(settings, checked.pages)
+        checked.problems += _unread_roots(settings, paths, checked.files, "root_names" in configs.overrides)
     if judge is not None:
         found = _judged(found, paths, judge, checked)
     of_file = {path: settings for settings, files in groups.values() for path in files}
@@ -180,6 +181,25 @@ def _unknown_codes(settings: Settings, known: Iterable[str]) -> Iterator[Problem
                     f"[tool.pt2lint] {place} names {code}: no rule has this code{nearest_code(code, known)}"
                 )
                 yield Problem(settings.source or None, told)
+
+
+def _unread_roots(
+    settings: Settings, paths: Iterable[str], files: Sequence[str], from_command_line: bool
+) -> Iterator[Problem]:
+    """A problem for each name in `roots` that means none of the files, where the whole project was read."""
+    folders = [os.path.abspath(path) for path in paths if os.path.isdir(path)] if settings.root_names else []
+    root = os.path.abspath(settings.root) + os.sep
+    # Of some files only, as pre-commit names them, the module may well be none.
+    if not folders or not (from_command_line or any(root.startswith(folder + os.sep) for folder in folders)):
+        return
+    from pt2lint.static.source.modules import module_name
+    from pt2lint.static.source.named import inside
+
+    modules = {module_name(path)[0] for path in files}
+    for name in settings.root_names:
+        if not any(inside(name, module) for module in modules):
+            place = None if from_command_line else settings.source or None
+            yield Problem(place, f"`roots` names `{name}`, but no file that was read is that module")
 
 
 def nearest_code(word: str, known: Iterable[str]) -> str:

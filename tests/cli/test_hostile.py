@@ -279,3 +279,15 @@ def test_a_list_that_holds_itself(run) -> None:
     ran = run("bad.py")
     assert (ran.status, ran.err) == (1, "")
     assert "fix (unsafe): Branch with `torch.cond`" in ran.out
+
+
+def test_a_root_in_no_file_is_told_where_the_whole_project_is_read(run) -> None:
+    write(bad=BAD, good=GOOD)
+    ran = run("--roots", "explicit,gone.step,bad.f", ".")
+    told = "`roots` names `gone.step`, but no file that was read is that module\n"
+    assert (ran.status, ran.err) == (2, "pt2lint: " + told)
+    assert PLACE in ran.out
+    assert run("--roots", "explicit,gone.step", "bad.py").status == 1, "some files only"
+    Path("pyproject.toml").write_text('[tool.pt2lint]\nroots = ["explicit", "gone.step"]\n')
+    assert run().err == "pyproject.toml: " + told
+    assert run("bad.py").status == 1
