@@ -29,6 +29,11 @@ release-check: $(VENV)/done
 	out/installed/bin/python -m pip install --quiet dist/*.whl
 	cd out && installed/bin/pt2lint --exit-zero ../examples && installed/bin/pt2lint skill > skill.md
 
+# The site, in out/site; a link that leads nowhere is an error.
+site: $(VENV)/done
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	$(BIN)/mkdocs build --strict
+
 $(VENV)/done: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[verify,dev]"
