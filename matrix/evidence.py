@@ -141,6 +141,7 @@ def _called(name: str) -> str:
 # Methods that a library adds to loggers, and what needs a GPU.
 NOT_HERE = {
     *(f"call logging.Logger.{name}" for name in ("info_once", "warning_once", "warning_advice")),
+    "call breaking",  # what a model says: measured by whoever wrote it
     *(f"call torch.cuda.{name}" for name in ("get_rng_state", "set_rng_state")),
 }
 

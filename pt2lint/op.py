@@ -16,6 +16,8 @@ Names of operations:
 - `make torch.nn.Module`  a module is constructed; the argument "made" names it, or the torch modules that it holds
 - `make torch.nn.Parameter`  a parameter is made of a tensor that the graph computes
 - `forward NAME`    a torch.nn module is called: `forward torch.nn.LSTM`
+- `call breaking`   a function is called of which a library model says that Dynamo ends the graph there; args: "why",
+                    and "until", the first torch where it does not
 - `call disabled`   a function that torch.compiler.disable decorates is called
 - `define class`    a class statement runs
 - `discard NAME`    the result of a call is thrown away

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from functools import cache
 
 from pt2lint.finding import Problem
+from pt2lint.libraries import user
 from pt2lint.libraries.model import Library, Models
 
-NO_LIBRARY = ("call", "forms", "model", "torch_table", "types", "words")
+NO_LIBRARY = ("call", "forms", "model", "torch_table", "types", "user", "words")
 
 
 @cache
@@ -26,4 +27,6 @@ def known() -> tuple[Library, ...]:
 
 def load(paths: Sequence[str] = (), problems: list[Problem] | None = None) -> Models:
     """All that is known; `problems` gets a line for each thing in the user's files that cannot be used."""
-    return Models(known())
+    told: list[Problem] = [] if problems is None else problems
+    own = user.read(paths, told) if paths else []
+    return Models(known(), own)

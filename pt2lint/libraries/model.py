@@ -168,14 +168,18 @@ FOREIGN = Library("")
 class Models:
     """All libraries together. What is asked once for each name is remembered."""
 
-    def __init__(self, libraries: Sequence[Library]) -> None:
-        self.libraries = sorted(libraries, key=lambda library: -len(library.name))
+    def __init__(self, libraries: Sequence[Library], own: Sequence[Library] = ()) -> None:
+        # What the user says of a name comes before what is known of it.
+        self.libraries = [*own, *sorted(libraries, key=lambda library: -len(library.name))]
+        libraries = self.libraries
+        self.own = frozenset(name for one in own for name in (*one.returns, *one.modules, *one.breaks)) | {
+            name for one in own for names in one.roles.values() for name in names
+        }
         self._entries: dict[str, Entry] = {}
         self._constants: dict[str, Value] = {}
         self._roles = [_Role(role, libraries) for role in ROLES]
         self._role = {role.name: role for role in self._roles}
         self._mentions = re.compile("|".join(one.mentions for one in libraries if one.mentions) or r"(?!)")
-        self.own: frozenset[str] = frozenset()  # names that the user's models speak of
 
     def of(self, name: str) -> Entry:
         known = self._entries.get(name)
@@ -186,7 +190,7 @@ class Models:
     def _entry(self, name: str) -> Entry:
         roles = frozenset(role.name for role in self._roles if role.played_by(name))
         entry = Entry(name, self.library_of(name), roles)
-        for library in self.libraries:
+        for library in reversed(self.libraries):
             if name in library.modules:
                 entry.forward = library.modules[name]
                 entry.result = library.forward or returning(entry.forward)
@@ -203,6 +207,12 @@ class Models:
         return next((one for one in self.libraries if one.name and _within(name, one.name)), FOREIGN)
 
     def _answer(self, name: str, library: Library) -> Handler:
+        if name in self.own:
+            for one in self.libraries:
+                if name in one.modules:
+                    return made
+                if name in one.returns:
+                    return returning(one.returns[name])
         for one in self.libraries:
             handler = one.handlers.get(name)
             if handler is not None:
@@ -337,6 +347,10 @@ def keep_first(call: Call) -> Value:
     elem = getattr(value, "elem", None) if value.kind == "seq" else None
     tensor = tensor_of(elem if elem is not None else value)
     return Tensor(tensor.dtype, call.origin(), tensor.sure) if tensor is not None else UNKNOWN
+
+
+def made(call: Call) -> Value:
+    return call.models.instance(call.name)
 
 
 def unknown(call: Call) -> Value:

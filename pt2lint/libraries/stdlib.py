@@ -94,6 +94,12 @@ LIBRARIES = (
         measured="matrix/constructs/host.py",
     ),
     Library("time", returns={"time.time": "float", "time.perf_counter": "float"}, measured="matrix/calls.py"),
+    Library(
+        "locale",
+        returns={"locale.localeconv": "any"},
+        breaks={"locale.localeconv": "it is written in C"},
+        measured="rules/graph_break/modelled_break.py",
+    ),
     Library("os", returns={"os.getenv": "str"}, measured="matrix/calls.py"),
     Library("re", returns={"re.compile": "instance re.Pattern"}, measured="matrix/calls.py"),
     Library("itertools", roles={"passes items": ("itertools.islice",)}),

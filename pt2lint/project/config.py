@@ -49,8 +49,9 @@ class Settings:
     `roots` says what counts as compiled: "modules" (every nn.Module.forward, and all that is compiled
     explicitly), "explicit", or "tensors" (also functions whose parameters are tensors); `root_names` are
     functions, methods and classes that count as compiled besides ("train.step"). `rule_paths` are
-    folders of further rules. `verify` is the table for `--verify`. `source` is the file that they were read from,
-    as it is shown ("": none was).
+    folders of further rules, `models` folders of files that say what libraries do. `verify` is the
+    table for `--verify`. `source` is the file that they were read from, as it is shown ("": none
+    was).
     """
 
     select: tuple[str, ...] = ()
@@ -63,6 +64,7 @@ class Settings:
     roots: str = "modules"
     root_names: tuple[str, ...] = ()
     rule_paths: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
     pedantic: bool = False
     verify: Mapping[str, Any] = field(default_factory=dict, hash=False)
     root: str = "."
@@ -233,6 +235,7 @@ KEYS: dict[str, Callable[[object], Any]] = {
     "target-torch": parse_torch,
     "roots": parse_roots,
     "rule-paths": _strings,
+    "models": _strings,
     "pedantic": _flag,
     "verify": _table,
 }
@@ -293,8 +296,9 @@ def read_config(path: str, overrides: Mapping[str, Any] | None = None) -> tuple[
         except ValueError as error:
             del values["verify"]
             problems.append(Problem(shown, f"[tool.pt2lint.verify] {error}"))
-    if "rule_paths" in values:
-        values["rule_paths"] = tuple(os.path.join(root, folder) for folder in values["rule_paths"])
+    for key in ("rule_paths", "models"):
+        if key in values:
+            values[key] = tuple(os.path.join(root, folder) for folder in values[key])
     return Settings(**{**values, **(overrides or {})}), problems
 
 

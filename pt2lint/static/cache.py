@@ -87,13 +87,13 @@ class Cache:
 
 
 def contents(folders: Iterable[str]) -> str:
-    """The digest of all Python and JSON files below the folders (a package's own code and data)."""
+    """The digest of all Python, JSON and TOML files below the folders (a package's own code and data)."""
     parts: list[bytes | str] = []
     for top in folders:
         for folder, below, files in os.walk(top):
             below[:] = sorted(name for name in below if name != "__pycache__")
             for name in sorted(files):
-                if name.endswith((".py", ".json")):
+                if name.endswith((".py", ".json", ".toml")):
                     path = os.path.join(folder, name)
                     with suppress(OSError), open(path, "rb") as file:
                         parts += [os.path.relpath(path, top), file.read()]

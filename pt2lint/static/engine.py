@@ -22,6 +22,7 @@ from pt2lint.static.source.modules import Module, Project, module_name
 from pt2lint.static.source.named import inside, unknown
 
 if TYPE_CHECKING:
+    from pt2lint.libraries.model import Models
     from pt2lint.op import Op
     from pt2lint.rule import Rule
     from pt2lint.static.cache import Cache
@@ -110,6 +111,12 @@ class _Run:
         return load_rules(getattr(self.settings, "rule_paths", ()), self.problems)
 
     @cached_property
+    def models(self) -> Models:
+        from pt2lint.libraries import load
+
+        return load(getattr(self.settings, "models", ()), self.problems)
+
+    @cached_property
     def target(self) -> tuple[int, int]:
         return target_torch(self.settings)
 
@@ -163,7 +170,9 @@ class _Run:
 
         here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         pack = importlib.import_module("pt2lint.rules").__path__
-        own = contents([here, *pack, *getattr(self.settings, "rule_paths", ())])
+        own = contents(
+            [here, *pack, *getattr(self.settings, "rule_paths", ()), *getattr(self.settings, "models", ())]
+        )
         places = [f"{path} {module_name(path)}" for path in self.files]
         return [
             __version__,
@@ -185,7 +194,7 @@ class _Run:
 
     def analyse(self, groups: Sequence[Sequence[str]]) -> Iterator[Facts]:
         """The facts of each group, from child processes where that is worth it."""
-        _ = self.rules, self.target  # once, before there are children
+        _ = self.rules, self.target, self.models  # once, before there are children
         small = len(groups) == 1 and len(groups[0]) < 8  # not worth a process
         if small or not workers.can_fork():
             for group in groups:
@@ -223,7 +232,7 @@ class _Run:
         traced = frozenset(op for rule in self.rules for op in rule.ops)
         anywhere = frozenset(op for rule in self.rules if rule.anywhere for op in rule.ops)
         project = Project(self.texts, self.files)
-        interpreter = Interpreter(project, traced, anywhere)
+        interpreter = Interpreter(project, traced, anywhere, self.models)
         facts = Facts()
         modules = [m for m in (_load(project, path, facts.problems) for path in group) if m is not None]
         for module in modules:

@@ -214,6 +214,10 @@ class Calls:
             self.at.notebook.note(
                 node, entry.op, frame, about=about, args=self.at.types.sorts(args, kwargs, receiver)
             )
+        if entry.breaks and self.at.notebook.listens("call breaking", frame):
+            why, _, until = entry.breaks.partition("\t")
+            words: dict[int | str, str] = {"why": why, "until": until}
+            self.at.notebook.note(node, "call breaking", frame, args=words)
         if "draws" in entry.roles and truth(kwargs.get("training", UNKNOWN)) is not False:
             self.at.notebook.drawn.append((name, getattr(node, "lineno", 0)))
         if entry.sizes is not None:

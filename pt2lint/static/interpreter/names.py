@@ -47,6 +47,8 @@ class Names:
         return value
 
     def _module_value(self, module: Module, name: str) -> Value | None:
+        if self.at.models.own and f"{module.name}.{name}" in self.at.models.own:
+            return Ext(f"{module.name}.{name}")  # what the user says of it counts, not what it does
         if name in module.classes:
             return Class(module.classes[name])
         if name in module.functions:
@@ -105,7 +107,7 @@ class Names:
         return known
 
     def _find_qualified(self, name: str) -> Value:
-        if not self.project.is_first_party(name):
+        if name in self.at.models.own or not self.project.is_first_party(name):
             return self.at.models.value(name)
         if self.project.find(name) is not None:
             return Ext(name)

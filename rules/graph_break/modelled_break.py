@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import GraphBreak
+
+
+class ModelledBreak(GraphBreak):
+    """A function is called of which a library model says that it ends the graph.
+
+    ## What happens
+    What Dynamo makes of a library is written down in models: pt2lint's own, and those of a project
+    (`models` in its settings), which say so of functions that nobody else knows. The message has the
+    reason that the model gives. Here it is a function that is written in C (GB0007).
+
+    ## Example
+    ```python
+    import locale
+    import torch
+
+    def f(x):
+        return torch.relu(x) * len(locale.localeconv())
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Use instead
+    Call it outside of what is compiled:
+    ```python
+    import locale
+    import torch
+
+    CONVENTIONS = len(locale.localeconv())
+
+    def f(x):
+        return torch.relu(x) * CONVENTIONS
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Versions
+    Measured: the example breaks on torch 2.6 to 2.15. For what a project's own models say, the project answers.
+    """
+
+    code = "PTB187"
+    name = "modelled-break"
+    ops = ("call breaking",)
+    says = "{code} ends the graph"
+    repairs = ("disable",)
+    graph_breaks = ("GB0007",)
+
+    INVALID = ("import locale\nreturn x + len(locale.localeconv())",)
+    VALID = ("import locale\nreturn x + locale.LC_ALL",)
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        until = op.args.get("until", "")
+        if not until or self.function.target < tuple(int(part) for part in until.split(".")):
+            self.breaks(node, op, f"{self.says}: {op.args['why']}")
