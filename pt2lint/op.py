@@ -102,3 +102,8 @@ class Op(NamedTuple):
     def arg(self, *keys: int | str) -> str:
         """What the argument given under one of these positions or keywords is; "" if it is not given."""
         return next((self.args[k] for k in keys if k in self.args), "")
+
+
+def either(a: str, b: str) -> str:
+    """What an argument is (in the words of Op.args) that is `a` in one call and `b` in another."""
+    return " | ".join(dict.fromkeys(p for p in [*a.split(" | "), *b.split(" | ")] if p))

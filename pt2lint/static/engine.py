@@ -226,7 +226,7 @@ class _Run:
                 gc.enable()
 
     def _analyse_group(self, group: Sequence[str]) -> Facts:
-        from pt2lint.static.interpreter.interpret import Interpreter
+        from pt2lint.static.interpret import Interpreter
         from pt2lint.static.interpreter.kinds import kinds_of
 
         traced = frozenset(op for rule in self.rules for op in rule.ops)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pt2lint.finding import Edit, Finding, Fix, Problem, Step
-from pt2lint.op import Op
+from pt2lint.op import Op, either
 from pt2lint.static.source.nodes import Unit
 
 Notes = dict[Unit, list[Op]]
@@ -39,11 +39,6 @@ def joined(a: Facts, b: Facts) -> Facts:
         sorted({*a.looked_at, *b.looked_at}),
         a.complete and b.complete,
     )
-
-
-def either(a: str, b: str) -> str:
-    """What an argument is (in the words of Op.args) that is `a` in one call and `b` in another."""
-    return " | ".join(dict.fromkeys(p for p in [*a.split(" | "), *b.split(" | ")] if p))
 
 
 def merged(old: Op, new: Op) -> Op:

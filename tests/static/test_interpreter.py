@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pt2lint.static.interpreter.interpret import Interpreter
+from pt2lint.static.interpret import Interpreter
 from pt2lint.static.source.modules import Project
 
 LISTENED = frozenset(

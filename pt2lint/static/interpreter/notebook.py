@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pt2lint.op import Op
-from pt2lint.static.facts import either
+from pt2lint.op import Op, either
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.source.nodes import Unit
 from pt2lint.static.values import Tensor

@@ -1,0 +1,208 @@
+"""The house as docs/architecture.md shows it: which way imports go, and what stands alone."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from pt2lint.libraries import NO_LIBRARY, known, load
+from pt2lint.op import Op
+from pt2lint.static.interpret import Interpreter
+from pt2lint.static.interpreter.events import EVENTS
+from pt2lint.static.observers import EVERY
+from pt2lint.static.source.modules import Project
+
+ROOT = Path(__file__).parents[1]
+STATIC = ROOT / "pt2lint" / "static"
+spec = importlib.util.spec_from_file_location("architecture", ROOT / "tools" / "architecture.py")
+assert spec is not None
+assert spec.loader is not None
+architecture = importlib.util.module_from_spec(spec)
+sys.modules["architecture"] = architecture
+spec.loader.exec_module(architecture)
+
+ARROWS = architecture.arrows()
+MOST = 12
+
+
+def imports_of(box: str) -> set[str]:
+    return {b for a, b in ARROWS if a == box} - {"data"}
+
+
+def test_the_picture_is_what_the_imports_say() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert architecture.picture() in page, "run python tools/architecture.py"
+
+
+@pytest.mark.parametrize(
+    ("box", "may"),
+    [
+        ("static.source", set()),
+        ("static.values", set()),
+        ("libraries", {"static.values"}),
+        ("static.interpreter", {"libraries", "static.source", "static.values"}),
+        ("static.observers", {"libraries", "static.interpreter", "static.source", "static.values"}),
+        ("rules", {"rule", "fixes"}),
+    ],
+)
+def test_the_inner_rooms_know_nothing_of_the_outer_ones(box: str, may: set[str]) -> None:
+    assert imports_of(box) <= may
+
+
+def test_static_dynamic_and_report_are_apart() -> None:
+    inside = {
+        "static",
+        "static.interpreter",
+        "static.observers",
+        "static.source",
+        "static.values",
+        "libraries",
+    }
+    assert not {(a, b) for a, b in ARROWS if a in inside and b in ("dynamic", "report", "cli")}
+    assert not {(a, b) for a, b in ARROWS if a in ("dynamic", "report") and b in inside}
+    assert "dynamic" not in imports_of("report")
+    assert not {a for a, b in ARROWS if b == "cli"} - {"check"}
+
+
+def test_the_interpreter_and_observers_import_no_library_directly() -> None:
+    for name, path in architecture.modules():
+        if name.startswith(("pt2lint.static.interpreter", "pt2lint.static.observers")):
+            taken = {
+                m.split(".")[2] for m in architecture.imported(path) if m.startswith("pt2lint.libraries.")
+            }
+            assert taken <= {"call", "model"}, name
+
+
+def test_no_observer_knows_another() -> None:
+    for make in EVERY:
+        path = Path(sys.modules[make.__module__].__file__ or "")
+        others = {other.__module__ for other in EVERY if other is not make}
+        assert not [m for m in architecture.imported(path) if m.rpartition(".")[0] in others]
+
+
+TOPS = {library.name.split(".")[0] for library in known()} - {"builtins"} | {"torch", "numpy", "lightning"}
+NAMED = re.compile(rf"\b({'|'.join(sorted(TOPS))})\.\w")
+
+
+@pytest.mark.parametrize("folder", ["interpreter", "values", "observers"])
+def test_no_library_is_named(folder: str) -> None:
+    """In code, that is: comments and docstrings say what Dynamo does with torch."""
+    for path in (STATIC / folder).glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        docs = {
+            id(n.value)
+            for n in ast.walk(tree)
+            if isinstance(n, ast.Expr)
+            and isinstance(n.value, ast.Constant)
+            and isinstance(n.value.value, str)
+        }
+        if path.name == "events.py":
+            docs |= {id(n) for n in ast.walk(tree) if isinstance(n, ast.Constant) and "(" in str(n.value)}
+        texts = [
+            n.value
+            for n in ast.walk(tree)
+            if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in docs
+        ]
+        assert [t for t in texts if NAMED.search(t)] == [], path
+
+
+def attributes(cls: ast.ClassDef) -> set[str]:
+    return {
+        node.attr
+        for node in ast.walk(cls)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    }
+
+
+def test_no_class_has_more_than_a_dozen_attributes_or_calls_what_a_subclass_brings() -> None:
+    for folder in ("interpreter", "observers"):
+        for path in (STATIC / folder).glob("*.py"):
+            text = path.read_text(encoding="utf-8")
+            assert "NotImplementedError" not in text
+            for node in ast.walk(ast.parse(text)):
+                # A frame is the record of one call, as plain as a dictionary.
+                if isinstance(node, ast.ClassDef) and node.name != "Frame":
+                    assert len(attributes(node)) <= MOST, f"{path.name}: {node.name}"
+
+
+def test_every_module_says_first_what_it_is_for() -> None:
+    for name, path in architecture.modules():
+        if not name.startswith("pt2lint.rules"):
+            assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), name
+
+
+def test_every_file_of_libraries_is_one() -> None:
+    files = {p.stem for p in (ROOT / "pt2lint" / "libraries").glob("*.py")} - {"__init__", *NO_LIBRARY}
+    assert len(files) <= len(known())
+
+
+CODE = """
+import functools, random
+import torch
+from torch import nn
+
+@functools.lru_cache
+def noise(n):
+    return random.random()
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+        self.step = 0
+    def forward(self, x):
+        self.step += 1
+        noise(2)
+        return self.lin(x) if x.sum() > 0 else x
+
+model = M()
+other = torch.compile(model)
+other(torch.ones(2, 4))
+other.forward(torch.ones(2, 4))
+model.lin.register_forward_hook(print)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+optimizer.step()
+"""
+# What each observer alone writes down of that.
+ALONE = {
+    "Lifecycle": set(),  # it adds to what is noted of the optimizer
+    "CompiledCalls": {"call compiled", "attribute of compiled"},
+    "ChangingState": {"change attribute"},
+    "Misuse": {"late hook"},
+    "CachedFunctions": {"call cached"},
+}
+WANTED = frozenset({"test tensor", "call torch.optim.SGD"}.union(*ALONE.values()))
+
+
+def operations(observers: list) -> list[Op]:
+    project = Project({"m.py": CODE}, ["m.py"])
+    interpreter = Interpreter(project, WANTED, WANTED, load(), observers)
+    interpreter.run(project.load("m.py"))
+    return [op for unit in interpreter.finished_notes()["m.py"].values() for op in unit]
+
+
+def test_all_together() -> None:
+    assert {op.name for op in operations(list(EVERY))} == WANTED
+
+
+@pytest.mark.parametrize("make", EVERY, ids=lambda make: make.__name__)
+def test_each_observer_can_be_left_out_alone(make) -> None:
+    rest = operations([other for other in EVERY if other is not make])
+    assert {op.name for op in rest} == WANTED - ALONE[make.__name__]
+    assert any(op.uses for op in rest) is (make.__name__ != "Lifecycle")
+
+
+@pytest.mark.parametrize("make", EVERY, ids=lambda make: make.__name__)
+def test_each_observer_works_alone(make) -> None:
+    assert any(hasattr(make, event) for event in EVENTS)
+    found = operations([make])
+    assert {op.name for op in found} == {"test tensor", "call torch.optim.SGD"} | ALONE[make.__name__]
+    assert any(op.uses for op in found) is (make.__name__ == "Lifecycle")
