@@ -15,6 +15,7 @@ Verdict = Literal["confirmed", "refuted", "unreached", "failed"]
 Applicability = Literal["safe", "unsafe"]
 # How the description of a fix begins that avoids a finding's cost without repairing its cause.
 WAY_ROUND = "Way round"
+LEFT_TO_YOU = "`--fix` leaves that to you"  # what a fix says that pt2lint tells, and does not write
 OTHER_DRAWS = "other random numbers"  # what a fix says that draws them in another order
 SILENT = ("compiled code does not log", "Compiled code goes without it", "once for each compilation")
 
@@ -57,6 +58,11 @@ class Fix:
     def is_way_round(self) -> bool:
         """Whether it avoids the cost of a finding and leaves its cause."""
         return self.description.startswith(WAY_ROUND)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether --fix never writes it, proven or not: where it belongs only the reader knows."""
+        return LEFT_TO_YOU in self.description
 
     @property
     def draws_otherwise(self) -> bool:

@@ -131,7 +131,12 @@ def replacement(
     if static:
         lines = [f"if {' and '.join(static)}:", *(indent + one for text in lines for one in text.split("\n"))]
     made = statements(function, lines)
-    made[0] = made[0].with_changes(leading_lines=node.leading_lines)
+    above = list(node.leading_lines)
+    place = block_of(function, node)
+    if isinstance(made[0], cst.FunctionDef) and place is not None and place[1]:
+        if not above or above[0].comment is not None:
+            above.insert(0, cst.EmptyLine(indent=False))  # as formatters have it around a function
+    made[0] = made[0].with_changes(leading_lines=above)
     new: dict[cst.CSTNode, New] = dict.fromkeys(taken)
     if isinstance(function.parent(node), cst.If):  # an `elif`
         new[node] = cst.Else(cst.IndentedBlock(made))

@@ -21,6 +21,7 @@ from pt2lint.fixes.rewrite import (
 from pt2lint.rule import FunctionCode
 
 _REDUCES = words("any all sum mean max min prod norm count_nonzero")
+_PLACES = words("argmax argmin")
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,9 @@ def _is_tensor(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> 
         return _is_tensor(function, node.expression, kind)
     if isinstance(node, cst.BooleanOperation):
         return _is_tensor(function, node.left, kind) or _is_tensor(function, node.right, kind)
-    if kind(node).startswith("tensor"):
-        return True
+    word = kind(node)
+    if word.startswith("tensor") or word == "mixed":
+        return word != "mixed"
     if isinstance(node, cst.Comparison):
         sides = [node.left, *(one.comparator for one in node.comparisons)]
         operators = [one.operator for one in node.comparisons]
@@ -134,6 +136,9 @@ class _Reader:
     def truth(self, node: cst.BaseExpression) -> str:
         """A bool tensor for the truth of a tensor."""
         if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+            inside = node.expression
+            if isinstance(inside, cst.UnaryOperation) and isinstance(inside.operator, cst.Not):
+                return self.truth(inside.expression)
             return f"{self.torch('torch.logical_not')}({self.truth(node.expression)})"
         if isinstance(node, cst.BooleanOperation):
             for side in (node.left, node.right):
@@ -198,6 +203,41 @@ class _Reader:
         return text
 
 
+def opposite(function: FunctionCode, text: str) -> tuple[str, tuple[Edit, ...]]:
+    """The tensor that is true where the tensor `text` is not, and the imports it needs.
+
+    Of comparisons only `==` and `!=` are turned round: of NaN, `not a < b` and `a >= b` say different things.
+    """
+    node = cst.parse_expression(text)
+    if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
+        (one,) = node.comparisons
+        if isinstance(one.operator, cst.NotEqual) and isinstance(one.comparator, cst.Integer):
+            if one.comparator.value == "0" and node.lpar:  # the truth of a tensor of numbers
+                inner = cst.Module([]).code_for_node(node.left)
+                return _not(function, inner)
+        space = cst.SimpleWhitespace(" ")
+        turned: cst.BaseCompOp | None = None
+        if isinstance(one.operator, cst.Equal):
+            turned = cst.NotEqual("!=", space, space)
+        elif isinstance(one.operator, cst.NotEqual):
+            turned = cst.Equal(space, space)
+        if turned is not None:
+            made = node.with_changes(comparisons=[one.with_changes(operator=turned)])
+            return cst.Module([]).code_for_node(made), ()
+    return _not(function, text)
+
+
+def _not(function: FunctionCode, text: str) -> tuple[str, tuple[Edit, ...]]:
+    name, imports = torch_name(function, "torch.logical_not")
+    node = cst.parse_expression(text)
+    bare = (
+        cst.Module([]).code_for_node(node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1]))
+        if node.lpar
+        else text
+    )
+    return f"{name}({bare})", imports
+
+
 def is_scalar(function: FunctionCode, node: cst.BaseExpression, depth: int = 4) -> bool:
     """Whether a tensor surely has no dimension (a plain number counts, and an attribute that may be one)."""
     if number(node) is not None:
@@ -214,8 +254,8 @@ def is_scalar(function: FunctionCode, node: cst.BaseExpression, depth: int = 4) 
         if known is not None and known.startswith("torch."):
             if callee(node) in ("rand", "randn", "zeros", "ones") and len(node.args) == 1:
                 return source(function, node.args[0].value) in ("[]", "()")
-            return callee(node) in _REDUCES and len(node.args) == 1
-        return known is None and callee(node) in _REDUCES | {"item"} and not node.args
+            return callee(node) in _REDUCES | _PLACES and len(node.args) == 1
+        return known is None and callee(node) in _REDUCES | _PLACES | {"item"} and not node.args
     if isinstance(node, cst.Name) and depth:
         value = definition(function, node)
         return value is not None and is_scalar(function, value, depth - 1)

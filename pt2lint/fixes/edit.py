@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pt2lint.finding import Applicability, Edit, Finding, Fix
+from pt2lint.fixes.dead import dead_imports
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -111,6 +112,7 @@ def choose(
             fix
             for fix in finding.fixes
             if fix.edits
+            and not fix.is_told
             and (fix.proven or (fix.proven is None and not proven_only))
             and (applicability == "unsafe" or fix.applicability == "safe" or fix.is_proven_repair)
         ]
@@ -449,6 +451,7 @@ def fix_findings(
         changed = False
         for path, new in made.items():
             old, text, encoding = result.texts[path]
+            new = apply_edits(new, dead_imports(path, text, new))
             if new == text or new in seen.setdefault(path, set()):
                 stopped.add(path)  # two fixes that undo each other
                 continue

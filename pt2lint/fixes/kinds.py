@@ -1,7 +1,8 @@
 """What an expression is, as far as the interpreter and the function's own text tell.
 
 A repair takes `kind`, a function from an expression to a word: "tensor", "tensor:bool", "tensor:float",
-"tensor:int", "int", "float", "bool", "str", "none", "list of tensor", "dict of tensor" or "unknown". What a
+"tensor:int", "int", "float", "bool", "str", "none", "list of tensor", "dict of tensor", "mixed" (a tensor in some calls
+and something else in others) or "unknown". What a
 rule's function carries from the interpreter (FunctionCode.kinds) is believed where the interpreter is sure; where it
 does not know, the function's own text is asked.
 """
@@ -104,6 +105,8 @@ def guess(function: FunctionCode) -> Kind:
 
     def kind(node: cst.CSTNode) -> str:
         told = from_interpreter(function, node)
+        if told == "mixed" and isinstance(node, cst.BooleanOperation):
+            return "unknown"  # its parts are asked one by one
         if told not in ("unknown", "tensor"):
             return told
         word = from_text(node)
@@ -199,7 +202,10 @@ def from_interpreter(function: FunctionCode, node: cst.CSTNode) -> str:
     options = {_simple(one) for one in word.split(" | ")}
     if len(options) == 1:
         return options.pop()
-    return "tensor" if all(one.startswith("tensor") for one in options) else "unknown"
+    tensors = {one for one in options if one.startswith("tensor")}
+    if tensors == options:
+        return "tensor"
+    return "mixed" if tensors and options - tensors - {"unknown", "none"} else "unknown"
 
 
 def _simple(word: str) -> str:

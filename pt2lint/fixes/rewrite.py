@@ -14,6 +14,8 @@ import libcst as cst
 
 from pt2lint.finding import Applicability, Edit, Fix
 from pt2lint.fixes.comments import carry
+from pt2lint.fixes.file import file_of
+from pt2lint.fixes.layout import broken
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import children, visit
 
@@ -38,9 +40,21 @@ def accepted(*attempts: Repaired) -> tuple[Fix, ...]:
     return tuple(attempt for attempt in attempts if isinstance(attempt, Fix))
 
 
-def fix(description: str, edits: Iterable[Edit], safe: bool = False) -> Fix:
+# In place of the assignment of a name that nothing reads any more, whose value may have an effect.
+_DEAD_NAME = Edit("", 0, 0, 0, 0, "dead")
+# In place of the import of a name that the file must not import: the fix that needs it is none (`fix`).
+_NO_IMPORT = Edit("", 0, 0, 0, 0, "")
+
+
+def fix(description: str, edits: Iterable[Edit], safe: bool = False) -> Repaired:
+    """The fix; a refusal where its edits hold the import of a name that the file must not import (`torch_name`)."""
     applicability: Applicability = "safe" if safe else "unsafe"
-    return Fix(description, applicability, tuple(edits))
+    found = tuple(edits)
+    if _NO_IMPORT in found:
+        return Refusal("the file imports torch under a condition only")
+    if _DEAD_NAME in found:
+        return Refusal("what made a name that nothing would read any more may have an effect")
+    return Fix(description, applicability, found)
 
 
 # --- from trees to edits
@@ -102,22 +116,32 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
     """The edits that replace nodes of the function: only what changed, so that the rest keeps its format.
 
     Comments of what is replaced go with what takes its place (`pt2lint.fixes.comments`).
+    New lines that are too long are broken. An assignment whose name nothing reads any more goes too; where its value
+    may have an effect, `fix` refuses what the edits are part of.
     """
     module, code = function.module, function.code
     header = code.count("\n") - function.text.count("\n")
     replacing = _Replace(module, new)
     made: cst.Module = module.visit(replacing)
     # A carriage return alone cannot be told from a line's content here; such files are of another age.
+    dead = _dead(function, made)
+    if dead is None:
+        return (_DEAD_NAME,)
+    if dead:
+        return rewrite(function, {**new, **dict.fromkeys(dead)})
     old = code.removesuffix("\n").split("\n")[header:]
     # LibCST leaves out a form feed before indentation; the lines that hold one stay as they are.
     plain = module.code.removesuffix("\n").split("\n")[header:]
     after = carry(module, made, replacing.became).removesuffix("\n").split("\n")[header:]
     replaces = tuple(sorted(function.range(node) for node in new))
+    file = file_of(function)
     edits = []
     for tag, i, j, k, m in difflib.SequenceMatcher(None, plain, after, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
         before, text = old[i:j], after[k:m]
+        longest = max([file.line_length, *map(len, before)])
+        text = [part for one in text for part in broken(one, longest, module.default_indent)]
         first = function.first_line + i
         if len(before) == len(text) == 1 and before == plain[i:j]:
             edit = _within_line(function.path, first, before[0], text[0])
@@ -126,6 +150,42 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
             edit = Edit(function.path, first, 1, first + len(before), 1, lines)
         edits.append(dataclasses.replace(edit, replaces=replaces))
     return tuple(edits)
+
+
+def _dead(function: FunctionCode, after: cst.Module) -> list[cst.CSTNode] | None:
+    """The assignments of names that were read before and are no longer; None where one of them must stay."""
+    gone = reads(function.module) - reads(after)
+    dead: list[cst.CSTNode] = []
+    for line_ in _lines(after):
+        only = line_.body[0] if len(line_.body) == 1 else None
+        target = only.targets[0].target if isinstance(only, cst.Assign) and len(only.targets) == 1 else None
+        if isinstance(target, cst.Name) and target.value in gone and isinstance(only, cst.Assign):
+            if not _is_plain(only.value) or line_.leading_lines or line_.trailing_whitespace.comment:
+                return None
+            if function.parent(line_) is None:  # not of the code as it was
+                return None
+            dead.append(line_)
+    return dead
+
+
+def _lines(module: cst.Module) -> list[cst.SimpleStatementLine]:
+    class Visitor:
+        def __init__(self) -> None:
+            self.found: list[cst.SimpleStatementLine] = []
+
+        def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:
+            self.found.append(node)
+
+    visitor = Visitor()
+    visit(module, visitor)
+    return visitor.found
+
+
+def _is_plain(value: cst.BaseExpression) -> bool:
+    """Whether the value surely has no effect and raises nothing: names, attributes, literals."""
+    if isinstance(value, cst.Attribute):
+        return _is_plain(value.value)
+    return isinstance(value, cst.Name | cst.SimpleString | cst.Integer | cst.Float)
 
 
 def _within_line(path: str, line: int, old: str, new: str) -> Edit:
@@ -143,9 +203,20 @@ def _within_line(path: str, line: int, old: str, new: str) -> Edit:
 # --- names of imported things
 
 
-def torch_name(function: FunctionCode, qualified: str) -> tuple[str, tuple[Edit, ...]]:
-    """How the file spells a name of torch, and the import to add where it cannot yet."""
+def torch_name(
+    function: FunctionCode, qualified: str, line: int | None = None
+) -> tuple[str, tuple[Edit, ...]]:
+    """How the file spells a name of torch, and the import to add where it cannot yet.
+
+    `line`: the name is to be read when the file is loaded, at this line; else when the function runs. Where torch
+    is not surely there by then, and the file has reasons not to import it, `fix` refuses what these edits are part of.
+    """
+    file = file_of(function)
+    own = _own_names(function)
     for local, target in function.imports.items():
+        there = file.bound(local, line) in (("always",) if line is not None else ("always", "sometimes"))
+        if local in own or not there:
+            continue
         if target == qualified:
             return local, ()
         if qualified.startswith(target + ".") and target.split(".")[0] == "torch" and "." not in local:
@@ -153,11 +224,42 @@ def torch_name(function: FunctionCode, qualified: str) -> tuple[str, tuple[Edit,
             # A submodule is an attribute of its package only once it was imported: torch itself does so for
             # all that repairs use.
             return local + rest, ()
+    if line is None and "torch" in own:
+        imported = any(isinstance(use.node, cst.ImportAlias) for use in own["torch"])
+        return qualified, () if imported and len(own["torch"]) == 1 else (_NO_IMPORT,)
+    free = file.bound("torch") == "no" and "torch" not in own
+    if not free or not file.loads_torch:
+        return qualified, (_NO_IMPORT,)
     return qualified, (import_edit(function, "import torch"),)
 
 
+def _own_names(function: FunctionCode) -> dict[str, list[Use]]:
+    """The names that the function binds itself, its parameters too, with the places."""
+    known: dict[str, list[Use]] | None = function.memo.get("own names")
+    if known is None:
+        known = function.memo["own names"] = {}
+        visitor = _Own()
+        visit(function.module, visitor)
+        for use in visitor.found:
+            known.setdefault(use.name, []).append(use)
+    return known
+
+
+class _Own:
+    def __init__(self) -> None:
+        self.found: list[Use] = []
+
+    def visit_Param(self, node: cst.Param) -> None:
+        self.found.append(Use(node.name.value, True, node))
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
+        self.found += [use for use in uses(node.body) if use.binds]
+
+
 def import_edit(function: FunctionCode, statement: str) -> Edit:
-    line = function.import_line
+    """The edit that adds an import statement at its place among the file's others."""
+    words = statement.split()
+    line = file_of(function).place_of(words[1])
     return Edit(function.path, line, 1, line, 1, statement + "\n")
 
 
@@ -293,10 +395,15 @@ def binds(*nodes: cst.CSTNode) -> list[str]:
     return list(dict.fromkeys(use.name for use in uses(*nodes) if use.binds))
 
 
-def fresh(function: FunctionCode, wanted: str) -> str:
-    """A name that the function does not use, from `wanted`."""
+def fresh(function: FunctionCode, wanted: str, owner: cst.CSTNode | None = None) -> str:
+    """A name that the function does not use, from `wanted`; and that no repair of another node than `owner` was given,
+    since both may be made."""
+    given: dict[str, cst.CSTNode | None] = function.memo.setdefault("fresh names", {})
     taken = set(re.findall(r"\w+", function.text)) | set(function.imports)
-    return next(name for name in _numbered(wanted) if name not in taken)
+    taken |= {name for name, other in given.items() if owner is not None and other is not owner}
+    found = next(name for name in _numbered(wanted) if name not in taken)
+    given.setdefault(found, owner)
+    return found
 
 
 def _numbered(name: str) -> Iterator[str]:
@@ -419,7 +526,16 @@ def _read_first(name: str, statements: Sequence[cst.CSTNode]) -> bool:
 def statements(function: FunctionCode, lines: Sequence[str]) -> list[Any]:
     """Statements from their source, blocks indented by the module's own indent."""
     config = cst.PartialParserConfig(default_indent=function.module.default_indent)
-    return list(cst.parse_module("\n".join(lines) + "\n", config).body)
+    made = cst.parse_module("\n".join(lines) + "\n", config).body
+    # A blank line stays one where the statements stand deeper.
+    return [
+        one.with_changes(
+            leading_lines=[
+                empty if empty.comment else empty.with_changes(indent=False) for empty in one.leading_lines
+            ]
+        )
+        for one in made
+    ]
 
 
 def line(text: str, like: cst.CSTNode | None = None) -> cst.SimpleStatementLine:

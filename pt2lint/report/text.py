@@ -213,7 +213,7 @@ def summary(report: Report, style: Style = lambda text, name: text) -> str:
     # What each way to run it again writes: --verify --fix what was proven, and was no way round.
     fixable = {"--verify --fix": 0, "--fix": 0, "--fix --unsafe-fixes": 0}
     for finding in counting:
-        usable = [fix for fix in finding.fixes if fix.edits and fix.proven is not False]
+        usable = [fix for fix in finding.fixes if fix.edits and fix.proven is not False and not fix.is_told]
         if any(fix.is_proven_repair for fix in usable):
             fixable["--verify --fix"] += 1
         elif any(fix.applicability == "safe" for fix in usable):

@@ -49,6 +49,7 @@ class FunctionCode:
     imports: Mapping[str, str] = field(default_factory=dict)
     import_line: int = 1
     functions: Container[str] = ()  # names of functions that the file defines at its top
+    source: str = ""  # the whole file
     memo: dict[str, Any] = field(default_factory=dict)  # what repairs found out, for the next one
     kinds: Callable[[], Mapping[Range, str]] | None = (
         None  # the interpreter's words (Op.args) for expressions

@@ -324,7 +324,7 @@ def findings_in(
             lines = module.text_lines
         text = "\n".join(lines[first - 1 : last]) + "\n"
         code = FunctionCode(module.path, text, first, tuple(ops), target, module.imports, module.import_line)
-        code.functions = module.functions
+        code.functions, code.source = module.functions, module.source
         code.kinds = partial(kinds, (first, last)) if kinds is not None else None
         try:
             _ = code.module

@@ -88,5 +88,6 @@ class RecurrentModule(GraphBreak):
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         from pt2lint.fixes.repairs.settings import setting
+        from pt2lint.fixes.rewrite import accepted
 
-        yield setting(self.function, "allow_rnn = True", "let Dynamo trace recurrent modules.")
+        yield from accepted(setting(self.function, "allow_rnn = True", "let Dynamo trace recurrent modules."))

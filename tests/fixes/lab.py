@@ -41,7 +41,7 @@ def function_code(source: str, name: str = "f", path: str = "m.py") -> FunctionC
     found = next(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name)
     first = min([found.lineno, *(decorator.lineno for decorator in found.decorator_list)])
     lines = source.splitlines(keepends=True)[first - 1 : found.end_lineno]
-    return FunctionCode(path, "".join(lines), first, (), (2, 13), imports, last + 1)
+    return FunctionCode(path, "".join(lines), first, (), (2, 13), imports, last + 1, source=source)
 
 
 def nodes(code: FunctionCode, kind: type[cst.CSTNode]) -> list[Any]:

@@ -9,7 +9,7 @@ import libcst as cst
 
 from pt2lint.fixes.arms import Refuse, elements, ordered, read_arms, replacement, under_static
 from pt2lint.fixes.condition import read_condition
-from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.kinds import Kind, guess, told
 from pt2lint.fixes.purity import draws, effect, number
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -65,6 +65,41 @@ _MAY_DRAW = (
 )
 
 
+_SUPER = "`super()` works in a method itself, not in a function within it"
+
+
+def _asks_for_class(*nodes: cst.CSTNode) -> bool:
+    """Whether something below the nodes needs the method it stands in: `super()`, `__class__`."""
+    return bool({"super", "__class__"} & {use.name for use in uses(*nodes)})
+
+
+def _surely_tensor(function: FunctionCode, name: str, kind: Kind) -> bool:
+    """Whether the name holds a tensor wherever the code shows what it holds, and it does at one place at least.
+
+    torch.cond takes and returns nothing else, and what it hands through is copied by a method.
+    """
+    words = set()
+    for use in uses(function.module):
+        if use.name == name and not use.binds:
+            word = told(function, use.node)
+            known = kind(use.node)
+            if word and not word.endswith("?") and not known.startswith("tensor"):
+                return False  # a tensor or something else, depending on the call
+            words.add(known.split(":")[0])
+        elif use.name == name:
+            target = function.parent(use.node)
+            assign = function.parent(target) if isinstance(target, cst.AssignTarget) else None
+            if (
+                isinstance(assign, cst.Assign)
+                and len(assign.targets) == 1
+                and assign.targets[0].target is use.node
+            ):
+                words.add(kind(assign.value).split(":")[0])
+    if function.kinds is None:  # nothing but the text is known
+        return words <= {"tensor", "unknown"}
+    return "tensor" in words and words <= {"tensor", "unknown"}
+
+
 def _drawing(function: FunctionCode, *sides: cst.CSTNode) -> str:
     """What to say of random numbers on the sides."""
     drawn = draws(function, *sides)
@@ -79,8 +114,10 @@ def _cond_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Rep
         return condition
     if condition.static and effect(node.orelse):
         return Refusal("the test is part tensor, part plain Python")
+    if _asks_for_class(node.body, node.orelse):
+        return Refusal(_SUPER)
     for value in (node.body, node.orelse):
-        _check_result(value, kind)
+        _check_result(value, kind, function.kinds is not None)
         reason = effect(value)
         if reason:
             return Refusal(reason)
@@ -94,8 +131,16 @@ def _cond_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Rep
     return fix("Branch with `torch.cond`, in the graph." + _COND + warning, edits)
 
 
-def _check_result(value: cst.BaseExpression, kind: Kind) -> None:
+def _check_result(value: cst.BaseExpression, kind: Kind, known: bool) -> None:
     word = kind(value)
+    if (
+        isinstance(value, cst.Name | cst.Attribute | cst.Subscript)
+        and not word.startswith("tensor")
+        and known
+    ):
+        raise Refuse("what a side gives is not known to be a tensor")  # it would have to be copied
+    if word == "mixed":
+        raise Refuse("a side gives something else than a tensor in some calls")
     if word in ("none", "str", "int", "float", "bool") or number(value) is not None:
         raise Refuse(f"a side gives {'None' if word == 'none' else 'a plain ' + word}, not a tensor")
     if word.startswith(("list", "dict")) or isinstance(value, cst.List | cst.Dict | cst.Set):
@@ -120,6 +165,8 @@ def _cond_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaire
         return Refusal("the test is part plain Python, and there is another side")
     if max(_count(arms.then), _count(arms.orelse)) > MAX_STATEMENTS:
         return Refusal("a side is too long to become a function of its own")
+    if _asks_for_class(*arms.then, *arms.orelse, *(arms.values or ())):
+        return Refusal(_SUPER)
     for statement in (*arms.then, *arms.orelse):
         reason = effect(statement)
         if reason:
@@ -140,7 +187,7 @@ def _cond_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaire
             return Refusal("the sides return different structures")
         for value in arms.values:
             for element in elements(value):
-                _check_result(element, kind)
+                _check_result(element, kind, function.kinds is not None)
     # What a side reads before it assigns it, or hands through, must come in as an operand.
     operands = [
         name
@@ -158,13 +205,16 @@ def _cond_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaire
     for name in {*outs, *operands}:
         if _plain(function, name, arms.taken[0], kind):
             return Refusal(f"`{name}` is not a tensor")
+    for name in {*outs, *operands}:
+        if not _surely_tensor(function, name, kind):
+            return Refusal(f"`{name}` is not known to be a tensor")
     warning = _drawing(function, *arms.then, *arms.orelse, *(arms.values or ()))
     torch, imports = torch_name(function, "torch.cond")
-    names = [fresh(function, "when_true"), fresh(function, "when_false")]
-    lines = []
+    names = [fresh(function, "when_true", node), fresh(function, "when_false", node)]
+    lines: list[str] = []
     for name, side, index in ((names[0], arms.then, 0), (names[1], arms.orelse, 1)):
         result = arms.values[index] if arms.values is not None else None
-        lines.append(_branch(name, operands, side, outs, function, result))
+        lines += [_branch(name, operands, side, outs, function, result), ""]
     given = ", ".join(operands) + ("," if len(operands) == 1 else "")
     first, second = (names[1], names[0]) if condition.negated else (names[0], names[1])
     call = f"{torch}({condition.text}, {first}, {second}, ({given}))"
@@ -241,15 +291,41 @@ def _branch(
 ) -> str:
     """The source of one side as a function."""
     indent = function.module.default_indent
+    direct = _returned(function, statements, outs) if value is None else None
+    if direct is not None:
+        statements = [*statements[:-1], direct]
     body = cst.Module(body=list(statements), default_indent=indent).code.rstrip("\n")
     text = [f"def {name}({', '.join(operands)}):"]
     text += [indent + one if one.strip() else one for one in body.split("\n")] if body.strip() else []
+    if direct is not None:
+        return "\n".join(text)
     if value is None:
         results = [_result(one, statements) for one in outs]
     else:
         results = [_copied(function, element) for element in elements(value)]
     tail = "," if isinstance(value, cst.Tuple) and len(results) == 1 else ""
     return "\n".join([*text, f"{indent}return {', '.join(results)}{tail}"])
+
+
+def _returned(
+    function: FunctionCode, statements: Sequence[Any], outs: Sequence[str]
+) -> cst.SimpleStatementLine | None:
+    """The last statement as a `return` of what it assigns to the only result; None where it does something else."""
+    last = statements[-1] if statements else None
+    if len(outs) != 1 or not isinstance(last, cst.SimpleStatementLine) or len(last.body) != 1:
+        return None
+    only = last.body[0]
+    if not isinstance(only, cst.Assign) or len(only.targets) != 1:
+        return None
+    target = only.targets[0].target
+    if not isinstance(target, cst.Name) or target.value != outs[0]:
+        return None
+    value: cst.BaseExpression = only.value
+    if not isinstance(value, cst.Call | cst.BinaryOperation):
+        value = cst.parse_expression(_copied(function, value))
+        if not isinstance(only.value, cst.Name | cst.Attribute | cst.Subscript):
+            return None
+    return last.with_changes(body=[cst.Return(value)])
 
 
 def _result(name: str, statements: Sequence[cst.CSTNode]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import WAY_ROUND, Edit, Fix
+from pt2lint.finding import LEFT_TO_YOU, WAY_ROUND, Edit, Fix
 from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, enclosing_function, fix, qualified, torch_name
 from pt2lint.rule import FunctionCode
@@ -41,8 +41,8 @@ def decorate(function: FunctionCode, node: cst.CSTNode) -> Repaired:
             return Refusal(f"`{name}` decorates the function")
     if owner.asynchronous is not None:
         return Refusal("the function is asynchronous")
-    name, imports = torch_name(function, "torch.compiler.disable")
     line = function.range(owner)[0]
+    name, imports = torch_name(function, "torch.compiler.disable", line)
     first = function.text.split("\n")[line - function.first_line]
     while not first.lstrip().startswith("def "):
         line += 1
@@ -50,6 +50,7 @@ def decorate(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     indent = first[: len(first) - len(first.lstrip())]
     edit = Edit(function.path, line, 1, line, 1, f"{indent}@{name}\n")
     return fix(
-        f"{WAY_ROUND}: run `{owner.name.value}` outside the graph. One graph break remains, at its call.",
+        f"{WAY_ROUND}: run `{owner.name.value}` outside the graph. One graph break remains, at its call, "
+        f"where pt2lint then reports it; {LEFT_TO_YOU}.",
         (*imports, edit),
     )

@@ -98,6 +98,12 @@ def only_in_eager(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     name, owner = target.value.value, enclosing_function(function, statement)
     if owner is None or sum(use.binds and use.name == name for use in uses(owner.body)) == 0:
         return Refusal("the tensor is not made in the function")
+    if any(
+        isinstance(function.parent(use.node), cst.For)
+        for use in uses(owner.body)
+        if use.binds and use.name == name
+    ):
+        return Refusal("the tensor is one of many, which a module may hold")
     given = {param.name.value for param in parameters(owner)}
     bound = min(
         (function.range(use.node)[:2] for use in uses(owner.body) if use.binds and use.name == name),

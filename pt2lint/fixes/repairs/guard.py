@@ -5,7 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
-from pt2lint.fixes.condition import read_condition
+from pt2lint.fixes.condition import opposite, read_condition
+from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
@@ -65,13 +66,13 @@ def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = No
     imports = list(condition.imports)
     holds = condition.text
     if not condition.negated:
-        name, added = torch_name(function, "torch.logical_not")
-        bare = holds[1:-1] if holds.startswith("(") and holds.endswith(" != 0)") else holds
-        holds, imports = f"{name}({bare})", [*imports, *added]
+        holds, added = opposite(function, holds)
+        imports += added
     value = arguments[0].value if arguments else None
     if not (value is None or _is_text(value)):
         return Refusal("the message is not written out")
-    message = _message(function, value, kind) if value is not None else repr(source(function, error))
+    mark = file_of(function).quote
+    message = _message(function, value, kind) if value is not None else mark + source(function, error) + mark
     if source(function, error) == "AssertionError" and not message.startswith(("f", "F", "(")):
         text = f"assert {holds}, {message}"
         says = "as an `assert`, which Dynamo keeps in the graph; compiled, a failure raises RuntimeError."
@@ -112,7 +113,8 @@ def check_in_graph(function: FunctionCode, node: cst.Call) -> Repaired:
         return Refusal("not a check of a tensor")
     if not isinstance(function.parent(node), cst.Expr):
         return Refusal("the check is part of something else")
-    message = '"the check failed"'
+    mark = file_of(function).quote
+    message = f"{mark}the check failed{mark}"
     if len(given) == at + 2:
         said = given[at + 1]
         if isinstance(said, cst.Lambda):
@@ -228,8 +230,8 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
     imports = list(condition.imports)
     holds = condition.text
     if condition.negated:
-        name, added = torch_name(function, "torch.logical_not")
-        holds, imports = f"{name}({holds})", [*imports, *added]
+        holds, added = opposite(function, holds)
+        imports += added
     if _constant(node.msg):
         tail = f", {source(function, node.msg)}" if node.msg is not None else ""
         new = cst.ensure_type(line(f"assert {holds}{tail}").body[0], cst.Assert)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import libcst as cst
 
 from pt2lint.finding import Fix
+from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -60,6 +63,14 @@ def hoist_import(function: FunctionCode, node: cst.Import | cst.ImportFrom) -> R
         return Refusal("a relative import, or one of all names")
     if len(owner.body.body) < 2:
         return Refusal("the function does nothing else")
+    given = (
+        node.names[0].name
+        if isinstance(node, cst.Import) and not isinstance(node.names, cst.ImportStar)
+        else getattr(node, "module", None)
+    )
+    module = source(function, given).split(".")[0] if given is not None else ""
+    if module not in sys.stdlib_module_names and module not in file_of(function).loaded:
+        return Refusal(f"`{module}` may not be installed, or import this file itself")
     for name in binds(node):
         others = [use for use in uses(owner.body) if use.name == name and use.binds]
         if len(others) > 1 or (name in function.imports and not isinstance(node, cst.Import)):

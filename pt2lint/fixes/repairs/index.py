@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
+from pt2lint.fixes.condition import is_scalar
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import effect
 from pt2lint.fixes.rewrite import (
@@ -55,6 +56,8 @@ def select_row(function: FunctionCode, node: cst.Subscript, kind: Kind | None = 
     word = kind(index.value)
     if not word.startswith("tensor") or word == "tensor:bool" or index.star:
         return Refusal("the index is not known to be a number in a tensor")
+    if not is_scalar(function, index.value):
+        return Refusal("the index may have dimensions")
     one = cst.parse_expression(f"{in_parentheses(source(function, index.value))}.reshape(1)")
     text = source(function, node.with_deep_changes(index, value=one))
     edits = rewrite(function, {node: cst.parse_expression(f"{text}.squeeze({chosen[0]})")})

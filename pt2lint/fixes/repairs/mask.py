@@ -47,7 +47,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
             found.append(assign_where(function, outer, kind))
         if isinstance(outer, cst.BaseStatement):
             break
-    return (*accepted(*found), capture_shapes(function))
+    return accepted(*found, capture_shapes(function))
 
 
 def masked_of(

@@ -109,7 +109,7 @@ def _loss(function: FunctionCode, call: cst.Call) -> _Loss | None:
     return found if fits else None
 
 
-def _within(function: FunctionCode, call: cst.Call, kind: Kind) -> Fix:
+def _within(function: FunctionCode, call: cst.Call, kind: Kind) -> Repaired:
     both = [masked_of(function, arg.value) for arg in call.args[:2]]
     if both[0] is None or both[1] is None:
         raise _No("only one operand is selected")
@@ -154,7 +154,7 @@ def _scaled(
     return cst.parse_expression(whole if alone else f"({whole})")
 
 
-def _fix(function: FunctionCode, new: dict[cst.CSTNode, New], imports: Sequence[Any]) -> Fix:
+def _fix(function: FunctionCode, new: dict[cst.CSTNode, New], imports: Sequence[Any]) -> Repaired:
     return fix(
         "Take the loss of all elements, with those outside the mask made neutral, as the mean over the mask. It "
         "assumes that the loss takes the mean (and a cross entropy ignores the class -100), and that the mask has the "
@@ -255,7 +255,7 @@ class _Block:
             and all(self.selected(one) is not None for one in statement.body.body)
         )
 
-    def rewritten(self) -> Fix:
+    def rewritten(self) -> Repaired:
         function = self.function
         ends = {
             name: function.range(self.flag or statement)[2:]

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 import libcst as cst
 
 from pt2lint.finding import WAY_ROUND, Edit, Fix
+from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.repairs.settings import setting
 from pt2lint.fixes.rewrite import (
@@ -163,11 +164,20 @@ def log_while_tracing(function: FunctionCode, node: cst.Call, kind: Kind | None 
     helper = f"_{'_'.join(spelled.split('.')).strip('_')}_while_tracing"
     if helper in local:
         return Refusal(f"the name `{helper}` is taken")
-    decorator, imports = torch_name(function, "torch.compiler.assume_constant_result")
-    at = function.import_line
+    file = file_of(function)
+    at = file.after_imports
+    decorator, imports = torch_name(function, "torch.compiler.assume_constant_result", at)
+    # The helper is one frame more between the caller and what says where the call was made.
+    counts = "warnings.warn" in _heard(function, node) or node_method(node) in _STACK_LEVELS
+    given = "*args, stacklevel=1, **kwargs" if counts else "*args, **kwargs"
+    passed = "*args, stacklevel=stacklevel + 1, **kwargs" if counts else "*args, **kwargs"
+    if counts and _positional_stacklevel(function, node):
+        return Refusal("stacklevel is given by its place")
+    indent = function.module.default_indent
+    after = "\n" * max(0, 2 - file.blank_from(at))
     text = (
-        f"\n\n@{decorator}  # Dynamo calls it while it traces, once for each graph\n"
-        f"def {helper}(*args, **kwargs):\n    {spelled}(*args, **kwargs)\n"
+        f"\n\n# Dynamo calls it while it traces, once for each graph.\n@{decorator}\n"
+        f"def {helper}({given}):\n{indent}{spelled}({passed})\n{after}"
     )
     defined = () if helper in function.functions else (Edit(function.path, at, 1, at, 1, text),)
     edits = (*imports, *defined, *rewrite(function, {node.func: cst.Name(helper)}))
@@ -177,9 +187,28 @@ def log_while_tracing(function: FunctionCode, node: cst.Call, kind: Kind | None 
     )
 
 
+# Methods of the standard library's loggers, which count frames; what others are called, nobody knows to.
+_STACK_LEVELS = words("debug info warning warn error critical exception log")
+
+
+def _positional_stacklevel(function: FunctionCode, node: cst.Call) -> bool:
+    """Whether `warnings.warn` is given the frames to go up as its third argument."""
+    return "warnings.warn" in _heard(function, node) and sum(arg.keyword is None for arg in node.args) > 2
+
+
+def node_method(node: cst.Call) -> str:
+    """The name of the method that is called, "" where it is none."""
+    return node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
+
+
+def _heard(function: FunctionCode, node: cst.Call) -> set[str | None]:
+    """What the interpreter, and the file's imports, say is called."""
+    return {op.name.removeprefix("call ") for op in function.ops_at(node)} | {qualified(function, node.func)}
+
+
 def _logs(function: FunctionCode, node: cst.Call) -> bool:
     """Whether the call logs or warns."""
-    heard = {op.name.removeprefix("call ") for op in function.ops_at(node)} | {qualified(function, node.func)}
+    heard = _heard(function, node)
     return "warnings.warn" in heard or any(
         name is not None and name.startswith("logging.") and name.rpartition(".")[2] in _LEVELS
         for name in heard

@@ -50,7 +50,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
             break
         inner = outer
     kept = accepted(keep_tensor(function, node, kind)) if isinstance(node, cst.Call) else ()
-    return (*plain, *around, *kept, *(() if tested else (capture_scalars(function),)))
+    return (*plain, *around, *kept, *(() if tested else accepted(capture_scalars(function))))
 
 
 def read_of(function: FunctionCode, node: cst.Call, kind: Kind) -> cst.BaseExpression | None:

@@ -1,24 +1,31 @@
 """Settings of torch._dynamo as fixes: the code stays, the compiler is told to trace it.
 
-They hold for the whole process. They are offered after every repair.
+They hold for the whole process, and are made once: where the program starts, or compiles. In any other file they
+are told, and not written. They are offered after every repair.
 """
 
 from __future__ import annotations
 
-from pt2lint.finding import WAY_ROUND, Edit, Fix
-from pt2lint.fixes.rewrite import fix, torch_name
+from pt2lint.finding import LEFT_TO_YOU, WAY_ROUND, Edit
+from pt2lint.fixes.file import file_of
+from pt2lint.fixes.rewrite import Repaired, fix, torch_name
 from pt2lint.rule import FunctionCode
 
 
-def setting(function: FunctionCode, statement: str, description: str, *imports: Edit) -> Fix:
+def setting(function: FunctionCode, statement: str, description: str, *imports: Edit) -> Repaired:
     """The fix that adds `torch._dynamo.config.` + `statement` after the file's imports."""
-    config, added = torch_name(function, "torch._dynamo.config")
-    line = function.import_line
-    edits = (*imports, *added, Edit(function.path, line, 1, line, 1, f"\n{config}.{statement}\n"))
-    return fix(f"{WAY_ROUND}, a setting for the whole process: {description}", edits)
+    file = file_of(function)
+    line = file.after_imports
+    config, added = torch_name(function, "torch._dynamo.config", line)
+    after = "" if file.blank_from(line) else "\n"
+    edits = (*imports, *added, Edit(function.path, line, 1, line, 1, f"\n{config}.{statement}\n{after}"))
+    where = ""
+    if not file.starts:
+        where = f" Write `torch._dynamo.config.{statement}` once, where the program starts: {LEFT_TO_YOU}."
+    return fix(f"{WAY_ROUND}, a setting for the whole process: {description}{where}", edits)
 
 
-def capture_scalars(function: FunctionCode) -> Fix:
+def capture_scalars(function: FunctionCode) -> Repaired:
     """Numbers read out of tensors stay in the graph as symbols; they cannot decide a branch."""
     return setting(
         function,
@@ -27,7 +34,7 @@ def capture_scalars(function: FunctionCode) -> Fix:
     )
 
 
-def capture_shapes(function: FunctionCode) -> Fix:
+def capture_shapes(function: FunctionCode) -> Repaired:
     """Results whose shape depends on values stay in the graph, with a symbol for the size."""
     return setting(
         function,

@@ -107,7 +107,7 @@ def compute_and_select(function: FunctionCode, node: cst.CSTNode, kind: Kind | N
     return _rewritten(function, skip, changed)
 
 
-def _rewritten(function: FunctionCode, skip: _Skip, names: Sequence[str]) -> Fix:
+def _rewritten(function: FunctionCode, skip: _Skip, names: Sequence[str]) -> Repaired:
     where, imports = torch_name(function, "torch.where")
     drawn = source(function, skip.drawn.with_changes(lpar=(), rpar=()))
     before = {name: fresh(function, f"{name}_before") for name in names}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from pt2lint.finding import Edit, Fix
+from pt2lint.finding import Edit
 from pt2lint.fixes.arms import Arms, Refuse, elements, ordered, read_arms, replacement, under_static
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.kinds import Kind, guess, words
@@ -144,7 +144,7 @@ def _fixed(
     values: Sequence[cst.CSTNode],
     safe: bool,
     severed: bool,
-) -> Fix:
+) -> Repaired:
     if severed or any(singular(value) for value in values):
         description, safe = description + NAN_WARNING, False
     edits = (*dict.fromkeys(imports), *rewrite(function, new))

@@ -1,0 +1,319 @@
+"""What a repair has to know of the file around its function: which names are bound when, where a line may go, and how
+the file is laid out."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import re
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from pt2lint.rule import FunctionCode
+
+# When an import binds a name: each time the file is loaded, only then if a condition holds, only for type checkers,
+# only inside a function, not at all.
+Bound = Literal["always", "sometimes", "typing", "inside", "no"]
+LINE_LENGTH = 88  # black's and ruff's own, where neither the project nor the file says otherwise
+
+
+@dataclass(frozen=True)
+class _Import:
+    """One name that the file imports at its top level."""
+
+    local: str
+    target: str
+    bound: Bound
+    line: int
+    end: int  # the line after the statement
+
+
+class File:
+    """The text of one file; `path` leads to the settings of its project."""
+
+    def __init__(self, path: str, source: str) -> None:
+        self.path = path
+        self.lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.tree = ast.parse("\n".join(self.lines))
+
+    @cached_property
+    def imports(self) -> list[_Import]:
+        return list(_imports(self.tree.body, "always"))
+
+    @cached_property
+    def _inside(self) -> set[str]:
+        """The names that imports inside functions bind."""
+        return {
+            (alias.asname or alias.name).split(".")[0]
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for alias in node.names
+        } - {one.local for one in self.imports}
+
+    def bound(self, name: str, before: int | None = None) -> Bound:
+        """When imports bind the name, for code that runs when the file is loaded up to the line `before`, or later."""
+        found = {
+            one.bound for one in self.imports if one.local == name and (before is None or one.line < before)
+        }
+        for bound in ("always", "sometimes", "typing"):
+            if bound in found:
+                return bound
+        return "inside" if name in self._inside else "no"
+
+    @property
+    def loads_torch(self) -> bool:
+        """Whether to import torch when the file is loaded changes nothing for those who load it: it does, or no import
+        says that it would rather not."""
+        found = {one.bound for one in self.imports if one.target.split(".")[0] == "torch"}
+        return "always" in found or not (found or "torch" in self._inside)
+
+    @cached_property
+    def loaded(self) -> set[str]:
+        """The packages that are surely there once the file is loaded: what it imports, but for its own package."""
+        heads = {one.target.split(".")[0] for one in self.imports if one.bound == "always"}
+        return heads - {"", *Path(self.path).absolute().parts}
+
+    @cached_property
+    def starts(self) -> bool:
+        """Whether a program starts here, or compiles: the file is a script, or calls torch.compile."""
+        names = {one.local: one.target for one in self.imports}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Name | ast.Attribute) and _dotted(node, names) == "torch.compile":
+                return True
+        return any(_is_main(statement) for statement in self.tree.body)
+
+    @cached_property
+    def after_imports(self) -> int:
+        """The line before which what is done once goes: after the last import that comes before all definitions."""
+        last = 0
+        for statement in self.tree.body:
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                break
+            if any(True for _ in _imports([statement], "always")):
+                last = (statement.end_lineno or statement.lineno) + 1
+        return last or self._after_docstring
+
+    @cached_property
+    def _after_docstring(self) -> int:
+        first = self.tree.body[0] if self.tree.body else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            return (first.end_lineno or first.lineno) + 1
+        return 1
+
+    def place_of(self, module: str) -> int:
+        """The line before which `import module` goes, as isort has it: among its like, plain imports first."""
+        group = _group(module)
+        tops = [s for s in self.tree.body if isinstance(s, ast.Import | ast.ImportFrom)]
+        if not tops:
+            return self._after_docstring
+        run: list[ast.stmt] = []  # the imports at the top, up to the first statement that is none
+        for statement in self.tree.body:
+            if statement in tops:
+                run.append(statement)
+            elif run:
+                break
+        related = [s for s in run if _module(s).split(".")[0] == module.split(".")[0]]
+        alike = related or [s for s in run if _group(_module(s)) == group and not _relative(s)]
+        if alike:
+            section = self._section(run, alike[0])
+            plain = [s for s in section if isinstance(s, ast.Import) and _module(s) < module]
+            if any(isinstance(s, ast.Import) and _module(s) >= module for s in section) and related:
+                return alike[0].lineno  # beside torch.nn, also where the imports are in no order
+            if plain:
+                return (plain[-1].end_lineno or plain[-1].lineno) + 1
+            return section[0].lineno
+        earlier = [s for s in run if _group(_module(s)) < group and not _relative(s)]
+        last = earlier[-1] if earlier else None
+        return (last.end_lineno or last.lineno) + 1 if last is not None else run[0].lineno
+
+    def _section(self, run: Sequence[ast.stmt], one: ast.stmt) -> list[ast.stmt]:
+        """The imports that stand in one block with this one."""
+        at = run.index(one)
+        first = last = at
+        while first and run[first].lineno == (run[first - 1].end_lineno or 0) + 1:
+            first -= 1
+        while last + 1 < len(run) and run[last + 1].lineno == (run[last].end_lineno or 0) + 1:
+            last += 1
+        return list(run[first : last + 1])
+
+    def blank_from(self, line: int) -> int:
+        """How many blank lines stand from the line on; many at the end of the file."""
+        for count, text in enumerate(self.lines[line - 1 :]):
+            if text.strip():
+                return count
+        return 99
+
+    @cached_property
+    def quote(self) -> str:
+        """The mark that the file puts its texts in."""
+        text = "\n".join(self.lines)
+        return "'" if text.count("'") > text.count('"') else '"'
+
+    @cached_property
+    def line_length(self) -> int:
+        """How long a line may be: what the project's formatter is told; else as the file's own lines, and 88."""
+        told = _told_length(str(Path(self.path).parent.absolute()))
+        if told is not None:
+            return told
+        long = [len(text) for text in self.lines if '"""' not in text and "http" not in text]
+        long.sort()
+        # One line in fifty may be an oversight.
+        return max(LINE_LENGTH, long[len(long) * 49 // 50] if long else 0)
+
+    @cached_property
+    def reads(self) -> dict[str, int]:
+        """How often each name is read, in all of the file."""
+        count: dict[str, int] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
+                count[node.id] = count.get(node.id, 0) + 1
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+                count[node.value] = count.get(node.value, 0) + 1  # in `__all__`, or a quoted annotation
+        return count
+
+
+def file_of(function: FunctionCode) -> File:
+    """The file that the function stands in; of one whose text is not known, what the function's tells."""
+    return _file(function.path, function.source)
+
+
+@lru_cache(maxsize=8)
+def _file(path: str, source: str) -> File:
+    try:
+        return File(path, source)
+    except (SyntaxError, ValueError, RecursionError):
+        return File(path, "")
+
+
+def _imports(body: Sequence[ast.stmt], bound: Bound) -> Iterator[_Import]:
+    for statement in body:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            end = (statement.end_lineno or statement.lineno) + 1
+            base = statement.module or "" if isinstance(statement, ast.ImportFrom) else None
+            for alias in statement.names:
+                if base is not None:
+                    dots = "." * getattr(statement, "level", 0)
+                    local, target = alias.asname or alias.name, f"{dots}{base}.{alias.name}"
+                elif alias.asname:
+                    local, target = alias.asname, alias.name
+                else:
+                    local = target = alias.name.split(".")[0]
+                yield _Import(local, target, bound, statement.lineno, end)
+        elif isinstance(statement, ast.If):
+            test = ast.unparse(statement.test)
+            inner: Bound = (
+                "typing" if test.rpartition(".")[2] == "TYPE_CHECKING" or bound == "typing" else "sometimes"
+            )
+            yield from _imports(statement.body, inner)
+            yield from _imports(statement.orelse, "typing" if bound == "typing" else "sometimes")
+        elif isinstance(statement, ast.Try):
+            # What is not caught ends the load: only then does the import surely happen.
+            inner = "sometimes" if statement.handlers and bound == "always" else bound
+            yield from _imports(statement.body, inner)
+            for handler in statement.handlers:
+                yield from _imports(handler.body, inner)
+            yield from _imports(statement.orelse, inner)
+            yield from _imports(statement.finalbody, bound)
+        elif isinstance(statement, ast.With):
+            yield from _imports(statement.body, bound)
+
+
+def _dotted(node: ast.expr, names: dict[str, str]) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id not in names:
+        return ""
+    return ".".join([names[node.id], *reversed(parts)])
+
+
+def _is_main(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If) and ast.unparse(statement.test) in (
+        "__name__ == '__main__'",
+        "'__main__' == __name__",
+    )
+
+
+def _module(statement: ast.stmt) -> str:
+    if isinstance(statement, ast.Import):
+        return statement.names[0].name
+    return getattr(statement, "module", None) or ""
+
+
+def _relative(statement: ast.stmt) -> bool:
+    return bool(getattr(statement, "level", 0))
+
+
+def _group(module: str) -> int:
+    """The order of isort's sections: __future__, the standard library, all else."""
+    head = module.split(".")[0]
+    if head == "__future__":
+        return 0
+    return 1 if head in sys.stdlib_module_names else 2
+
+
+def _told_length(folder: str) -> int | None:
+    """The line length of the nearest settings of ruff, black or flake8, from the folder up."""
+    for one in (Path(folder), *Path(folder).parents):
+        for name, keys in (
+            ("ruff.toml", [("line-length",)]),
+            (".ruff.toml", [("line-length",)]),
+            ("pyproject.toml", [("tool", "ruff", "line-length"), ("tool", "black", "line-length")]),
+        ):
+            table = _toml(one / name)
+            for key in keys:
+                value: Any = table
+                for part in key:
+                    value = value.get(part) if isinstance(value, dict) else None
+                if isinstance(value, int) and 20 <= value <= 1000:
+                    return value
+        for name, section in (("setup.cfg", "flake8"), (".flake8", "flake8"), ("tox.ini", "flake8")):
+            given = _ini(one / name, section)
+            if given is not None:
+                return given
+        if (one / ".git").exists():
+            return None
+    return None
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return {}
+    if "line-length" not in text:
+        return {}
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _ini(path: Path, section: str) -> int | None:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    if not re.search(r"max.line.length", text):
+        return None
+    parser = configparser.ConfigParser(interpolation=None)
+    try:
+        parser.read_string(text)
+        for key in ("max-line-length", "max_line_length"):
+            if parser.has_option(section, key):
+                return parser.getint(section, key)
+    except (configparser.Error, ValueError):
+        pass
+    return None

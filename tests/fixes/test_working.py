@@ -1,0 +1,376 @@
+"""What `--fix` writes works, and reads as the file does: each class of fix that once did not, from the file to the
+fixed file."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+import torch
+
+from pt2lint.finding import Finding
+from pt2lint.fixes.edit import fix_findings
+from pt2lint.fixes.layout import broken
+from pt2lint.project.config import Settings
+from pt2lint.static.engine import lint
+
+HERE = Settings(target_torch=(2, 13))
+START = '\n\nif __name__ == "__main__":\n    print(1)\n'
+
+
+def findings(path: Path, text: str) -> list[Finding]:
+    return list(lint([str(path)], HERE, {str(path): text}).findings)
+
+
+def fixed(folder: Path, text: str, name: str = "m.py") -> str:
+    """The text with all fixes that `--fix --unsafe-fixes` writes."""
+    path = folder / name
+    path.write_text(text)
+
+    def again(texts: Mapping[str, str]) -> list[Finding]:
+        return [one for at, new in texts.items() for one in findings(Path(at), new)]
+
+    done = fix_findings(findings(path, text), "unsafe", relint=again)
+    assert not done.refused
+    new = done.texts[str(path)][1] if done.texts else text
+    twice = fix_findings(findings(path, new), "unsafe", relint=again)
+    assert not twice.texts
+    return new
+
+
+def run(text: str) -> dict[str, Any]:
+    names: dict[str, Any] = {"__name__": "m"}
+    exec(compile(text, "m.py", "exec"), names)
+    return names
+
+
+READS = """
+
+class M({module}):
+    def forward(self, x):
+        return self.take(x, x.sum().item())
+
+    def take(self, x, count):
+        if x.sum() > 0:
+            print("a tensor", x, sep="")
+        return x * count
+"""
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "from torch import nn",
+        "import torch.nn as nn",
+        "from typing import TYPE_CHECKING\n\nfrom torch import nn\n\nif TYPE_CHECKING:\n    import torch",
+        "try:\n    import torch\n    from torch import nn\nexcept ImportError:\n    torch = None",
+        "import sys\n\nfrom torch import nn\n\nif sys.version_info > (3,):\n    import torch",
+        "from torch import nn\n\nVERSION = 1\n\nimport torch",
+    ],
+)
+@pytest.mark.parametrize("start", ["", START])
+def test_what_runs_at_import_finds_torch(tmp_path: Path, head: str, start: str) -> None:
+    text = head + "\n" + READS.format(module="nn.Module") + start
+    new = fixed(tmp_path, text)
+    run(new)["M"]()(torch.ones(2))
+
+
+WARNS = """import logging
+import warnings
+{torch}
+logger = logging.getLogger(__name__)
+
+
+class M({module}):
+    def forward(self, x):
+        warnings.warn("old", FutureWarning{level})
+        logger.warning("old", stacklevel=1)
+        return x + 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "module"), [("import torch", "torch.nn.Module"), ("from torch import nn", "nn.Module")]
+)
+@pytest.mark.parametrize("level", ["", ", stacklevel=1", ", stacklevel=2", ", None, 2"])
+def test_a_message_names_the_line_it_named(
+    tmp_path: Path, imports: str, module: str, level: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = WARNS.format(torch=f"\n{imports}\n", module=module, level=level)
+    if level == ", None, 2":
+        text = text.replace("FutureWarning, None", "FutureWarning")
+    seen = []
+    for code in (text, fixed(tmp_path, text)):
+        caplog.clear()
+        source = code + "\n\ndef call():\n    return M()(1)\n"
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            run(source)["call"]()
+        places = [source.split("\n")[one.lineno - 1].strip() for one in caught if one.filename == "m.py"]
+        lines = [source.split("\n")[record.lineno - 1].strip() for record in caplog.records]
+        seen.append([one.replace("_warnings_warn_while_tracing", "warnings.warn") for one in places])
+        seen[-1] += [one.replace("_logger_warning_while_tracing", "logger.warning") for one in lines]
+    assert seen[0] == seen[1]
+    assert "_while_tracing" in code
+
+
+def test_super_stays_in_its_method(tmp_path: Path) -> None:
+    text = """import torch
+
+
+class A(torch.nn.Module):
+    def step(self, x):
+        return x + 1
+
+
+class M(A):
+    def forward(self, x: torch.Tensor):
+        if x.sum() > 0:
+            x = super().step(x)
+        else:
+            x = x @ x
+        y = super().step(x) if x.max() > 0 else x @ x
+        return x + y
+"""
+    x = torch.ones(2, 2)
+    new = run(fixed(tmp_path, text))
+    assert torch.equal(new["M"]()(x), run(text)["M"]()(x))
+
+
+def test_what_is_a_bool_on_the_usual_path_is_left(tmp_path: Path) -> None:
+    text = """import torch
+
+
+def check(ok, message):
+    if not ok:
+        raise ValueError(message)
+
+
+def demand(ok):
+    if not ok:
+        raise ValueError("no")
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        check(x.dim() == 2, "no matrix")
+        demand(x.dim() == 2)
+        demand((x > 0).all())
+        assert_this = x.dim() == 2 or (x > 0).all()
+        if not assert_this:
+            raise ValueError("no")
+        return x + 1
+"""
+    run(fixed(tmp_path, text))["M"]()(torch.ones(2, 2))
+
+
+def test_numbers_of_a_configuration_are_no_tensors(tmp_path: Path) -> None:
+    text = """import torch
+
+
+class M(torch.nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+
+    def forward(self, x: torch.Tensor):
+        scale = self.config["scale"]
+        if x.sum() > 0:
+            scale = x.max() @ x if x.dim() > 5 else self.config["other"]
+        return x * scale
+"""
+    x = torch.ones(2)
+    config = {"scale": 2.0, "other": 3.0}
+    new = run(fixed(tmp_path, text))
+    for one in (x, -x):
+        assert torch.equal(new["M"](config)(one), run(text)["M"](config)(one))
+
+
+def test_an_index_of_several_elements_stays(tmp_path: Path) -> None:
+    text = """import torch
+
+
+def f(x: torch.Tensor, k: torch.Tensor):
+    first = torch.argmax(x)
+    return x[k], x[:, x.argmax(0)], x.flatten()[first], x[k.sum()]
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor, k: torch.Tensor):
+        return f(x, k)
+"""
+    x, k = torch.randn(3, 3), torch.tensor([0, 1])
+    old, new = run(text)["M"]()(x, k), run(fixed(tmp_path, text))["M"]()(x, k)
+    assert all(torch.equal(a, b) for a, b in zip(old, new, strict=True))
+
+
+BRANCHES = """import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        y = x + 1
+        if x.sum() > 0:
+            y = y @ x
+        if x.max() > 3:
+            y = y @ y
+        return y
+"""
+
+
+def test_every_function_that_is_added_has_its_own_name(tmp_path: Path) -> None:
+    new = fixed(tmp_path, BRANCHES)
+    names = [node.name for node in ast.walk(ast.parse(new)) if isinstance(node, ast.FunctionDef)]
+    assert len(names) == len(set(names)) == 5
+    for x in (torch.ones(2, 2), -torch.ones(2, 2), torch.full((2, 2), 4.0)):
+        assert torch.equal(run(new)["M"]()(x), run(BRANCHES)["M"]()(x))
+
+
+def test_what_is_written_is_formatted(tmp_path: Path) -> None:
+    text = BRANCHES.replace("x.max() > 3", "torch.logical_and(x.max() > 3, x.abs().max() < 1000 + x.min())")
+    new = fixed(tmp_path, text)
+    assert new != text
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", "format", "--isolated", "-"],
+        input=new,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == new
+
+
+DEAD = """import copy
+import random
+
+import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        y = copy.deepcopy(x) + random.random() * x
+        lowest = x.shape
+        if (x > 5).any():
+            raise ValueError(f"too much: {x}, {lowest}")
+        bound = x.max()
+        if (x < -5).any():
+            raise ValueError(f"too little: {bound}")
+        return y + copy.copy(x)
+"""
+
+
+def test_no_name_is_left_without_a_reader(tmp_path: Path) -> None:
+    new = fixed(tmp_path, DEAD)
+    assert "import copy" not in new
+    assert "import random" not in new
+    path = tmp_path / "new.py"
+    path.write_text(new)
+    done = subprocess.run(
+        [sys.executable, "-m", "pyflakes", path], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == ""
+    run(new)["M"]()(torch.ones(2))
+
+
+def test_disable_and_settings_of_the_process_are_told(tmp_path: Path) -> None:
+    text = "import torch\n" + READS.format(module="torch.nn.Module")
+    path = tmp_path / "m.py"
+    told = [fix for one in findings(path, text) for fix in one.fixes if fix.is_told]
+    assert {"setting" in fix.description for fix in told} == {True, False}
+    new = fixed(tmp_path, text)
+    assert "_dynamo" not in new
+    assert "disable" not in new
+    assert len(findings(path, new)) <= len(findings(path, text))
+
+
+@pytest.mark.parametrize(
+    "start", [START, "\n\nmodel = torch.compile(M())\n", "\n\n@torch.compile\ndef f(x):\n    return x\n"]
+)
+def test_a_setting_is_made_where_the_program_starts(tmp_path: Path, start: str) -> None:
+    text = "import torch\n" + READS.format(module="torch.nn.Module") + start
+    new = fixed(tmp_path, text)
+    assert new.count("torch._dynamo.config.capture_scalar_outputs = True\n") == 1
+    assert new.startswith("import torch\n\ntorch._dynamo.config.")
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ("not (not (x > 0).any())", "torch._assert_async(torch.logical_not((x > 0).any()), 'no')"),
+        ("not x.sum() == 0", "torch._assert_async(x.sum() == 0, 'no')"),
+        ("x.sum() == 0", "torch._assert_async(x.sum() != 0, 'no')"),
+        ("x.sum() < 0", "torch._assert_async(torch.logical_not(x.sum() < 0), 'no')"),
+        ("x.sum()", "torch._assert_async(torch.logical_not(x.sum()), 'no')"),
+    ],
+)
+def test_conditions_are_simple(tmp_path: Path, test: str, expected: str) -> None:
+    text = f"""import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        if {test}:
+            raise ValueError('no')
+        return x
+"""
+    assert expected in fixed(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        ("import os\nfrom a import b\nfrom torch import nn\n", "import os\nimport torch\nfrom a import b\n"),
+        (
+            "import os\n\nfrom torch import nn\n\nfrom a import b\n",
+            "import os\n\nimport torch\nfrom torch import nn\n",
+        ),
+        ('"""Doc."""\n\nimport torch.nn as nn\n', '"""Doc."""\n\nimport torch\nimport torch.nn as nn\n'),
+        ("import numpy\nimport zlib\nimport torch.nn as nn\n", "import zlib\nimport torch\n"),
+    ],
+)
+def test_an_import_goes_among_its_like(tmp_path: Path, head: str, expected: str) -> None:
+    text = (
+        head
+        + "\n\nclass M(nn.Module):\n    def forward(self, x):\n        if x.sum() > 0:\n            x = x + 1\n"
+    )
+    assert expected in fixed(tmp_path, text + "        return x\n")
+
+
+def test_the_projects_line_length_holds(tmp_path: Path) -> None:
+    folder = tmp_path / "pkg"
+    folder.mkdir()
+    call = "        y = torch.cond(x.sum() > 0, lambda: x @ x, lambda: x @ x @ x, ())"
+    text = dedent(
+        """\
+        import torch
+
+
+        class M(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                y = x @ x if x.sum() > 0 else x @ x @ x
+                return y
+        """
+    )
+    assert call in fixed(folder, text)
+    (tmp_path / "pyproject.toml").write_text("[tool.black]\nline-length = 60\n")
+    assert max(map(len, fixed(folder, text, "n.py").split("\n"))) <= 60
+
+
+@pytest.mark.parametrize("limit", [20, 40, 60, 88])
+def test_broken_lines_say_the_same(limit: int) -> None:
+    for path in sorted(Path("pt2lint/fixes").glob("*.py")):
+        for line in path.read_text().split("\n"):
+            try:
+                tree = ast.dump(ast.parse(line.strip()))
+            except SyntaxError:
+                continue
+            lines = broken(line, limit, "    ")
+            new = dedent("\n".join(lines)) if line.strip() else line
+            assert ast.dump(ast.parse(new)) == tree
