@@ -152,6 +152,8 @@ class _Session:
             if other.kind == "made_up" and not self.flagged >= set(other.covers):
                 continue
             trouble = next((str(failure) for _, failure in before.failures), "it led to no call")
+            if tried.kind == "run" and any(failure.kind == "exit" for _, failure in before.failures):
+                trouble += f'; if it wants arguments, give them: --run "{tried.what} ARGUMENTS"'
             shown = self.files.shown.get(job.covers[0], job.covers[0])
             out.notes.append(f"{shown}: verified with {other.way}, not with {tried.way}: {trouble}")
             before, tried = self._do(other), other
@@ -232,7 +234,7 @@ class _State:
             self._fail(failure, self.job.label)
         elif kind == "loaded":
             self.targets = message["targets"]
-            if not self.targets and self.job.kind == "run":
+            if not self.targets and self.job.kind == "run" and not self.out.failures:
                 self.out.notes.append(f"{self.job.what} called nothing that torch.compile could take")
         elif kind == "target":
             self.current = message["name"]

@@ -646,3 +646,6 @@ def test_a_script_that_calls_nothing_falls_back_on_made_up_inputs(project: Proje
     result = project.verify(path, further=False)
     assert [each.verdict for each in result.findings] == ["confirmed"]
     assert ["usage: library.py FILE" in str(each) for each in result.problems] == [True]
+    assert "verified with made-up inputs, not with a run of library.py" in result.notes[0]
+    assert 'if it wants arguments, give them: --run "library.py ARGUMENTS"' in result.notes[0]
+    assert len(result.notes) == 2  # the other one says what was made up
