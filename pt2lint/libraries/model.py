@@ -200,13 +200,13 @@ class Models:
                 entry.baked = library.baked[name]
             if name in library.breaks:
                 entry.breaks = library.breaks[name]
-        entry.answer = self._answer(name, entry.library)
+        entry.answer = self._answer(name)
         return entry
 
     def library_of(self, name: str) -> Library:
         return next((one for one in self.libraries if one.name and _within(name, one.name)), FOREIGN)
 
-    def _answer(self, name: str, library: Library) -> Handler:
+    def _answer(self, name: str) -> Handler:
         if name in self.own:
             for one in self.libraries:
                 if name in one.modules:
@@ -221,7 +221,8 @@ class Models:
             words = one.returns.get(name)
             if words is not None:
                 return returning(words)
-        return library.otherwise or made_or_unknown
+        above = (one.otherwise for one in self.libraries if one.name and _within(name, one.name))
+        return next((handler for handler in above if handler is not None), made_or_unknown)
 
     def plays(self, name: str | None, role: str) -> bool:
         return name is not None and role in self.of(name).roles

@@ -1,0 +1,54 @@
+"""What the files of pt2lint/libraries say, held against the libraries themselves and against Dynamo."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pt2lint.libraries import load, numpy_linalg
+from pt2lint.libraries.words import value_of
+from pt2lint.static.engine import lint
+from pt2lint.static.values import Seq, Tensor
+
+A = np.array([[2.0, 1.0], [1.0, 3.0]])
+MORE = {"lstsq": (A, None)}
+
+
+@pytest.mark.parametrize("name", [n.rpartition(".")[2] for n in numpy_linalg.LIBRARY.returns])
+def test_numpy_linalg_returns_what_the_file_says(name: str) -> None:
+    result = getattr(np.linalg, name)(A, *MORE.get(name, ()))
+    value = value_of(numpy_linalg.LIBRARY.returns[f"numpy.linalg.{name}"], None)
+    assert isinstance(value, Seq)
+    assert value.elts is not None
+    assert len(value.elts) == len(result)
+    for said, part in zip(value.elts, result, strict=True):
+        assert isinstance(said, Tensor) == (isinstance(part, (np.ndarray, np.floating)))
+
+
+def test_a_part_of_a_decomposition_is_an_array() -> None:
+    code = """
+import numpy as np
+import torch
+
+@torch.compile
+def f(x):
+    values, vectors = np.linalg.eigh(x.numpy())
+    if values.max() > 1:
+        return x
+    return x * len(vectors)
+"""
+    found = lint(["m.py"], None, {"m.py": code}).findings
+    assert [(f.line, f.code) for f in found] == [(8, "PTB110")]
+
+
+def test_the_longest_name_counts() -> None:
+    models = load()
+    assert models.library_of("numpy.linalg.eigh").name == "numpy.linalg"
+    assert models.library_of("numpy.linalg").name == "numpy.linalg"
+    assert models.library_of("numpy.linalgebra.eigh").name == "numpy"
+    assert models.library_of("numpyro.sample").name == ""
+
+
+def test_what_a_part_of_a_library_does_not_say_the_whole_says() -> None:
+    models = load()
+    assert models.of("numpy.linalg.norm").answer is models.of("numpy.sum").answer
