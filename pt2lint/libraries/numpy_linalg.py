@@ -12,5 +12,7 @@ LIBRARY = Library(
         "numpy.linalg.svd": "tuple(array,array,array)",
         "numpy.linalg.lstsq": "tuple(array,array,int,array)",
     },
+    # On torch 2.6 to 2.15; the others are traced.
+    breaks={"numpy.linalg.lstsq": "Dynamo does not trace it"},
     measured="tests/static/test_libraries.py",
 )

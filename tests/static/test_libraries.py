@@ -41,6 +41,24 @@ def f(x):
     assert [(f.line, f.code) for f in found] == [(8, "PTB110")]
 
 
+def test_lstsq_breaks() -> None:
+    torch = pytest.importorskip("torch")
+    code = """
+import numpy as np
+import torch
+
+def f(x):
+    return torch.relu(x) + torch.as_tensor(np.linalg.lstsq(x.numpy(), x.numpy(), None)[0])
+
+compiled = torch.compile(f)
+"""
+    found = lint(["m.py"], None, {"m.py": code}).findings
+    assert [(f.line, f.code) for f in found] == [(6, "PTB187")]
+    made: dict = {}
+    exec(code, made)
+    assert torch._dynamo.explain(made["f"])(torch.eye(2)).graph_break_count >= 1
+
+
 def test_the_longest_name_counts() -> None:
     models = load()
     assert models.library_of("numpy.linalg.eigh").name == "numpy.linalg"
