@@ -1,11 +1,69 @@
-"""What frameworks around torch do to modules and functions: Lightning, Triton, Numba."""
+"""What frameworks around torch do to modules and functions: Lightning, transformers, accelerate, Triton, Numba."""
 
 from __future__ import annotations
 
+from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
+from pt2lint.static.values import NONE, TRUE, Instance, Py, Seq, Value, is_none, truth
+
+COMPILES = "compiles what it is given"
+
+
+def settings(call: Call) -> Value:
+    """An object that says whether its owner compiles: TrainingArguments(torch_compile=True), or with a backend."""
+    made = Instance(None, call.name, True)
+    asked = [
+        call.kwargs.get(name, NONE) for name in ("torch_compile", "torch_compile_backend", "dynamo_backend")
+    ]
+    if any(
+        truth(value) or (isinstance(value, Py) and value.type == "str")
+        for value in asked
+        if not _is_no(value)
+    ):
+        made.attrs[COMPILES] = TRUE
+    return made
+
+
+def _is_no(value: Value) -> bool:
+    return is_none(value) is True or (isinstance(value, Py) and str(value.const).lower() == "no")
+
+
+def trainer(call: Call) -> Value:
+    """Trainer(model, args): compiles the model where its arguments say so."""
+    model = call.args[0] if call.args else call.kwargs.get("model", NONE)
+    given = call.args[1] if len(call.args) > 1 else call.kwargs.get("args", NONE)
+    if isinstance(given, Instance) and COMPILES in given.attrs and isinstance(model, Instance):
+        call.compile(model)
+    return Instance(None, call.name, True)
+
+
+def prepared(call: Call) -> Value:
+    """Accelerator(dynamo_backend=...).prepare(model, ...): the modules among what it is given are compiled."""
+    owner = call.receiver
+    if isinstance(owner, Instance) and COMPILES in owner.attrs:
+        results = [call.compile(a) if isinstance(a, Instance) and a.cls is not None else a for a in call.args]
+    else:
+        results = list(call.args)
+    return results[0] if len(results) == 1 else Seq(results, None, "tuple")
+
 
 LIBRARIES = (
     Library("lightning", roles={"module base": ("*LightningModule",)}),
+    Library(
+        "transformers",
+        mentions="torch_compile",
+        handlers={
+            **dict.fromkeys(
+                ("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments"), settings
+            ),
+            **dict.fromkeys(("transformers.Trainer", "transformers.Seq2SeqTrainer"), trainer),
+        },
+    ),
+    Library(
+        "accelerate",
+        mentions="dynamo_backend",
+        handlers={"accelerate.Accelerator": settings, "accelerate.Accelerator.prepare": prepared},
+    ),
     Library("triton", roles={"opaque": ("triton.jit*", "triton.autotune*", "triton.heuristics*")}),
     Library("numba", roles={"opaque": ("numba.*",)}),
 )

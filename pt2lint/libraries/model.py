@@ -94,7 +94,8 @@ class Library:
     `given`       what its functions take: "tensors" and no mixture, "anything" (a tensor is read), or ""
     `closed`      whether all that can be subclassed as a module is listed
     `objects`     whether a type that is not listed has objects of which nothing but the type is known
-    `mentions`    a regular expression for text that shows that a file has to do with compiling
+    `mentions`    a regular expression for text that shows that a file has to do with compiling; what a group of it
+                  takes is a name, which may be bound to something else
     `handlers`    qualified name -> a function, where data cannot say it; `otherwise` for all other names
     `forward`     what calling an instance of one of its modules returns
     `attribute`   (type, owner, name) -> the value of an attribute, None where it is nothing special
@@ -231,9 +232,20 @@ class Models:
         """The first whole name that plays the role."""
         return next(name for name in self._role[role].names if "*" not in name)
 
-    def mentions_compiling(self, source: str) -> bool:
-        """Whether a file has anything to do with compiling; one that has not says nothing outside of modules."""
-        return bool(self._mentions.search(source))
+    def mentions_compiling(self, source: str, imports: Mapping[str, str]) -> bool:
+        """Whether a file has anything to do with compiling; one that has not says nothing outside of modules.
+
+        `imports` says what its names are bound to: `th.compile` is torch's after `import torch as th`, and
+        `re.compile` is not.
+        """
+        if any("compiles" in self.of(name).roles for name in imports.values()):
+            return True
+        for match in self._mentions.finditer(source):
+            owner = next(filter(None, match.groups()), None)
+            bound = imports.get(owner) if owner else None
+            if bound is None or self.of(f"{bound}.compile").roles or self.library_of(bound) is not FOREIGN:
+                return True
+        return False
 
     def last_words(self, role: str) -> frozenset[str]:
         """The names that play the role, without what they belong to: for text that is read and not evaluated."""

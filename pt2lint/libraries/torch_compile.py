@@ -16,6 +16,11 @@ def compile(call: Call) -> Value:
     return call.compile(target)
 
 
+def optimize(call: Call) -> Value:
+    """torch._dynamo.optimize(backend): what compiles the callable that it is given next."""
+    return Ext("torch.compile")
+
+
 def disable(call: Call) -> Value:
     return Wrapped("disabled", call.args[0]) if call.args else Ext("torch.compiler.disable")
 
@@ -37,8 +42,8 @@ LIBRARY = Library(
     given="tensors",
     closed=True,
     objects=True,
-    mentions=r"torch\.compile\b|(?<!\bre)(?<!\bregex)\.compile\(|import compile\b|_dynamo\b|TORCHDYNAMO|TORCH_COMPILE_"
-    r"|TORCH_LOGS|set_stance",
+    # As an attribute (of what it is, its file's imports tell), as text (`getattr(torch, "compile")`), as a setting.
+    mentions=r"(?:\b(\w+)\s*)?\.\s*compile\b|['\"]compile['\"]|_dynamo\b|TORCHDYNAMO|TORCH_COMPILE_|TORCH_LOGS|set_stance",
     returns={
         "torch.compiler.is_compiling": "true",
         "torch.compiler.is_dynamo_compiling": "true",
@@ -69,6 +74,8 @@ LIBRARY = Library(
     handlers={
         "torch.compile": compile,
         "torch.compiler.compile": compile,
+        "torch._dynamo.optimize": optimize,
+        "torch._dynamo.optimize_assert": optimize,
         "torch.compiler.disable": disable,
         "torch._dynamo.disable": disable,
         "torch.jit.script": script,

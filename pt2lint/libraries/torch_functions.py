@@ -11,6 +11,7 @@ from pt2lint.static.values import (
     BOOL,
     CONSTANT,
     UNKNOWN,
+    Partial,
     Py,
     Seq,
     Tensor,
@@ -175,6 +176,11 @@ def is_tensor(call: Call) -> Value:
     return BOOL if known is None else Py("bool", known)
 
 
+def mapped(call: Call) -> Value:
+    """torch.vmap(f): Dynamo traces f, with tensors of one dimension less."""
+    return Partial(call.args[0], [], {}) if call.args else UNKNOWN
+
+
 LIBRARY = Library(
     "torch",
     given="tensors",
@@ -259,6 +265,8 @@ LIBRARY = Library(
     },
     handlers={
         "torch.utils.checkpoint.checkpoint": checkpoint,
+        "torch.func.vmap": mapped,
+        "torch.vmap": mapped,
         "torch.cond": cond,
         "torch._higher_order_ops.cond": cond,
         "torch.from_numpy": from_numpy,

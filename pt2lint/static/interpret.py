@@ -16,9 +16,11 @@ from pt2lint.static.interpreter.notebook import Notebook
 from pt2lint.static.observers import EVERY
 from pt2lint.static.source.modules import ClassInfo, Module, Project
 from pt2lint.static.source.named import inside
-from pt2lint.static.source.nodes import Unit, unit_of
+from pt2lint.static.source.nodes import Unit, unit_of, walk
 from pt2lint.static.values import (
+    Ext,
     Func,
+    Partial,
     Seq,
     Value,
     Wrapped,
@@ -70,8 +72,32 @@ class Interpreter:
                 self.at.calls.roots.root(value, None)
         for name in names:
             self.run_named(module, inside(name, module.name) or [])
-        if self.at.models.mentions_compiling(module.source):
+        if self.at.models.mentions_compiling(module.source, module.imports) or self.brings_compiling(module):
             self.run_outside(module)
+
+    def brings_compiling(self, module: Module) -> bool:
+        """Whether a name that the file imports from the project's own files compiles: `fast = partial(torch.compile)`,
+        or a function that compiles what it is given."""
+        mentions = self.at.models.mentions_compiling
+        for local, target in module.imports.items():
+            home = self.at.names.project.find(target.rpartition(".")[0]) if "." in target else None
+            if home is None or not mentions(home.source, home.imports):
+                continue
+            value = self.at.names.module_value(module, local)
+            inner = value.func if isinstance(value, Partial) else value
+            if isinstance(inner, Ext) and self.at.models.plays(inner.name, "compiles"):
+                return True
+            if isinstance(inner, Func) and any(
+                isinstance(part, ast.Call)
+                and isinstance(
+                    called := self.at.expressions.quietly(part.func, {}, Frame(home, (1, 1), "")), Ext
+                )
+                and self.at.models.plays(called.name, "compiles")
+                for part in walk(inner.node)
+                if not isinstance(part, ast.Call) or isinstance(part.func, (ast.Name, ast.Attribute))
+            ):
+                return True
+        return False
 
     def run_named(self, module: Module, parts: list[str]) -> None:
         """A function, a method or a class of the module that the settings name as compiled."""

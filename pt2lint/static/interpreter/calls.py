@@ -58,7 +58,9 @@ class Calls:
 
     def decorate(self, value: Value, decorators: list[Value], frame: Frame) -> Value:
         """The function after its decorators, the innermost first. One that is not understood changes nothing."""
-        for decorator in reversed(decorators):
+        for one in reversed(decorators):
+            # Where several may stand there, as after `try: from torch import compile`, the one that is understood.
+            decorator = next((o for o in options(one) if self.is_understood(o)), one)
             if isinstance(decorator, Ext):
                 value = self.decorate_external(value, decorator.name)
             elif isinstance(decorator, Partial) and isinstance(decorator.func, Ext):
@@ -78,6 +80,11 @@ class Calls:
                 if isinstance(result, (Func, Wrapped, Partial)):
                     value = result
         return value
+
+    def is_understood(self, decorator: Value) -> bool:
+        """Whether something outside of the project, with its arguments or without, does something to a function."""
+        inner = decorator.func if isinstance(decorator, Partial) else decorator
+        return isinstance(inner, Ext) and not self.at.models.of(inner.name).roles.isdisjoint(DECORATORS)
 
     def decorate_external(self, value: Value, name: str) -> Value:
         roles = self.at.models.of(name).roles

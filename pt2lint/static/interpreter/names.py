@@ -54,32 +54,18 @@ class Names:
         if name in module.functions:
             node = module.functions[name]
             module.values[name] = Func(node, module)  # what a decorator that needs it sees
-            return self.at.calls.decorated(
+            made = self.at.calls.decorated(
                 Func(node, module), node, {}, Frame(module, unit_of(node), f"`{name}`")
             )
+            if name not in module.assigned:
+                return made
+            module.values[name] = made
+            return self._assigned(module, name, made)
+        imported = self.qualified(module.imports[name]) if name in module.imports else None
         if name in module.assigned:
-            module.values[name] = UNKNOWN  # a name defined by itself
-            frame = Frame(module, (1, 1), "the module")
-            self.at.notebook.quiet += 1
-            try:
-                values = [self.at.expressions.eval(e, {}, frame) for e in module.assigned[name]]
-            finally:
-                self.at.notebook.quiet -= 1
-            # A flag of the module may be changed by anyone: only its type is known, and that it is off as the
-            # code stands. Strings and tables stay.
-            if len(values) == 1 and isinstance(values[0], Py) and values[0].const is False:
-                if f"global {name}" not in module.source:
-                    return Py("bool", off=ALWAYS_OFF)
-            return (
-                join_all(
-                    Py(v.type) if isinstance(v, Py) and v.type in ("bool", "int", "float") else v
-                    for v in values
-                )
-                if not (len(values) == 1 and name == "TYPE_CHECKING")
-                else values[0]
-            )
-        if name in module.imports:
-            return self.qualified(module.imports[name])
+            return self._assigned(module, name, imported)
+        if imported is not None:
+            return imported
         if name in module.lacks:
             return None
         module.lacks.add(name)  # until it is found, also for a module that takes its names from this one
@@ -91,6 +77,27 @@ class Names:
                     module.lacks.discard(name)
                     return value
         return STR if name == "__name__" else None
+
+    def _assigned(self, module: Module, name: str, imported: Value | None) -> Value:
+        """What the assignments of a name make of it, each after those above it; `imported` is what an import of the
+        same name brings, as in `try: from fast import f` with `f = None` where that fails."""
+        values = [] if imported is None else [imported]
+        frame = Frame(module, (1, 1), "the module")
+        self.at.notebook.quiet += 1
+        try:
+            for expression in module.assigned[name]:
+                module.values[name] = join_all(values)  # what a name made of itself sees
+                values.append(self.at.expressions.eval(expression, {}, frame))
+        finally:
+            self.at.notebook.quiet -= 1
+        [first, *more] = values
+        if more or name == "TYPE_CHECKING":
+            return join_all(map(_changing, values)) if more else first
+        # A flag of the module may be changed by anyone: only its type is known, and that it is off as the
+        # code stands. Strings and tables stay.
+        if isinstance(first, Py) and first.const is False and f"global {name}" not in module.source:
+            return Py("bool", off=ALWAYS_OFF)
+        return _changing(first)
 
     def global_name(self, module: Any, name: str) -> Value:
         value = self.module_value(module, name)
@@ -145,3 +152,8 @@ class Names:
                 return None
             module = found
         return None
+
+
+def _changing(value: Value) -> Value:
+    """A number or flag of a module, which may be changed from elsewhere: its type alone is known."""
+    return Py(value.type) if isinstance(value, Py) and value.type in ("bool", "int", "float") else value

@@ -12,6 +12,7 @@ from pt2lint.static.values import (
     Ext,
     Func,
     Instance,
+    Partial,
     Value,
     Wrapped,
     options,
@@ -90,6 +91,8 @@ class Roots:
             if isinstance(o, Func):
                 for hear in self.at.events.compiled:
                     hear(o, node, frame)
+            if isinstance(o, Partial):
+                o = o.func  # what it is given besides is one of the values that its parameters may have
             if isinstance(o, (Func, Wrapped, Instance)):
                 key = ("root", id(o) if isinstance(o, Instance) else getattr(o, "node", o))
                 if key not in self._seen:

@@ -1,0 +1,94 @@
+"""Every way in which a program compiles a callable makes it a root."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pt2lint.static.interpreter.interpret import Interpreter
+from pt2lint.static.source.modules import Project
+
+F = "def f(x: torch.Tensor):\n    return x.item()\n"
+M = "class M(nn.Module):\n    def other(self, x: torch.Tensor):\n        return x.item()\n"
+NET = M.replace("other", "forward")
+WAYS = {
+    "bare, under another name": "import torch as th\n@th.compile\n" + F,
+    "called": "@torch.compile(dynamic=True)\n" + F,
+    "imported by name": "from torch import compile as c\n@c\n" + F,
+    "imported where there is one": (
+        "try:\n    from torch import compile as c\nexcept ImportError:\n    c = lambda f: f\n@c\n" + F
+    ),
+    "defined where there is one": (
+        "if hasattr(torch, 'compile'):\n    fast = torch.compile\nelse:\n    def fast(f): return f\n@fast\n" + F
+    ),
+    "with arguments of its own": "fast = functools.partial(torch.compile, dynamic=True)\n@fast\n" + F,
+    "asked for by name": F + "g = getattr(torch, 'compile')(f)\n",
+    "a function that compiles": "def fast(f, on=True):\n    return torch.compile(f) if on else f\n@fast\n" + F,
+    "a function that makes one that compiles": (
+        "def fast(**kw):\n    def deco(f):\n        return torch.compile(f, **kw)\n    return deco\n@fast()\n" + F
+    ),
+    "under a flag": F + "g = torch.compile(f) if os.environ.get('FAST') else f\n",
+    "in a function that nothing calls": F + "def main():\n    g = torch.compile(f)\n    g(torch.ones(1))\n",
+    "arguments given before": F + "g = torch.compile(functools.partial(f))\n",
+    "mapped over a batch": F + "g = torch.compile(torch.func.vmap(f))\n",
+    "older": "import torch._dynamo as dynamo\n@dynamo.optimize('eager')\n" + F,
+    "a method of a class": M + "M.other = torch.compile(M.other)\n",
+    "a method of a module": M + "m = M()\nm.other = torch.compile(m.other)\n",
+    "a module in place": NET + "M().compile()\n",
+    "transformers": (
+        "from transformers import Trainer, TrainingArguments\n"
+        + NET
+        + "Trainer(M(), TrainingArguments('out', torch_compile=True))\n"
+    ),
+    "accelerate": (
+        "from accelerate import Accelerator\n" + NET + "m = Accelerator(dynamo_backend='inductor').prepare(M())\n"
+    ),
+}  # fmt: skip
+NO_WAYS = {
+    "a pattern": "import re\n" + F + "g = re.compile('f')\n",
+    "nothing of the kind": F + "g = functools.partial(f)\n",
+    "transformers, not told to": (
+        "from transformers import Trainer, TrainingArguments\n"
+        + NET
+        + "Trainer(M(), TrainingArguments('out', torch_compile=False))\n"
+    ),
+    "accelerate, not told to": (
+        "from accelerate import Accelerator\n" + NET + "m = Accelerator(dynamo_backend='no').prepare(M())\n"
+    ),
+}  # fmt: skip
+
+
+def found(source: str, folder: Path) -> bool:
+    path = folder / "m.py"
+    path.write_text("import functools, os\nimport torch\nfrom torch import nn\n" + source)
+    project = Project()
+    interpreter = Interpreter(project, frozenset(["call torch.Tensor.item"]), frozenset())
+    interpreter.run(project.load(str(path)), "explicit")
+    notes = interpreter.finished_notes()
+    return any(op.region for units in notes.values() for ops in units.values() for op in ops)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_ways(way: str, tmp_path: Path) -> None:
+    assert found(WAYS[way], tmp_path)
+
+
+@pytest.mark.parametrize("way", NO_WAYS)
+def test_no_ways(way: str, tmp_path: Path) -> None:
+    assert not found(NO_WAYS[way], tmp_path)
+
+
+@pytest.mark.parametrize(
+    "brings", ["fast = functools.partial(torch.compile)", "def fast(f):\n    return torch.compile(f)"]
+)
+def test_brought_from_another_file(brings: str, tmp_path: Path) -> None:
+    (tmp_path / "speed.py").write_text(f"import functools\nimport torch\n{brings}\n")
+    assert found(f"from speed import fast\n{F}g = fast(f)\n", tmp_path)
+
+
+def test_an_import_that_may_fail_leaves_the_rest_alive(tmp_path: Path) -> None:
+    """What an `except ImportError` binds is one of two things that the name may be."""
+    guard = "try:\n    from lib import f as fast\nexcept ImportError:\n    fast = None\n"
+    body = "    if fast is None:\n        raise ImportError\n    return x.item()\n"
+    assert found(f"{guard}@torch.compile\ndef g(x: torch.Tensor):\n{body}", tmp_path)
