@@ -195,9 +195,9 @@ def _unread_roots(
     from pt2lint.static.source.modules import module_name
     from pt2lint.static.source.named import inside
 
-    modules = {module_name(path)[0] for path in files}
+    modules = [(module_name(path)[0], path) for path in files]
     for name in settings.root_names:
-        if not any(inside(name, module) for module in modules):
+        if not any(inside(name, module, path) for module, path in modules):
             place = None if from_command_line else settings.source or None
             yield Problem(place, f"`roots` names `{name}`, but no file that was read is that module")
 

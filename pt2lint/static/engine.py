@@ -236,7 +236,7 @@ class _Run:
         facts = Facts()
         modules = [m for m in (_load(project, path, facts.problems) for path in group) if m is not None]
         for module in modules:
-            named = any(inside(name, module.name) for name in self.root_names)
+            named = any(inside(name, module.name, module.path) for name in self.root_names)
             if "torch" not in module.source and not named:
                 continue
             try:

@@ -71,7 +71,7 @@ class Interpreter:
             elif roots == "tensors" and isinstance(value, Func) and self.takes_tensors(value):
                 self.at.calls.roots.root(value, None)
         for name in names:
-            self.run_named(module, inside(name, module.name) or [])
+            self.run_named(module, inside(name, module.name, module.path) or [])
         if self.at.models.mentions_compiling(module.source, module.imports) or self.brings_compiling(module):
             self.run_outside(module)
 

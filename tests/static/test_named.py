@@ -53,6 +53,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (("train:Trainer.step", "train:step"), [METHOD, FUNCTION]),
         (("train:Late.step",), [METHOD]),
         (("other.step", "otrain.step"), []),
+        (("pkg/train.py:step", "loose/main.py:step"), [FUNCTION]),
+        (("train.py:Trainer.step",), [METHOD]),
+        (("./pkg/train.py:step",), [FUNCTION]),
+        (("kg/train.py:step", "main/train.py:step"), []),
     ],
 )
 def test_what_is_named_is_compiled(names: tuple[str, ...], lines: list[int]) -> None:
@@ -80,3 +84,22 @@ def test_two_modules_of_one_name_need_not_both_define_it() -> None:
 def test_places() -> None:
     assert inside("a.b:C.m", "a.b") == inside("a.b.C.m", "a.b") == inside("b.C.m", "x.a.b") == ["C", "m"]
     assert inside("b:m", "ab") is inside("a.b:m", "b") is inside("b.m", "m") is None
+
+
+@pytest.mark.parametrize("name", ["loose/main.py:step", "loose.main:step", "main:step", "loose.main.step"])
+def test_a_folder_that_is_no_package(name: str) -> None:
+    Path("loose").mkdir()
+    Path("loose/main.py").write_text(CODE)
+    result = lint(["loose/main.py", "pkg/train.py"], Settings(roots="explicit", root_names=(name,)))
+    assert [(f.path, f.line) for f in result.findings] == [("loose/main.py", FUNCTION)]
+    assert result.problems == []
+
+
+def test_one_that_does_not_exist_leaves_the_others() -> None:
+    names = ("train.step", "train.stepp", "pkg/train.py:Trainer.lgo")
+    result = lint(["pkg/train.py"], Settings(roots="explicit", root_names=names))
+    assert [f.line for f in result.findings] == [FUNCTION]
+    assert [str(p) for p in result.problems] == [
+        "`roots` names `train.stepp`, but pkg/train.py defines no `stepp`; did you mean `step`?",
+        "`roots` names `pkg/train.py:Trainer.lgo`, but `Trainer` defines no `lgo`; did you mean `log`?",
+    ]

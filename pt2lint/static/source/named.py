@@ -1,4 +1,4 @@
-"""Callables that the settings name as compiled: "pkg.mod:Class.method", "train.step"."""
+"""Callables that the settings name as compiled: "pkg.mod:Class.method", "train.step", "scripts/train.py:step"."""
 
 from __future__ import annotations
 
@@ -11,23 +11,33 @@ from pt2lint.static.source.modules import module_name
 _DEFINED = re.compile(r"^\s*(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.M)
 
 
-def inside(name: str, module: str) -> list[str] | None:
+def inside(name: str, module: str, path: str = "") -> list[str] | None:
     """What a name means in a module, as ["Class", "method"]; None where it means another module.
 
-    The module may be named by its last parts alone: "train.step" is `step` in any module `train`.
+    The module may be named by its last parts alone: "train.step" is `step` in any module `train`; or by the last parts
+    of its file's path, with slashes or dots, whether its folders are packages or not: "scripts/train.py:step".
     """
+    own = (module, _dotted(path))
     place, colon, rest = name.partition(":")
     if colon:
-        return rest.split(".") if _is_named(module, place) else None
+        return rest.split(".") if _is_named(own, _dotted(place)) else None
     parts = name.split(".")
     for cut in range(len(parts) - 1, 0, -1):
-        if _is_named(module, ".".join(parts[:cut])):
+        if _is_named(own, ".".join(parts[:cut])):
             return parts[cut:]
     return None
 
 
-def _is_named(module: str, place: str) -> bool:
-    return module == place or module.endswith("." + place)
+def _dotted(place: str) -> str:
+    """A path as a module would be named; what is no path stays as it is."""
+    place = place.replace("\\", "/")
+    if not place.endswith(".py") and "/" not in place:
+        return place
+    return place.removesuffix(".py").removesuffix("/__init__").strip("./").replace("/", ".")
+
+
+def _is_named(own: tuple[str, ...], place: str) -> bool:
+    return any(each == place or each.endswith("." + place) for each in own)
 
 
 def unknown(names: Iterable[str], files: Sequence[str], read: Callable[[str], str]) -> Iterator[Problem]:
@@ -38,13 +48,27 @@ def unknown(names: Iterable[str], files: Sequence[str], read: Callable[[str], st
     folders: dict[str, tuple[list[str], str]] = {}
     modules = {path: module_name(path, folders)[0] for path in files} if names else {}
     for name in names:
-        places = {path: parts[0] for path, module in modules.items() if (parts := inside(name, module))}
-        words = {word for path in places for pair in _DEFINED.findall(read(path)) for word in pair if word}
-        if places and not words.intersection(places.values()):
-            path, first = next(iter(places.items()))
-            yield Problem(
-                None, f"`roots` names `{name}`, but {path} defines no `{first}`{_nearest(first, words)}"
-            )
+        places = {path: parts for path, module in modules.items() if (parts := inside(name, module, path))}
+        missing = {path: last for path, parts in places.items() if (last := _missing(parts, read(path)))}
+        if places and len(missing) == len(places):
+            path, (owner, last) = next(iter(missing.items()))
+            near = _nearest(last, _words("".join(map(read, places))))
+            yield Problem(None, f"`roots` names `{name}`, but {owner or path} defines no `{last}`{near}")
+
+
+def _missing(parts: Sequence[str], source: str) -> tuple[str, str] | None:
+    """What the text surely does not define of ["Class", "method"], with the class, if that is there."""
+    words = _words(source)
+    if parts[0] not in words:
+        return "", parts[0]
+    alone = re.search(rf"^class {re.escape(parts[0])}(\(object\)|\(\))?:", source, re.M)
+    if alone and parts[1:] and parts[1] not in words:  # with bases it may be inherited
+        return f"`{parts[0]}`", parts[1]
+    return None
+
+
+def _words(source: str) -> set[str]:
+    return {word for pair in _DEFINED.findall(source) for word in pair if word}
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
