@@ -37,7 +37,9 @@ Names of operations:
                     module in it, and "aware" in a file that mentions `_orig_mod`
 - `compile generator`  a generator function is compiled; args: "name"
 - `isinstance of compiled`  a compiled module is tested by isinstance
-- `forward of compiled`  `forward` of a module that was compiled in place is called by name
+- `forward of compiled`  `forward` of a module that was compiled in place is called by name; or a method of a class of
+                    modules calls its own: args "own", the method, "in place" where a module of the class is compiled
+                    in place, "traced" where Dynamo traces the method
 - `foreign name`    a name from `named_parameters()` of a module that torch.compile wrapped is looked up among names
                     from one that it did not
 - `late hook`       a hook is added to a part of a module that was compiled and called before

@@ -74,6 +74,8 @@ class Interpreter:
             self.run_named(module, inside(name, module.name, module.path) or [])
         if self.at.models.mentions_compiling(module.source, module.imports) or self.brings_compiling(module):
             self.run_outside(module)
+        for hear in self.at.events.read_through:
+            hear(module, self.classes_of(module))
 
     def brings_compiling(self, module: Module) -> bool:
         """Whether a name that the file imports from the project's own files compiles: `fast = partial(torch.compile)`,

@@ -11,7 +11,9 @@ class ForwardNotCompiled(Rule):
 
     ## What happens
     `module.compile()` compiles what a call of the module runs (`module(x)`). `forward` itself stays as it was, so
-    that calling it by name runs plain Python; besides, that leaves out the module's hooks.
+    that calling it by name runs plain Python; besides, that leaves out the module's hooks. The same goes for a method
+    of the module that calls `self.forward(x)`: users who compile the module and call `model.encode(x)` get nothing
+    compiled, where `self(x)` would give them the compiled code.
 
     ## Example
     ```python
@@ -51,13 +53,27 @@ class ForwardNotCompiled(Rule):
     ops = ("forward of compiled",)
     anywhere = True
 
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return not op.arg("traced")
+
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             module = self.text(node.func.value)
+            message = (
+                f"{self.quote(node)} runs uncompiled: `{module}.compile()` compiles what `{module}(...)` runs"
+            )
+            if op.arg("own"):
+                method = op.arg("own").removeprefix("constant ").strip("'")
+                message = (
+                    f"`{method}` runs {self.quote(node.func)} uncompiled after `compile()` of the module, and without "
+                    f"its hooks: `{module}(...)` runs what was compiled"
+                )
             self.report(
                 node,
                 op,
-                f"{self.quote(node)} runs uncompiled: `{module}.compile()` compiles what `{module}(...)` runs",
+                message,
+                severity="note" if op.arg("own") and not op.arg("in place") else None,
                 fixes=[
                     self.fix(
                         "Call the module: that runs the compiled code, and the module's hooks.",

@@ -13,6 +13,87 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "computing method": """
+import torch
+
+class Flow(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.ones(3))
+        self.register_buffer("shift", torch.zeros(3))
+        self.name = "flow"
+
+    def forward(self, x):
+        return x * self.scale + self.shift
+
+    def inverse(self, y):
+        return (y - self.shift) / self.scale
+
+    def shifted(self, y):
+        return y - self.shift
+
+    def label(self, y):
+        return self.name + y + "." + self.name
+
+flow = torch.compile(Flow())
+
+def run(y):
+    flow(y)
+    flow.shifted(y), flow.label("a")
+    return flow.inverse(y)  # PTS302
+""",
+    "own forward": """
+import torch
+
+class Encoder(torch.nn.Sequential):
+    def encode(self, x):
+        with torch.no_grad():
+            return self.forward(x)  # PTS315
+
+    def forward(self, x):
+        return super().forward(x) + self.inner(x)
+
+    def inner(self, x):
+        return x if x.dim() else self.forward(x)  # reached by forward
+
+    def predict(self, x):
+        return self.forward(x).argmax()  # PTS315
+
+    def score(self, x):
+        return self(x).max()
+
+    def length(self, size):
+        return self.forward(torch.zeros(1, size)).shape[1]  # asks for a shape
+
+    def _private(self, x):
+        return self.forward(x)
+
+    @staticmethod
+    def other(self, x):
+        return self.forward(x)
+
+class Called(torch.nn.Module):
+    def forward(self, x):
+        return x
+
+    def __call__(self, x):
+        return self.forward(x)
+
+    def predict(self, x):
+        return self.forward(x)
+
+class Plain:
+    def forward(self, x):
+        return x
+
+    def predict(self, x):
+        return self.forward(x)
+
+def run(x):
+    model = Encoder(torch.nn.Linear(3, 3))
+    model.compile()
+    return model.predict(x)
+""",
     "random in cond": """
 import torch
 import torch.nn.functional as F

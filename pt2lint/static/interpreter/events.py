@@ -22,6 +22,7 @@ EVENTS = {
     "read": "(owner, name, node, frame): an attribute of what torch.compile returned is read",
     "compared": "(node, left, right, frame): `left in right` is evaluated",
     "asserted": "(node, value, frame): a plain `assert value` is run",
+    "read_through": "(module, classes): all that runs in a linted file was followed",
 }
 Hear = tuple[Callable[..., Any], ...]
 
@@ -42,6 +43,7 @@ class Events:
         self.read: Hear = ()
         self.compared: Hear = ()
         self.asserted: Hear = ()
+        self.read_through: Hear = ()
 
     def connect(self, observers: Sequence[Any]) -> None:
         """Let these observers, and no others, hear."""

@@ -20,6 +20,7 @@ from pt2lint.static.values import (
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
+    from pt2lint.static.source.modules import ClassInfo
 
 
 class Roots:
@@ -121,6 +122,11 @@ class Roots:
 
     def is_compiled_in_place(self, me: Instance) -> bool:
         return id(me) in self.settings
+
+    def classes_in_place(self) -> list[ClassInfo]:
+        """The classes of the project of which an object was compiled in place."""
+        made = [me for me, _ in self.settings.values()]
+        return [me.cls for me in made if isinstance(me, Instance) and me.cls is not None]
 
     def is_compiled(self, value: Value) -> bool:
         """Whether torch.compile was given the module, or gave it."""

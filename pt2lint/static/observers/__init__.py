@@ -15,6 +15,7 @@ from pt2lint.static.observers.changing_state import ChangingState
 from pt2lint.static.observers.compiled_calls import CompiledCalls
 from pt2lint.static.observers.lifecycle import Lifecycle
 from pt2lint.static.observers.misuse import Misuse
+from pt2lint.static.observers.own_forward import OwnForward
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -25,4 +26,5 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     ChangingState,
     Misuse,
     CachedFunctions,
+    OwnForward,
 )

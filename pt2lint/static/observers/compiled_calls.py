@@ -16,6 +16,7 @@ from pt2lint.static.values import (
     Func,
     Instance,
     Seq,
+    Tensor,
     Value,
     Wrapped,
 )
@@ -94,12 +95,21 @@ class CompiledCalls:
         parameters = {p.arg for p in [*node.args.args[1:], *node.args.kwonlyargs]}
         if not parameters or node.decorator_list:
             return ""
+        me = self.at.objects.instance(cls)
         frame = Frame(cls.module, unit_of(node), "", cls=cls)
+        env = {**(cls.env or {}), node.args.args[0].arg: me}
         done = 0
         for part in walk(node):
             if isinstance(part, ast.Call) and isinstance(part.func, (ast.Name, ast.Attribute)):
-                callee = self.at.expressions.quietly(part.func, cls.env or {}, frame)
+                callee = self.at.expressions.quietly(part.func, env, frame)
                 if isinstance(callee, Ext) and self.at.models.takes_tensor_first(callee.name):
+                    done += 1
+            elif isinstance(part, ast.BinOp):
+                # `(y - self.shift) * self.scale`: arithmetic with what the module holds as tensors.
+                held = [s for s in (part.left, part.right) if isinstance(s, ast.Attribute)]
+                if isinstance(part.op, ast.MatMult) or any(
+                    isinstance(self.at.expressions.quietly(s, env, frame), Tensor) for s in held
+                ):
                     done += 1
         return "computes" if done >= MANY else ""
 

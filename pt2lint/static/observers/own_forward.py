@@ -1,0 +1,83 @@
+"""Methods of modules that call `self.forward(...)`: what `compile()` made of the module is not what they run."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from pt2lint.op import Op
+from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.source.modules import ClassInfo, Module
+from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
+from pt2lint.static.values import Ext
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
+class OwnForward:
+    """`_callers`: the method that calls, and its class, by the place of the call."""
+
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self._callers: dict[tuple[str, int, int], tuple[FunctionNode, ClassInfo]] = {}
+
+    def read_through(self, module: Module, classes: list[ClassInfo]) -> None:
+        """All of a file was followed. What users call are methods without an underscore; `__call__` runs `forward`."""
+        if ".forward(" not in module.source or "forward of compiled" not in self.at.notebook.anywhere:
+            return
+        for cls in classes:
+            if self._compiles_calls(cls):
+                for name in cls.methods:
+                    if name != "forward" and not name.startswith("_"):
+                        self._look(cls.methods[name], cls)
+
+    def _compiles_calls(self, cls: ClassInfo) -> bool:
+        """Whether `compile()` of such a module compiles what a call of it runs: frameworks compile other things."""
+        classes, models = self.at.classes, self.at.models
+        if not classes.is_module(cls) or classes.find_method(cls, "forward") is None:
+            return False
+        if classes.find_method(cls, "__call__") is not None:
+            return False
+        bases = [b for b in classes.bases(cls)[1] if models.makes_modules(b)]
+        return bool(bases) and all(models.library_of(b).closed for b in bases)
+
+    def _look(self, method: FunctionNode, cls: ClassInfo) -> None:
+        if not method.args.args or {"staticmethod", "classmethod"} & set(map(_last, method.decorator_list)):
+            return
+        me = method.args.args[0].arg
+        frame = Frame(cls.module, unit_of(method), f"`{cls.name}.{method.name}`", cls=cls)
+        for call in walk(method):
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+                continue
+            owner = call.func.value
+            own = call.func.attr == "forward" and isinstance(owner, ast.Name) and owner.id == me
+            if own and not any(self._made_up(a, frame) for a in call.args):
+                column = cls.module.column(call.lineno, call.col_offset)
+                self._callers[cls.module.path, call.lineno, column] = (method, cls)
+                words: dict[int | str, str] = {"own": f"constant {method.name!r}"}
+                self.at.notebook.note(call, "forward of compiled", frame, args=words)
+
+    def _made_up(self, argument: ast.expr, frame: Frame) -> bool:
+        """`torch.zeros(1, 3, 8, 8)`: the call asks for a shape, once."""
+        if not isinstance(argument, ast.Call):
+            return False
+        callee = self.at.expressions.quietly(argument.func, {}, frame)
+        sizes = self.at.models.of(callee.name).sizes if isinstance(callee, Ext) else None
+        return sizes is not None and "size" in sizes[1]
+
+    def finished(self, op: Op, path: str) -> Op:
+        """Say whether Dynamo traces the method anyhow, and whether a module of the class is compiled in place."""
+        if op.name != "forward of compiled" or "own" not in op.args:
+            return op
+        method, cls = self._callers[path, op.line, op.column]
+        words: dict[int | str, str] = dict(op.args)
+        if method in self.at.functions.reached:
+            words["traced"] = "yes"
+        elif any(cls in self.at.classes.bases(c)[0] for c in self.at.calls.roots.classes_in_place()):
+            words["in place"] = "yes"
+        return op._replace(args=words)
+
+
+def _last(decorator: Any) -> str:
+    return str(getattr(decorator, "attr", getattr(decorator, "id", "")))
