@@ -49,7 +49,7 @@ def unknown(names: Iterable[str], files: Sequence[str], read: Callable[[str], st
     modules = {path: module_name(path, folders)[0] for path in files} if names else {}
     for name in names:
         places = {path: parts for path, module in modules.items() if (parts := inside(name, module, path))}
-        missing = {path: last for path, parts in places.items() if (last := _missing(parts, read(path)))}
+        missing = {path: lack for path, parts in places.items() if (lack := _missing(parts, read(path)))}
         if places and len(missing) == len(places):
             path, (owner, last) = next(iter(missing.items()))
             near = _nearest(last, _words("".join(map(read, places))))
