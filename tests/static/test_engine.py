@@ -231,3 +231,25 @@ def test_a_function_that_libcst_cannot_read_costs_only_itself():
     result = lint(["m.py"], None, {"m.py": both})
     assert [finding.line for finding in result.findings] == [9]
     assert [problem.line for problem in result.problems] == [2]
+
+
+def test_programs_side_by_side_import_their_own_neighbours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two scripts in two folders, each with a `model.py` of its own."""
+    monkeypatch.chdir(tmp_path)
+    script = "import torch\nfrom model import get\n\n\n@torch.compile\ndef f(x):\n    return get(x).item()\n"
+    for folder, body in (("a", "x.tolist()"), ("b", "x.sum() * 2")):
+        Path(folder).mkdir()
+        Path(folder, "model.py").write_text(
+            f"import torch\n\n\ndef get(x: torch.Tensor):\n    return {body}\n"
+        )
+        Path(folder, "run.py").write_text(script)
+    files = ["a/model.py", "a/run.py", "b/model.py", "b/run.py"]
+    assert [
+        (f.path, f.line) for f in lint(files, Settings(roots="explicit")).findings if "run" in f.path
+    ] == [("b/run.py", 7)]
+    assert (
+        lint(files[::-1], Settings(roots="explicit")).findings
+        == lint(files, Settings(roots="explicit")).findings
+    )

@@ -11,9 +11,9 @@ import hashlib
 import io
 import os
 import tokenize
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from pt2lint.static.source.nodes import FunctionNode, parse, unit_of, walk
@@ -159,9 +159,18 @@ class Module:
     """One parsed file: what its top-level names are bound to."""
 
     def __init__(
-        self, path: str, name: str, source: str, is_package: bool, linted: bool = False, whole: bool = True
+        self,
+        path: str,
+        name: str,
+        source: str,
+        is_package: bool,
+        linted: bool = False,
+        whole: bool = True,
+        home: Callable[[str], str] = str,
     ) -> None:
+        """`home` gives the name by which the project knows what the file imports under a top-level name."""
         self.path, self.name, self.is_package = path, name, is_package
+        self._home = home
         self.source = source
         self.lines = source.count("\n") + 1
         self.ascii = source.isascii()
@@ -292,7 +301,9 @@ class Module:
         """(local name, qualified name) of each name that the statement binds."""
         if isinstance(statement, ast.Import):
             return [
-                (a.asname, a.name) if a.asname else (a.name.split(".")[0], a.name.split(".")[0])
+                (a.asname, self._absolute(a.name))
+                if a.asname
+                else (a.name.split(".")[0], self._absolute(a.name.split(".")[0]))
                 for a in statement.names
             ]
         base = statement.module or ""
@@ -300,7 +311,12 @@ class Module:
             parts = self.name.split(".")
             keep = len(parts) - statement.level + (1 if self.is_package else 0)
             base = ".".join(parts[: max(keep, 0)] + ([base] if base else []))
+        base = self._absolute(base)
         return [(a.asname or a.name, base if a.name == "*" else f"{base}.{a.name}") for a in statement.names]
+
+    def _absolute(self, name: str) -> str:
+        top, dot, rest = name.partition(".")
+        return self._home(top) + dot + rest
 
     def column(self, line: int, offset: int) -> int:
         """The column, counted from 1 in code points, of ast's UTF-8 byte offset."""
@@ -343,6 +359,7 @@ class Project:
         self.looked_at: set[str] = set()  # every place where a first-party module was sought, found or not
         self._missing: set[str] = set()
         self._path_of: dict[str, str | None] = {}
+        self._homes: dict[tuple[str, str], str] = {}
         folders: dict[str, tuple[list[str], str]] = {}
         places = [module_name(path, folders) for path in linted]
         self._roots = list(dict.fromkeys(root for _, root, _ in places))
@@ -360,7 +377,9 @@ class Project:
                 self._roots.append(root)
             source = self.text(path)
             linted = path in self._linted
-            module = self._by_path[path] = Module(path, name, source, is_package, linted, linted or whole)
+            module = self._by_path[path] = Module(
+                path, name, source, is_package, linted, linted or whole, partial(self.home, root)
+            )
         return module
 
     def text(self, path: str) -> str:
@@ -389,6 +408,18 @@ class Project:
     def read(self) -> dict[str, str | None]:
         """The digests of all files that were read, or sought and not found."""
         return {path: self.digest(path) for path in [*self._digests, *self.looked_at]}
+
+    def home(self, root: str, top: str) -> str:
+        """What a file below `root` means by a top-level module: its own neighbour, where several programs in one
+        tree have a `model.py` each. "3@model" is the one below the fourth of the folders that are imported from."""
+        if len(self._roots) < 2 or root not in self._roots:
+            return top
+        key = (root, top)
+        if key not in self._homes:
+            holding = [each for each in self._roots if _holds(each, top)] if _holds(root, top) else []
+            other = holding and holding[0] != root
+            self._homes[key] = f"{self._roots.index(root)}@{top}" if other else top
+        return self._homes[key]
 
     def find(self, name: str) -> Module | None:
         """The first-party module of that dotted name, if a file on disk holds it and parses."""
@@ -431,9 +462,10 @@ class Project:
         return path
 
     def _search(self, name: str) -> str | None:
+        number, at, name = name.rpartition("@")
         relative = name.replace(".", os.sep)
         top = name.split(".", 1)[0]
-        for root in self._roots:
+        for root in [self._roots[int(number)]] if at else self._roots:
             if top not in self._own and (top in ("torch", "numpy") or _holds_installed(root)):
                 continue  # what is installed beside the project is not the project's, torch least of all
             for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
@@ -445,6 +477,11 @@ class Project:
 
     def is_first_party(self, qualified: str) -> bool:
         return self.find(qualified.split(".")[0]) is not None
+
+
+def _holds(root: str, top: str) -> bool:
+    place = os.path.join(root, top)
+    return os.path.isfile(f"{place}.py") or os.path.isfile(os.path.join(place, "__init__.py"))
 
 
 def _holds_installed(root: str) -> bool:
