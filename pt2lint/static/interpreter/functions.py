@@ -185,6 +185,8 @@ class Functions:
                 value = self.at.expressions.quietly(defaults[name], func.env or {}, frame)
             else:
                 value = UNKNOWN
+            if isinstance(value, Tensor) and value.sure and _is_flag(defaults.get(name)):
+                value = value.but(sure=False)  # a flag by default: the caller may well mean another function
             if value is UNKNOWN:
                 value = self.parameter(func, parameter, defaults.get(name), frame)
             elif isinstance(value, Union) and any(o is UNKNOWN for o in value.options):
@@ -235,3 +237,7 @@ class Functions:
         if func.bound is not None and values:
             values[0] = func.bound
         return values
+
+
+def _is_flag(default: ast.expr | None) -> bool:
+    return isinstance(default, ast.Constant) and isinstance(default.value, bool)

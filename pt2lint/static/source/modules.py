@@ -360,6 +360,7 @@ class Project:
         self._missing: set[str] = set()
         self._path_of: dict[str, str | None] = {}
         self._homes: dict[tuple[str, str], str] = {}
+        self._folders: dict[str, bool] = {}
         folders: dict[str, tuple[list[str], str]] = {}
         places = [module_name(path, folders) for path in linted]
         self._roots = list(dict.fromkeys(root for _, root, _ in places))
@@ -476,12 +477,31 @@ class Project:
         return None
 
     def is_first_party(self, qualified: str) -> bool:
-        return self.find(qualified.split(".")[0]) is not None
+        top = qualified.split(".")[0]
+        return self.find(top) is not None or self._is_folder(top)
+
+    def _is_folder(self, top: str) -> bool:
+        """Whether it is a folder of modules without an __init__.py, beside a file that is linted."""
+        if top not in self._folders:
+            number, at, name = top.rpartition("@")
+            roots = [self._roots[int(number)]] if at else self._roots
+            self._folders[top] = any(
+                _holds_modules(os.path.join(root, name)) for root in roots if not _holds_installed(root)
+            )
+        return self._folders[top]
 
 
 def _holds(root: str, top: str) -> bool:
     place = os.path.join(root, top)
-    return os.path.isfile(f"{place}.py") or os.path.isfile(os.path.join(place, "__init__.py"))
+    return os.path.isfile(f"{place}.py") or _holds_modules(place)
+
+
+def _holds_modules(folder: str) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.name.endswith(".py") for entry in entries)
+    except OSError:
+        return False
 
 
 def _holds_installed(root: str) -> bool:
