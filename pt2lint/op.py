@@ -18,6 +18,7 @@ Names of operations:
 - `forward NAME`    a torch.nn module is called: `forward torch.nn.LSTM`
 - `call breaking`   a function is called of which a library model says that Dynamo ends the graph there; args: "why",
                     and "until", the first torch where it does not
+- `call extension`  something of a compiled extension is called, as the project's setup.py builds it; args "name"
 - `call disabled`   a function that torch.compiler.disable decorates is called
 - `define class`    a class statement runs
 - `discard NAME`    the result of a call is thrown away

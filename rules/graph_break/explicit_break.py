@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import libcst as cst
+
+from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
 
@@ -10,7 +13,9 @@ class ExplicitBreak(GraphBreak):
     That is what it is for (GB0025). It is meant for looking into the compiler, and easily left behind. Calls
     that steer the compiler belong around what is compiled: `torch._dynamo.reset` and
     `torch.compiler.cudagraph_mark_step_begin` end the graph as well (GB0007), `torch._dynamo.mark_dynamic` and
-    `torch.compiler.set_stance` raise.
+    `torch.compiler.set_stance` raise. `torch._dynamo.disallow_in_graph(op)`, wherever it stands, makes every call of
+    `op` end the graph from then on (GB0007): an operator that cannot be traced needs a fake instead,
+    `torch.library.register_fake`.
 
     ## Example
     ```python
@@ -42,8 +47,25 @@ class ExplicitBreak(GraphBreak):
     code = "PTB184"
     name = "explicit-break"
     ops = (
-        *calls("torch._dynamo", "graph_break reset mark_dynamic"),
+        *calls("torch._dynamo", "graph_break reset mark_dynamic disallow_in_graph"),
         *calls("torch.compiler", "cudagraph_mark_step_begin set_stance"),
     )
+    anywhere = True
     says = "{code} ends the graph"
     graph_breaks = ("GB0025", "GB0007")
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return op.region or op.name.endswith("disallow_in_graph")
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if not op.name.endswith("disallow_in_graph"):
+            self.breaks(node, op, self.says)
+        elif isinstance(node, cst.Call) and node.args:
+            given = self.quote(node.args[0].value)
+            self.report(
+                node,
+                op,
+                f"every call of {given} ends the graph from here on; a fake, registered with "
+                "`torch.library.register_fake`, keeps it in",
+            )

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import libcst as cst
+
+from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
 RE = "match search sub compile findall split fullmatch"
@@ -8,13 +11,17 @@ BYTES = "replace split join find startswith endswith strip hex count index"
 
 
 class UntracedLibrary(GraphBreak):
-    """A part of the standard library that Dynamo does not trace is used in compiled code.
+    """A library that Dynamo does not trace is used in compiled code: parts of Python's own, compiled extensions.
 
     ## What happens
     Most of Python's own types are traced; methods of `bytes` are not (GB0156), nor
     `heapq`, `bisect`, `zlib` and `base64` (GB0007), `array`, `decimal` and `SimpleNamespace` (GB0147),
     `statistics` (GB0134) and `memoryview` (GB0059). Older versions of
     torch did not trace `re`, `collections.Counter` and `OrderedDict.move_to_end` either. The graph ends.
+
+    So it does at a call into a compiled extension (C, C++ or CUDA, bound by pybind11 and the like: GB0007, for
+    methods GB0156). Those are known that the project's `setup.py` builds. Registered as an operator, with a fake that
+    says what shape comes out, the call stays in the graph: `torch.library.custom_op`, or `TORCH_LIBRARY` in C++.
 
     ## Example
     ```python
@@ -45,7 +52,7 @@ class UntracedLibrary(GraphBreak):
     `dropwhile`, `starmap` and `takewhile` of `itertools`. Fine from 2.9 on: `compile`, `findall`, `fullmatch`,
     `match`, `search`, `split` and `sub` of `re`, `combinations`, `filterfalse` and `permutations` of
     `itertools`, `ChainMap`, `Counter`, `move_to_end`, `dataclasses.replace`, `struct.pack`, `textwrap.dedent`
-    and `MappingProxyType`.
+    and `MappingProxyType`. Calls of compiled extensions break on all of them.
     """
 
     code = "PTB185"
@@ -77,10 +84,18 @@ class UntracedLibrary(GraphBreak):
         "call collections.ChainMap",
         "call types.MappingProxyType",
         "call collections.OrderedDict.move_to_end",
+        "call extension",
     )
     says = "{code} is part of the standard library that Dynamo does not trace"
     repairs = ("disable",)
     graph_breaks = ("GB0156", "GB0007", "GB0147", "GB0134", "GB0059")
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        says = self.says
+        if op.name == "call extension":
+            fake = "registered as a custom operator with a fake, it stays in the graph"
+            says = f"{{code}} calls compiled code that Dynamo does not trace; {fake}"
+        self.breaks(node, op, says)
 
     INVALID = (
         "import bisect\nreturn x + bisect.bisect_left([1, 2], 2)",

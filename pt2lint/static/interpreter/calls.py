@@ -225,6 +225,9 @@ class Calls:
             why, _, until = entry.breaks.partition("\t")
             words: dict[int | str, str] = {"why": why, "until": until}
             self.at.notebook.note(node, "call breaking", frame, args=words)
+        if self.at.notebook.listens("call extension", frame) and self.at.names.project.is_extension(name):
+            words = {**self.at.types.sorts(args, kwargs, receiver), "name": name}
+            self.at.notebook.note(node, "call extension", frame, args=words)
         if "draws" in entry.roles and truth(kwargs.get("training", UNKNOWN)) is not False:
             self.at.notebook.drawn.append((name, getattr(node, "lineno", 0)))
         if entry.sizes is not None:

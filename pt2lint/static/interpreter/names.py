@@ -116,6 +116,8 @@ class Names:
     def _find_qualified(self, name: str) -> Value:
         if name in self.at.models.own or not self.project.is_first_party(name):
             return self.at.models.value(name)
+        if self.project.is_extension(name):
+            return Ext(name)
         if self.project.find(name) is not None:
             return Ext(name)
         head, _, last = name.rpartition(".")

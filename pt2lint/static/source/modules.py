@@ -16,6 +16,7 @@ from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any
 
+from pt2lint.static.source.extensions import extensions
 from pt2lint.static.source.nodes import FunctionNode, parse, unit_of, walk
 from pt2lint.static.source.outline import Late, Outline, Part, statements
 
@@ -358,6 +359,7 @@ class Project:
         self._by_path: dict[str, Module] = {}
         self.looked_at: set[str] = set()  # every place where a first-party module was sought, found or not
         self._missing: set[str] = set()
+        self._extensions: set[str] | None = None
         self._path_of: dict[str, str | None] = {}
         self._homes: dict[tuple[str, str], str] = {}
         self._folders: dict[str, bool] = {}
@@ -475,6 +477,26 @@ class Project:
                 if os.path.isfile(path):
                     return os.path.relpath(path) if not os.path.isabs(root) else path
         return None
+
+    def is_extension(self, qualified: str) -> bool:
+        """Whether a name is, or is in, a compiled extension that the project's setup.py builds."""
+        if self._extensions is None:
+            found = {name for root in self._roots for name in extensions(root, self._beside)}
+            self._extensions = {name for name in found if self.find(name) is None}
+        return any(
+            qualified.startswith(name) and qualified[len(name) : len(name) + 1] in ("", ".")
+            for name in self._extensions
+        )
+
+    def _beside(self, path: str) -> str | None:
+        """What a file holds that may be there."""
+        if path not in self._texts and not os.path.isfile(path):
+            self.looked_at.add(path)
+            return None
+        try:
+            return self.text(path)
+        except (OSError, ValueError):
+            return None
 
     def is_first_party(self, qualified: str) -> bool:
         top = qualified.split(".")[0]

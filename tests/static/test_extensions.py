@@ -1,0 +1,158 @@
+"""Calls into compiled extensions, which the project's setup.py names."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from pt2lint.static.engine import lint
+
+SETUP = """
+from setuptools import setup
+from torch.utils.cpp_extension import BuildExtension, CUDAExtension
+import torch.utils.cpp_extension as cpp
+
+def more():
+    from build_tools.pytorch import built
+    return built()
+
+class CMakeExtension:
+    pass
+
+setup(
+    ext_modules=[
+        CUDAExtension(name="fast_cuda", sources=[]),
+        cpp.CppExtension("pack._C", []),
+        CMakeExtension("pack.cmake"),
+        *more(),
+    ],
+    cmdclass={"build_ext": BuildExtension},
+)
+"""
+TOOLS = """
+def built():
+    from pybind11.setup_helpers import Pybind11Extension
+    return [Pybind11Extension(name="fast_more", sources=[])]
+"""
+LAYER = """
+import fast_cuda as kernels
+import fast_more
+import fast_other
+import torch
+from pack import _C, cmake
+
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return fast_more.scale(x)  # break
+
+class Layer(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        x = kernels.fwd(x, kernels.MODE)  # break
+        x = _C.scale(x)  # break
+        x = fast_other.scale(x)
+        x = cmake.scale(x)
+        x = registered(x)
+        return Scale.apply(x)
+
+@torch.library.custom_op("pack::registered", mutates_args=())
+def registered(x: torch.Tensor) -> torch.Tensor:
+    return kernels.fwd(x)
+"""
+
+
+def test_what_setup_builds_is_told(tmp_path: Path) -> None:
+    for name, text in {
+        "setup.py": SETUP,
+        "build_tools/__init__.py": "",
+        "build_tools/pytorch.py": TOOLS,
+        "python/pack/__init__.py": "",
+        "python/pack/layer.py": LAYER,
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    result = lint([str(tmp_path / "python/pack/layer.py")])
+    assert not result.problems
+    wanted = [n for n, line in enumerate(LAYER.splitlines(), 1) if "# break" in line]
+    assert [(f.code, f.line) for f in result.findings] == [("PTB185", n) for n in wanted]
+
+
+def test_a_setup_that_cannot_be_read_costs_nothing(tmp_path: Path) -> None:
+    (tmp_path / "setup.py").write_text("setup(ext_modules=[")
+    (tmp_path / "m.py").write_text(LAYER)
+    assert not lint([str(tmp_path / "m.py")]).findings
+
+
+EXTENSION = """
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+static PyObject* same(PyObject* self, PyObject* x) { Py_INCREF(x); return x; }
+static PyMethodDef methods[] = {{"same", same, METH_O, ""}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "fast_c", "", -1, methods};
+PyMODINIT_FUNC PyInit_fast_c(void) { return PyModule_Create(&module); }
+"""
+RUN = """
+import json
+import torch
+import fast_c
+
+def f(x):
+    return fast_c.same(x * 2) + 1
+
+found = torch._dynamo.explain(f)(torch.ones(3))
+print(json.dumps([str(r.user_stack[0].lineno) + " " + r.reason for r in found.break_reasons]))
+"""
+
+
+def test_dynamo_breaks_at_a_call_into_an_extension(tmp_path: Path) -> None:
+    headers, gcc = Path(sysconfig.get_paths()["include"]), shutil.which("gcc")
+    if gcc is None or not (headers / "Python.h").exists():
+        pytest.skip("needs gcc and Python's headers")
+    (tmp_path / "fast_c.c").write_text(EXTENSION)
+    built = tmp_path / ("fast_c" + sysconfig.get_config_var("EXT_SUFFIX"))
+    command = [gcc, "-shared", "-fPIC", f"-I{headers}", str(tmp_path / "fast_c.c"), "-o", str(built)]
+    subprocess.run(command, check=True)
+    (tmp_path / "run.py").write_text(RUN)
+    ran = subprocess.run(
+        [sys.executable, "run.py"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300
+    )
+    reasons = json.loads(ran.stdout)
+    assert any("same" in r or "skipped" in r or "builtin" in r for r in reasons), reasons
+
+
+DISALLOWED = """
+import torch
+
+torch._dynamo.disallow_in_graph(torch.sub)
+torch._dynamo.graph_break()
+
+def f(x):
+    return torch.sub(x, 1) * 2
+
+compiled = torch.compile(f, backend="eager")
+"""
+
+
+def test_what_is_disallowed_breaks_from_there_on(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(DISALLOWED)
+    assert [(f.code, f.line) for f in lint([str(path)]).findings] == [("PTB184", 4)]
+    run = DISALLOWED.replace("torch._dynamo.graph_break()", "") + (
+        "from torch._dynamo.utils import counters\n"
+        "compiled(torch.ones(3))\n"
+        "print(sum(counters['graph_break'].values()))\n"
+    )
+    path.write_text(run)
+    command = [sys.executable, str(path)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    assert ran.stdout.strip() == "1"
+    path.write_text(run.replace("torch._dynamo.disallow_in_graph(torch.sub)\n", ""))
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    assert ran.stdout.strip() == "0"
