@@ -230,6 +230,7 @@ CALLS = {
             "full_like": "x, 1.0, ",
         }.items()
     },
+    "call torch.Tensor.random_": "x.clone().random_()",
     "call torch.autograd.backward": "torch.autograd.backward((weight * 2).sum())",
     "call torch.autograd.functional.jacobian": "torch.autograd.functional.jacobian(torch.sin, x)",
     "call torch.autograd.functional.hessian": "torch.autograd.functional.hessian(lambda v: v.sin().sum(), x)",

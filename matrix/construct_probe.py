@@ -29,7 +29,19 @@ def target(module, case):
 
 
 def measure(module, case, records, quick=False):
-    """The result of one case, as measure.py describes it; `quick` leaves out fullgraph where nothing broke."""
+    """The result of one case, as measure.py describes it; `quick` leaves out fullgraph where nothing broke.
+
+    `CONFIG` of the family's file says under which of Dynamo's settings a case runs, if not under the usual ones.
+    """
+    settings = getattr(module, "CONFIG", {}).get(case.name, {})
+    missing = [name for name in settings if not hasattr(torch._dynamo.config, name)]
+    if missing:
+        return {"absent": f"torch._dynamo.config has no {missing[0]}"}
+    with torch._dynamo.config.patch(**settings):
+        return measured(module, case, records, quick)
+
+
+def measured(module, case, records, quick):
     try:
         with contained():
             target(module, case)(*given(case.inputs))

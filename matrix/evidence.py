@@ -3,10 +3,10 @@
     python matrix/evidence.py [--check]
 
 An operation's evidence are the constructs in which the rule would report it: it breaks on a version if the statement
-did in most of them. A statement on which several operations stand is asked only where no
-other is there. Then come the functions of torch that operators.py called and the expressions of calls.py. What shows
-nothing is listed as unmeasured, by --missing. rules.json is written too: the rules that report each construct on some
-version. Needs no torch.
+did in most of them. A statement on which several operations stand is asked only where no other is there. The families
+that go through PyTorch's registry are not asked: they use operations as few do. Then come the expressions of calls.py
+and inside.py, and the functions of torch that operators.py called. What shows nothing is listed as unmeasured, by
+--missing. rules.json is written too: the rules that report each construct on some version. Needs no torch.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if str(ROOT) not in sys.path:
     sys.path[0] = str(ROOT)
 
 from matrix.agreement import line_in, source, statements  # noqa: E402
-from matrix.table import FOLDER, Case, calls, cases, operators, results, versions  # noqa: E402
+from matrix.table import FOLDER, Case, calls, cases, inside, operators, results, versions  # noqa: E402
 from pt2lint import rule as rule_module  # noqa: E402
 from pt2lint.rule import GraphBreak, Rule  # noqa: E402
 from pt2lint.static.engine import findings_in, load_rules  # noqa: E402
@@ -96,13 +96,16 @@ def evidence() -> tuple[dict[str, str], dict[str, list[str]]]:
             if any(sign(case, v, span) == "B" for v in versions()):
                 codes.add(rule.code)
         reporting[case.key] = sorted(codes)
+        if case.family.startswith("registry_"):
+            continue
         for span, names in by_span.items():
             signs = [sign(case, v, span) for v in versions()]
             for name in names:
                 (alone if len(names) == 1 else shared)[name].append(signs)
     found: dict[str, str] = {}
     listened = {op for rule in rules() for op in rule.ops}
-    variants = {n for v in versions() for n in calls(v) if any(n.startswith(f"{op} ") for op in listened)}
+    tried = {name for v in versions() for name in (*calls(v), *inside(v))}
+    variants = {name for name in tried if any(name.startswith(f"{op} ") for op in listened)}
     for name in sorted({*listened, *variants, *alone, *shared}):
         signs = _together(alone[name]) or _together(shared[name]) or _called(name)
         if signs:
@@ -125,8 +128,8 @@ def _together(seen: list[list[str]]) -> str:
 
 
 def _called(name: str) -> str:
-    """What operators.py and calls.py say of an operation."""
-    for table in (calls, operators):
+    """What calls.py, inside.py and operators.py say of an operation."""
+    for table in (calls, inside, operators):
         if table is operators:
             if any(name in rule.ops and "accepts" in vars(rule) for rule in rules()):
                 continue  # the rule asks for more than the name, and the operator was called in some other way

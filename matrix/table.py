@@ -132,7 +132,17 @@ def operators(version: str) -> dict[str, str]:
 @cache
 def calls(version: str) -> dict[str, str]:
     """Name of an operation (pt2lint/op.py) -> its sign, for all that calls.py tries on that version."""
-    path = RESULTS / f"calls-{version}.json"
+    return signs_of("calls", version)
+
+
+@cache
+def inside(version: str) -> dict[str, str]:
+    """The same of what inside.py tries: parts of torch itself, the name with a word on the arguments that decide."""
+    return signs_of("inside", version)
+
+
+def signs_of(table: str, version: str) -> dict[str, str]:
+    path = RESULTS / f"{table}-{version}.json"
     data = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"fine": [], "breaks": {}}
     return dict.fromkeys(data["fine"], ".") | {n: operator_sign(r) for n, r in data["breaks"].items()}
 
@@ -141,7 +151,7 @@ def operator_sign(result: list[Any] | None) -> str:
     """The sign of what operators.py found of one that breaks, "." of None."""
     if result is None:
         return "."
-    _, _, fullgraph, skipped = result
+    fullgraph, skipped = result[2:4]
     return ("S" if skipped else "B") + (" fg" if fullgraph else "")
 
 

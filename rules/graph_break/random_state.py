@@ -44,7 +44,7 @@ class RandomState(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`;
-    `torch.cuda.manual_seed` and `manual_seed_all` from 2.13 on.
+    `torch.cuda.manual_seed` and `manual_seed_all` from 2.13 on. `random_` without a generator is fine on 2.6.
     """
 
     code = "PTB151"

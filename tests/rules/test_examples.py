@@ -63,8 +63,11 @@ def test_breaks_where_reported(case: Case, dynamo: Dynamo) -> None:
     if case.kind == "invalid":
         return  # one break may bring others with it
     reported = {statement_at(case.source, f.line) for f in findings}
+    foreseen = [b for b in row["breaks"] if any(statement_at(case.source, n) in reported for n in b["lines"])]
     for broke in row["breaks"]:
-        assert any(statement_at(case.source, n) in reported for n in broke["lines"]), f"not foreseen: {broke}"
+        # A function of torch's that broke is resumed as a frame of its own: there it may break so once more.
+        again = not broke["lines"] and broke["gb"] in {b["gb"] for b in foreseen}
+        assert broke in foreseen or again, f"not foreseen: {broke}"
 
 
 @of("instead", "valid")

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import GraphBreak
+
+LOADER = "torch.utils.data.DataLoader"
+OF_LOADER = tuple(f"call builtins.{name}" for name in ("enumerate", "zip", "iter", "len", "list"))
+DATASETS = frozenset(
+    f"torch.utils.data.{name}" for name in ("DataLoader", "TensorDataset", "Subset", "ConcatDataset")
+)
+
+
+class DataLoaderUse(GraphBreak):
+    """Batches are drawn from a `DataLoader` in compiled code.
+
+    ## What happens
+    Dynamo does not trace torch.utils.data: it ends the graph (GB0008, GB0007) where a loader is made, iterated over or
+    asked for its length. A loop over a loader cannot be resumed: the whole function is left to Python.
+
+    ## Example
+    ```python
+    import torch
+
+    data = torch.utils.data.TensorDataset(torch.ones(4, 2))
+    loader = torch.utils.data.DataLoader(data, batch_size=2)
+
+    def f(x):
+        for (batch,) in loader:
+            x = x + batch.sum()
+        return x
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Use instead
+    Compile what is done with one batch, and call it in the loop:
+    ```python
+    import torch
+
+    def f(x, batch):
+        return x + batch.sum()
+
+    args = (torch.tensor([1.0, -2.0]), torch.ones(2, 2))
+    ```
+
+    ## Versions
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`.
+    """
+
+    code = "PTB187"
+    name = "data-loader"
+    ops = (
+        f"iterate {LOADER}",
+        f"call {LOADER}",
+        "call torch.utils.data.random_split",
+        "call torch.utils.data.default_collate",
+        *OF_LOADER,
+    )
+    says = "{code} draws from a data loader inside of what is compiled"
+    repairs = ("disable",)
+    graph_breaks = ("GB0008", "GB0007")
+
+    INVALID = (
+        "loader = torch.utils.data.DataLoader(torch.ones(4, 2))\n"
+        "def f(x, m, i):\n    y = x + 1\n    n = len(loader)\n    return y * n",
+        "loader = torch.utils.data.DataLoader(torch.ones(4, 2))\n"
+        "def f(x, m, i):\n    for n, batch in enumerate(loader):\n        x = x + n\n    return x",
+        "loader = torch.utils.data.DataLoader(torch.ones(4, 2))\n"
+        "def f(x, m, i):\n    for row, batch in zip(x, loader):\n        x = x + row\n    return x",
+    )
+    VALID = (
+        "for n, row in enumerate(zip(x, x)):\n    x = x + n\nreturn x + len(list(iter([1])))",
+        "loader = torch.utils.data.DataLoader(torch.ones(4, 2))\n"
+        "def f(x, m, i):\n    return x * loader.batch_size",
+    )
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        self.breaks(node, op, self.says, f"{op.name} of {LOADER}" if op.name in OF_LOADER else "")
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return op.name not in OF_LOADER or bool(DATASETS & set(op.args.values()))

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from pt2lint.rule import GraphBreak
+
+OPTIMIZERS = (
+    "Optimizer SGD Adam AdamW Adagrad Adadelta Adamax ASGD NAdam RAdam RMSprop Rprop Adafactor Muon LBFGS "
+    "SparseAdam"
+)
+
+
+class OptimizerStep(GraphBreak):
+    """An optimizer's step is taken in compiled code.
+
+    ## What happens
+    `step()` of torch's optimizers ends the graph on purpose (GB0025), before and after it switches gradients off;
+    `LBFGS` is left out of compiling as a whole (GB0099). The step itself is compiled on its own, in graphs apart from
+    those of the model.
+
+    ## Example
+    ```python
+    import torch
+
+    layer = torch.nn.Linear(2, 1)
+    layer.weight.grad = torch.ones(1, 2)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+
+    def f(x):
+        loss = layer(x).square().mean()
+        optimizer.step()
+        return loss.detach()
+
+    args = (torch.tensor([[1.0, -2.0]]),)
+    ```
+
+    ## Use instead
+    Compile what computes the loss, and call `backward()` and `step()` outside of it. A step that is to be compiled is
+    compiled alone, with a rate that is a tensor: `step = torch.compile(optimizer.step)`, `lr=torch.tensor(0.1)`.
+    ```python
+    import torch
+
+    layer = torch.nn.Linear(2, 1)
+
+    def f(x):
+        return layer(x).square().mean().detach()
+
+    args = (torch.tensor([[1.0, -2.0]]),)
+    ```
+
+    ## Versions
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`.
+    """
+
+    code = "PTB165"
+    name = "optimizer-step"
+    ops = tuple(f"call torch.optim.{name}.step" for name in OPTIMIZERS.split())
+    says = "{code} takes the optimizer's step inside of what is compiled"
+    repairs = ("disable",)
+    graph_breaks = ("GB0025", "GB0099")
+
+    INVALID = (
+        "layer = torch.nn.Linear(4, 4)\nlayer.weight.grad = torch.ones(4, 4)\n"
+        "optimizer = torch.optim.AdamW(layer.parameters())\n"
+        "def f(x, m, i):\n    optimizer.step()\n    return x + 1",
+    )
+    VALID = (
+        "optimizer = torch.optim.SGD([torch.ones(4)], lr=0.1)\n"
+        "def f(x, m, i):\n    return x * optimizer.param_groups[0]['lr']",
+    )

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from pt2lint.rule import GraphBreak
+
+SCHEDULERS = (
+    "LRScheduler StepLR MultiStepLR ExponentialLR CosineAnnealingLR LinearLR ConstantLR PolynomialLR LambdaLR "
+    "MultiplicativeLR CosineAnnealingWarmRestarts CyclicLR OneCycleLR ReduceLROnPlateau"
+)
+METHODS = "step get_last_lr state_dict"
+
+
+class SchedulerStep(GraphBreak):
+    """A schedule of the learning rate is asked or moved on in compiled code.
+
+    ## What happens
+    Dynamo does not trace torch.optim.lr_scheduler: `step()`, `get_last_lr()` and `state_dict()` end the graph (GB0008).
+
+    ## Example
+    ```python
+    import torch
+
+    layer = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 10)
+
+    def f(x):
+        loss = layer(x).square().mean()
+        rate = scheduler.get_last_lr()[0]
+        return loss.detach() * rate
+
+    args = (torch.tensor([[1.0, -2.0]]),)
+    ```
+
+    ## Use instead
+    Ask and move it outside of the compiled call:
+    ```python
+    import torch
+
+    layer = torch.nn.Linear(2, 1)
+
+    def f(x, rate):
+        return layer(x).square().mean().detach() * rate
+
+    args = (torch.tensor([[1.0, -2.0]]), 0.1)
+    ```
+
+    ## Versions
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`.
+    """
+
+    code = "PTB168"
+    name = "scheduler-step"
+    ops = tuple(
+        f"call torch.optim.lr_scheduler.{name}.{method}"
+        for name in SCHEDULERS.split()
+        for method in METHODS.split()
+    )
+    says = "{code} is a method of a schedule, which Dynamo does not trace"
+    repairs = ("disable",)
+    graph_breaks = ("GB0008",)
+
+    INVALID = (
+        "optimizer = torch.optim.SGD([torch.ones(4)], lr=0.1)\n"
+        "scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)\n"
+        "def f(x, m, i):\n    y = x + 1\n    scheduler.step()\n    return y * 2",
+    )
+    VALID = (
+        "optimizer = torch.optim.SGD([torch.ones(4)], lr=0.1)\n"
+        "def f(x, m, i):\n    return x * optimizer.param_groups[0]['lr']",
+    )
