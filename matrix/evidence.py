@@ -146,6 +146,10 @@ NOT_HERE = {
     *(f"call logging.Logger.{name}" for name in ("info_once", "warning_once", "warning_advice")),
     "call breaking",  # what a model says: measured by whoever wrote it
     *(f"call torch.cuda.{name}" for name in ("get_rng_state", "set_rng_state")),
+    *(
+        f"call torch.cuda.amp.GradScaler.{name}"
+        for name in ("scale", "unscale_", "step", "update", "get_scale", "is_enabled", "state_dict")
+    ),
 }
 
 

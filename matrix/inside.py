@@ -86,6 +86,13 @@ def optimizers():
             f"call {of}.state_dict": "len(optimizer.state_dict())",
             f"call {of}.load_state_dict": "optimizer.load_state_dict(optimizer.state_dict())",
         }
+        if name == "SGD":  # what code says that is given any optimizer
+            base = {
+                key.replace(of, "torch.optim.Optimizer"): body
+                for key, body in bodies.items()
+                if key != f"call {of}"
+            }
+            bodies |= base
         if name in SETTINGS_OF:
             bodies |= {
                 f"call {of}.zero_grad to zeros": "optimizer.zero_grad(set_to_none=False)",
@@ -123,16 +130,14 @@ def schedulers():
         of = f"torch.optim.lr_scheduler.{name}"
         setup = f"{MODEL}optimizer = {made('SGD', more=', momentum=0.9')}\nscheduler = {of}({arguments})\n"
         step = "scheduler.step(1.0)" if name == "ReduceLROnPlateau" else "scheduler.step()"
-        yield (
-            f"lr_scheduler.{name}",
-            setup,
-            {
-                f"call {of}.step": step,
-                f"call {of}.get_last_lr": "y = y + scheduler.get_last_lr()[0]",
-                f"call {of}.state_dict": "len(scheduler.state_dict())",
-                f"call {of}": f"made = {of}({arguments})",
-            },
-        )
+        bodies = {
+            f"call {of}.step": step,
+            f"call {of}.get_last_lr": "y = y + scheduler.get_last_lr()[0]",
+            f"call {of}.state_dict": "len(scheduler.state_dict())",
+        }
+        if name == "StepLR":
+            bodies |= {key.replace(name, "LRScheduler"): body for key, body in bodies.items()}
+        yield f"lr_scheduler.{name}", setup, bodies | {f"call {of}": f"made = {of}({arguments})"}
 
 
 OPTIMIZER = MODEL + "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nwith_gradients()\n"

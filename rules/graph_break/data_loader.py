@@ -46,7 +46,8 @@ class DataLoaderUse(GraphBreak):
     ```
 
     ## Versions
-    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`.
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`; `enumerate` of a loader is fine
+    on 2.9.
     """
 
     code = "PTB187"

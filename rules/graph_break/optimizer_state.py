@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from pt2lint.rules.graph_break.optimizer_step import OPTIMIZERS
 
 from pt2lint.rule import GraphBreak
 
+OPTIMIZERS = "Optimizer SGD Adam AdamW Adagrad Adadelta Adamax ASGD NAdam RAdam RMSprop Rprop Adafactor LBFGS"
 METHODS = "zero_grad state_dict load_state_dict"
 
 
