@@ -50,7 +50,7 @@ class DataLoaderUse(GraphBreak):
     on 2.9.
     """
 
-    code = "PTB187"
+    code = "PTB188"
     name = "data-loader"
     ops = (
         f"iterate {LOADER}",

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-
 from pt2lint.rule import GraphBreak
 
 OPTIMIZERS = "Optimizer SGD Adam AdamW Adagrad Adadelta Adamax ASGD NAdam RAdam RMSprop Rprop Adafactor LBFGS"
