@@ -17,6 +17,7 @@ from matrix.table import (
     INPUTS,
     calls,
     cases,
+    inside,
     operator_sign,
     operators,
     python,
@@ -106,6 +107,15 @@ def test_dynamo_breaks_on_the_calls_that_the_results_name():
     names = list(known)[::6]
     found = json.loads(run("calls.py", *names))
     assert {n: operator_sign(found["breaks"].get(n)) for n in names} == {n: known[n] for n in names}
+
+
+def test_dynamo_breaks_inside_torch_where_the_results_say():
+    need_results("inside")
+    known = inside(TORCH)
+    found = json.loads(run("inside.py", "optim.AdamW", "lr_scheduler.StepLR", "amp.GradScaler"))
+    now = dict.fromkeys(found["fine"], ".") | {n: operator_sign(r) for n, r in found["breaks"].items()}
+    assert len(now) > 15
+    assert now == {name: known[name] for name in now}
 
 
 def test_the_pages_are_up_to_date():
