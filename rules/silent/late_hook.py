@@ -7,13 +7,14 @@ from pt2lint.rule import Rule
 
 
 class LateHook(Rule):
-    """A hook added to a submodule after the model was compiled and called never runs.
+    """A hook added to what compiled code calls, after it ran, never runs.
 
     ## What happens
     Dynamo traces the hooks that a submodule has at the first call. It does not guard on them, as that would cost
     time at every call, so that a hook added later is not seen: the compiled code runs without it, and nothing
     says so. Add hooks before the first call, or set `torch._dynamo.config.skip_nnmodule_hook_guards = False`
-    before it. A hook of the compiled module itself does run.
+    before it. A forward hook of the compiled module itself does run; one of a module that a compiled function calls
+    (`train_step(model, x)`) does not.
 
     ## Example
     ```python
@@ -59,7 +60,8 @@ class LateHook(Rule):
     ```
 
     ## Versions
-    Measured: a late forward hook and a late full backward hook do not run on torch 2.6, 2.9, 2.13 and 2.15; a hook of a
+    Measured: a late forward hook and a late full backward hook do not run on torch 2.6, 2.9, 2.13 and 2.15, of a
+    submodule, of a module that is passed to a compiled function, or of a global one that it calls; a hook of a
     parameter (`Tensor.register_hook`) does.
     """
 
@@ -72,6 +74,6 @@ class LateHook(Rule):
         self.report(
             node,
             op,
-            f"{self.quote(node)} comes after the compiled module's first call, and compiled code does not look "
+            f"{self.quote(node)} comes after the first call of what is compiled, and compiled code does not look "
             "for new hooks: it never runs",
         )

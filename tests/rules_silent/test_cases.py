@@ -341,6 +341,50 @@ def hooks(x, watch):
 """,
 }
 
+CASES["hooks of programs"] = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.layer(x)
+
+@torch.compile
+def step(model, x):
+    return model(x).sum()
+
+@torch.compile
+def count(model):
+    return torch.ones(()) * len(list(model.parameters()))
+
+teacher = Net()
+
+@torch.compile
+def distance(x):
+    return teacher(x).sum()
+
+def main(x, watch):
+    model, other = Net(), Net()
+    model.register_forward_hook(watch)
+    count(other)
+    other.register_forward_hook(watch)
+    step(model, x)
+    other.layer.register_forward_hook(watch)
+    model.register_forward_hook(watch)  # PTS310
+    model.layer.register_full_backward_hook(watch)  # PTS310
+    distance(x)
+    teacher.layer.register_forward_hook(watch)  # PTS310
+    fast = torch.compile(other)
+    fast.register_full_backward_hook(watch)  # PTS331
+    fast.register_full_backward_pre_hook(watch)
+    fast.register_forward_hook(watch)
+    other.register_full_backward_hook(watch)
+"""
+
 CASES["script"] = """
 import copy
 import torch
@@ -674,6 +718,10 @@ class Net(torch.nn.Module):
         (
             "net = torch.compile(Net())\n[p for n, p in net.named_parameters() if n == 'layer.weight']",
             "net = torch.compile(Net())\n[p for n, p in net._orig_mod.named_parameters() if n == 'layer.weight']",
+        ),
+        (
+            "net = torch.compile(Net())\nnet.register_full_backward_hook(print)",
+            "net = torch.compile(Net())\nnet._orig_mod.register_full_backward_hook(print)",
         ),
         (
             "net = torch.compile(DDP(Net(), device_ids=[0]), dynamic=True)",

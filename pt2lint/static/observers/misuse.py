@@ -6,8 +6,9 @@ import ast
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.source.modules import ClassInfo
+from pt2lint.static.source.nodes import walk
 from pt2lint.static.values import (
     NAME,
     TRUE,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 CALLED = "compiled()"  # what was compiled and called
 IN_PLACE = ".compile()"  # after a name: its object was compiled in place
 RAN = ".()"  # after a name: its object was compiled, and called in the line that is the value
+RAN_INSIDE = ".() inside"  # after a name: compiled code that was called in that line calls the object
 MAX_NESTING = 4  # modules in modules
 
 
@@ -54,6 +56,8 @@ class Misuse:
                 original = self.compiled_from.get(id(option), (None, ""))[1]
                 for name in filter(None, (dotted(node.func), original)):
                     env.setdefault(name + RAN, Py("int", node.lineno))
+                for name in _called_inside(option.inner, node):
+                    env.setdefault(name + RAN_INSIDE, Py("int", node.lineno))
         if isinstance(func, Instance) and (dotted(node.func) or "") + IN_PLACE in env:
             env.setdefault(f"{dotted(node.func)}{RAN}", Py("int", node.lineno))
         if isinstance(func, Ext):
@@ -86,17 +90,21 @@ class Misuse:
             self.at.notebook.note(node, "foreign name", frame)
 
     def hooked(self, node: ast.Call, env: Env, frame: Frame) -> None:
-        """A hook is added to a part of a module."""
+        """A hook is added to a part of a compiled module, or to a module that a compiled function calls."""
         if not isinstance(node.func, ast.Attribute):
             return
-        part = node.func.value
-        while isinstance(part, (ast.Attribute, ast.Subscript)):
-            part = part.value  # a hook of the compiled module itself runs
-            ran = env.get(f"{dotted(part)}{RAN}")
-            before = isinstance(ran, Py) and isinstance(ran.const, int) and ran.const < node.lineno
-            if before and self.at.notebook.listens("late hook", frame):
-                self.at.notebook.note(node, "late hook", frame)
+        part, own = node.func.value, True
+        while True:
+            # A hook of the compiled module itself runs.
+            for mark in (RAN_INSIDE,) if own else (RAN, RAN_INSIDE):
+                ran = env.get(f"{dotted(part)}{mark}")
+                before = isinstance(ran, Py) and isinstance(ran.const, int) and ran.const < node.lineno
+                if before and self.at.notebook.listens("late hook", frame):
+                    self.at.notebook.note(node, "late hook", frame)
+                    return
+            if not isinstance(part, (ast.Attribute, ast.Subscript)):
                 return
+            part, own = part.value, False
 
     def forward_of_torch(self, node: ast.Call, module: Value | None, frame: Frame) -> None:
         """`module.compile()` of a class of the project that inherits `forward` from torch.nn."""
@@ -200,6 +208,22 @@ class Misuse:
         ):
             words: dict[int | str, str] = {"caught": str(self.at.notebook.catching[-1])}
             self.at.notebook.note(node.test, "assert tensor", frame, about=tensor, args=words)
+
+
+def _called_inside(compiled: Value, node: ast.Call) -> list[str]:
+    """The names, where it is called, of what a compiled function itself calls: of what is passed to it, and of
+    what it reads from around it."""
+    if not isinstance(compiled, Func):
+        return []
+    names = parameters_of(compiled)
+    given = dict(zip(names, node.args, strict=False))
+    given.update({k.arg: k.value for k in node.keywords if k.arg in names})
+    bound = {n.id for n in walk(compiled.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    called = {
+        n.func.id for n in walk(compiled.node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
+    }
+    places = [dotted(given[name]) if name in given else name for name in sorted(called - bound)]
+    return [place for place in places if place]
 
 
 def _is_stack(value: Value | None) -> bool:
