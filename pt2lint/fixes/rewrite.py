@@ -17,7 +17,7 @@ from pt2lint.fixes.comments import carry
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.layout import broken
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import children, visit
+from pt2lint.rule.tree import children, spend, visit
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +120,7 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
     may have an effect, `fix` refuses what the edits are part of.
     """
     module, code = function.module, function.code
+    spend(4 * len(code))
     header = code.count("\n") - function.text.count("\n")
     replacing = _Replace(module, new)
     made: cst.Module = module.visit(replacing)
@@ -548,7 +549,9 @@ def line(text: str, like: cst.CSTNode | None = None) -> cst.SimpleStatementLine:
 
 def source(function: FunctionCode, node: cst.CSTNode) -> str:
     """The node's source, on one line where it is an expression that parentheses hold together."""
-    return function.module.code_for_node(node)
+    text = function.module.code_for_node(node)
+    spend(len(text))
+    return text
 
 
 def in_parentheses(text: str) -> str:

@@ -23,6 +23,9 @@ from pt2lint.finding import Applicability, Confidence, Edit, Finding, Fix, RuleP
 from pt2lint.op import Op, Range
 from pt2lint.rule import tree
 
+EFFORT = (
+    500_000  # nodes that the repairs of one function may look at, ten times what they do in ordinary code
+)
 QUOTED = 72  # characters of code that a message repeats
 
 
@@ -51,6 +54,7 @@ class FunctionCode:
     functions: Container[str] = ()  # names of functions that the file defines at its top
     source: str = ""  # the whole file
     memo: dict[str, Any] = field(default_factory=dict)  # what repairs found out, for the next one
+    effort: int = EFFORT
     kinds: Callable[[], Mapping[Range, str]] | None = (
         None  # the interpreter's words (Op.args) for expressions
     )
@@ -196,10 +200,15 @@ class Rule:
         """
         trouble: Exception | None = None
         offered: list[Fix] = []
-        try:
-            offered.extend(fixes)
-        except Exception as e:
-            trouble = e
+        with tree.effort(self.function.effort) as left:
+            try:
+                if self.function.effort > 0:
+                    offered.extend(fixes)
+            except tree.TooMuch:
+                pass  # the finding stands, with the fixes that were ready
+            except Exception as e:
+                trouble = e
+            self.function.effort = left()
         confidence: Confidence = "high" if op.sure else "low"
         line, column, end_line, end_column = self.function.range(node)
         self.findings.append(

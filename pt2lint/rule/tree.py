@@ -5,7 +5,9 @@ LibCST's own `visit` and `children` build every node anew on the way: a hundred 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
@@ -35,6 +37,39 @@ _PUNCTUATION = frozenset(
     "separator trailing_whitespace relative".split()
 )
 _PLAIN = (str, bool, type(None), cst.MaybeSentinel)
+
+
+class TooMuch(Exception):
+    """A repair looked at more nodes than a function is worth."""
+
+
+class _Effort:
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = sys.maxsize
+
+
+_effort = _Effort()
+
+
+@contextmanager
+def effort(most: int) -> Iterator[Callable[[], int]]:
+    """Inside of it TooMuch is raised once `most` nodes were looked at; gives a function that tells what is left."""
+    before, _effort.left = _effort.left, most
+    try:
+        yield lambda: _effort.left
+    finally:
+        _effort.left = before
+
+
+def spend(nodes: int) -> None:
+    """Count work that is not done by `children`: `nodes` of LibCST written out, visited or built."""
+    _effort.left -= nodes
+    if _effort.left < 0:
+        raise TooMuch
+
+
 _fields: dict[type[cst.CSTNode], tuple[str, ...]] = {}
 
 
@@ -47,6 +82,9 @@ def _names(kind: type[cst.CSTNode]) -> tuple[str, ...]:
 
 def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes right below, in the order of the source; neither white space nor punctuation."""
+    _effort.left -= 1
+    if _effort.left < 0:
+        raise TooMuch
     found: list[cst.CSTNode] = []
     kind = node.__class__
     names = _fields.get(kind)

@@ -57,6 +57,7 @@ class Interpreter:
         `names` are callables that count as compiled whatever the code says.
         """
         module.linted = True
+        self.at.start_anew()
         # A module that another one calls is judged by how it is called; what only a direct call of it would show
         # is less certain. The ones that call stand after the ones they call.
         for cls in reversed(self.classes_of(module)):
@@ -164,6 +165,7 @@ class Interpreter:
             ):
                 continue
             frame = Frame(module, unit_of(statement), "the module")
+            self.at.expressions.begin()
             self.at.statements.block([statement], env, frame)
         functions: list[Func] = [Func(n, module) for n in module.functions.values()]
         for cls in module.classes.values():
@@ -172,6 +174,7 @@ class Interpreter:
         for func in functions:
             if func.node not in self.at.functions.run:
                 frame = Frame(module, unit_of(func.node), "the module")
+                self.at.expressions.begin()
                 args = self.at.functions.seeds(func, frame)
                 self.at.calls.apply(
                     func, args[1:] if func.bound is not None and args else args, {}, func.node, frame

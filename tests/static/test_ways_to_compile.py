@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pt2lint.static.interpreter.interpret import Interpreter
 
+from pt2lint.static.interpret import Interpreter
 from pt2lint.static.source.modules import Project
 
 F = "def f(x: torch.Tensor):\n    return x.item()\n"

@@ -82,18 +82,18 @@ class Conditions:
             return any(self.unlikely(part, env, frame, least) for part in test.values)
         if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq) and len(test.ops) == 1:
             right = test.comparators[0]
-            return isinstance(right, ast.Attribute) and self.at.expressions.quietly(right, env, frame) is HALF
+            return isinstance(right, ast.Attribute) and self.at.expressions.again(right, env, frame) is HALF
         if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and _is_zero(test):
             test = test.left
         if isinstance(test, (ast.Name, ast.Attribute)):
-            value = self.at.expressions.quietly(test, env, frame)
+            value = self.at.expressions.again(test, env, frame)
             return isinstance(value, Py) and value.off >= least
         if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
             # Whether something of no known kind is a text: models are not given texts.
-            kind = self.at.expressions.quietly(test.args[-1], env, frame)
+            kind = self.at.expressions.again(test.args[-1], env, frame)
             return (
                 self.at.models.plays(self.at.names.external_name(kind), "text")
-                and self.at.expressions.quietly(test.args[0], env, frame) is UNKNOWN
+                and self.at.expressions.again(test.args[0], env, frame) is UNKNOWN
             )
         return False
 
@@ -103,11 +103,11 @@ class Conditions:
             if isinstance(test.ops[0], ast.Is):
                 # `key is value or torch.equal(key, value)`: two names for what is one tensor in most calls.
                 sides = [
-                    self.at.expressions.quietly(side, env, frame) for side in (test.left, test.comparators[0])
+                    self.at.expressions.again(side, env, frame) for side in (test.left, test.comparators[0])
                 ]
                 return all(side is UNKNOWN or tensor_of(side) is not None for side in sides)
             if isinstance(test.ops[0], (ast.Eq, ast.LtE)) and _is_zero(test):
-                value = self.at.expressions.quietly(test.left, env, frame)
+                value = self.at.expressions.again(test.left, env, frame)
                 return isinstance(value, Py) and bool(value.off)
         return False
 
@@ -118,9 +118,9 @@ class Conditions:
         if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.IsNot):
             right = test.comparators[0]
             if isinstance(right, ast.Constant) and right.value is None:
-                return any(is_none(o) for o in options(self.at.expressions.quietly(test.left, env, frame)))
+                return any(is_none(o) for o in options(self.at.expressions.again(test.left, env, frame)))
         if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
-            value = self.at.expressions.quietly(test.args[0], env, frame) if test.args else UNKNOWN
+            value = self.at.expressions.again(test.args[0], env, frame) if test.args else UNKNOWN
             return isinstance(value, Union) and value.declared
         return False
 
@@ -165,7 +165,7 @@ class Conditions:
             return
         value = env.get(key)
         if value is None:
-            value = self.at.expressions.quietly(place, env, frame)
+            value = self.at.expressions.again(place, env, frame)
         if none:
             if isinstance(value, Union) or is_none(value) is None:
                 env[key] = NONE
@@ -176,14 +176,14 @@ class Conditions:
         if len(test.args) < 1:
             return
         key = dotted(test.args[0])
-        callee = self.at.expressions.quietly(test.func, env, frame)
+        callee = self.at.expressions.again(test.func, env, frame)
         if key is None or not isinstance(callee, Ext):
             return
-        value = env[key] if key in env else self.at.expressions.quietly(test.args[0], env, frame)
+        value = env[key] if key in env else self.at.expressions.again(test.args[0], env, frame)
         if self.at.models.plays(callee.name, "asks for a tensor"):
             wanted: tuple[str, ...] = (self.at.models.tensor,)
         elif self.at.models.plays(callee.name, "asks for a type") and len(test.args) == 2:
-            kinds = self.at.expressions.quietly(test.args[1], env, frame)
+            kinds = self.at.expressions.again(test.args[1], env, frame)
             names = [
                 self.at.names.external_name(k)
                 for k in (kinds.elts or [] if isinstance(kinds, Seq) else [kinds])

@@ -46,3 +46,11 @@ class Context:
         self.expressions = Expressions(self)
         self.conditions = Conditions(self)
         self.statements = Statements(self)
+
+    def start_anew(self) -> None:
+        """Forget where the interpreter was: an error may have ended what it did in the middle."""
+        self.notebook.quiet = self.notebook.doubt = 0
+        self.notebook.catching.clear()
+        self.functions.active.clear()
+        self.expressions.left = 1
+        self.expressions.begin()

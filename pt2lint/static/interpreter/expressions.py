@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 
 SUPER = PYTHON + "super"
+EFFORT = 200_000  # expressions evaluated for one root: five times what the largest in ordinary code takes
 _COMPARE: dict[type[ast.cmpop], Any] = {
     ast.Eq: lambda a, b: a == b,
     ast.NotEq: lambda a, b: a != b,
@@ -55,16 +56,33 @@ _COMPARE: dict[type[ast.cmpop], Any] = {
 
 
 class Expressions:
-    """`handlers` is what evaluates each kind of node."""
+    """`handlers` is what evaluates each kind of node. `left` is how many more evaluations one root is worth."""
 
     def __init__(self, at: Context) -> None:
         self.at = at
+        self.left = EFFORT
         self.subscripts = Subscripts(at)
         self.handlers = self._expressions
 
     def eval(self, node: ast.expr, env: Env, frame: Frame) -> Value:
+        self.left -= 1
+        if self.left == 0:
+            # From here on loops run once, no function is entered, and nothing is sure.
+            self.at.notebook.doubt += 1
         handler = self.handlers.get(node.__class__)
         return handler(self, node, env, frame) if handler is not None else UNKNOWN
+
+    def begin(self) -> None:
+        """What is evaluated next has an effort of its own."""
+        if self.left <= 0:
+            self.at.notebook.doubt -= 1
+        self.left = EFFORT
+
+    @property
+    def spent(self) -> bool:
+        """Whether the effort is used up. What is found out quietly is kept for other roots: it may take as much
+        again."""
+        return self.left <= 0 and (not self.at.notebook.quiet or self.left <= -EFFORT)
 
     def quietly(self, node: ast.expr, env: Env, frame: Frame) -> Value:
         """The value of an expression, noting nothing."""
@@ -73,6 +91,11 @@ class Expressions:
             return self.eval(node, env, frame)
         finally:
             self.at.notebook.quiet -= 1
+
+    def again(self, node: ast.expr, env: Env, frame: Frame) -> Value:
+        """`quietly`, for a part of the statement at hand that is evaluated for itself too. To do so at each level
+        of what is nested takes twice the time of the level below: it ends with the effort."""
+        return UNKNOWN if self.left <= 0 else self.quietly(node, env, frame)
 
     def e_name(self, node: ast.Name, env: Env, frame: Frame) -> Value:
         name = node.id

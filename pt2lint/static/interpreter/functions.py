@@ -104,7 +104,9 @@ class Functions:
         for hear in self.at.events.entered:
             hear(func, node, frame, callee)
         active = self.active.count(which)
-        often = count >= MAX_CONTEXTS * (3 if region else 1)
+        often = count >= MAX_CONTEXTS * (3 if region else 1) or bool(
+            self.active and self.at.expressions.spent
+        )
         if active > 1 or len(self.active) >= MAX_DEPTH or often:
             if truth(self._returned.get(which, UNKNOWN)) is not None:
                 return self._returned[which]  # the same answer whatever it was given

@@ -26,6 +26,7 @@ def kinds_of(at: Context, module: Module, unit: Unit) -> Mapping[Range, str]:
     notebook, expressions = at.notebook, at.expressions
     traced, anywhere, handlers = notebook.traced, notebook.anywhere, expressions.handlers
     notebook.traced = notebook.anywhere = frozenset()
+    at.start_anew()
     try:
         for func, env in at.functions.calls.get((module.path, unit), ()):
             frame = Frame(

@@ -68,6 +68,8 @@ class Passed:
                     func = Func(node, module)
                     frame = Frame(module, unit_of(node), "the module")
                     args = self.at.functions.seeds(func, frame)
+                    if not self.at.functions.active:
+                        self.at.expressions.begin()
                     self.at.calls.apply(func, args, {}, node, frame)
         finally:
             self.at.notebook.quiet -= 1

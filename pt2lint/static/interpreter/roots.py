@@ -66,6 +66,8 @@ class Roots:
         if value.bound is not None and value.node.args.args:
             args = args[1:]
         original = self.undecorated(value)
+        if not self.at.functions.active:
+            self.at.expressions.begin()
         self.at.calls.apply(value, args, kwargs, value.node, frame)
         if original is not None:
             # A decorator's wrapper passes on `*args`: the function itself knows its parameters better.

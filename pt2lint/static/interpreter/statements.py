@@ -77,7 +77,7 @@ class Statements:
                 dotted(node.value.left),
                 dotted(node.value.right),
             ):
-                current = self.at.expressions.quietly(target, env, frame)
+                current = self.at.expressions.again(target, env, frame)
                 for hear in self.at.events.changed:
                     hear(target, current, env, frame)
         for target in node.targets:
@@ -208,7 +208,7 @@ class Statements:
             if name not in self.at.models.last_words("passes items"):
                 break
             source = source.args[0]
-        return value if source is node else self.at.expressions.quietly(source, env, frame)
+        return value if source is node else self.at.expressions.again(source, env, frame)
 
     def over(self, node: ast.For, over: Value, iterable: Value, env: Env, frame: Frame) -> bool:
         if isinstance(over, Instance) and self.at.models.plays(over.external, "loader"):
@@ -221,7 +221,7 @@ class Statements:
         return self.loop(node, env, frame, element(iterable), False)
 
     def s_while(self, node: ast.While, env: Env, frame: Frame) -> bool:
-        known = truth(self.at.expressions.quietly(node.test, env, frame))
+        known = truth(self.at.expressions.again(node.test, env, frame))
         if known is False:
             return True
         return self.loop(node, env, frame, None, known is True and isinstance(node.test, ast.Constant))
@@ -234,7 +234,7 @@ class Statements:
             name = self.at.models.named("device context") if device else self.at.names.external_name(value)
             if name is None and isinstance(item.context_expr, ast.Call):
                 name = self.at.names.external_name(
-                    self.at.expressions.quietly(item.context_expr.func, env, frame)
+                    self.at.expressions.again(item.context_expr.func, env, frame)
                 )
             if name and self.at.notebook.listens(f"with {name}", frame):
                 self.at.notebook.note(item.context_expr, f"with {name}", frame)
@@ -309,7 +309,7 @@ class Statements:
         outer, frame.inside = frame.inside, "loop"
         breaks: list[Env] = []
         frame.breaks.append(breaks)
-        for _ in range(2):
+        for _ in range(1 if self.at.expressions.spent else 2):
             body = dict(env)
             if isinstance(node, ast.For) and first is not None:
                 self.at.statements.assignments.assign(node.target, first, body, frame)
@@ -342,7 +342,7 @@ class Statements:
         for handler in node.handlers:
             named = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
             for kind in named:
-                value = self.at.expressions.quietly(kind, env, frame) if kind is not None else None
+                value = self.at.expressions.again(kind, env, frame) if kind is not None else None
                 kinds.append(value.name if isinstance(value, Ext) else "")
         return any(self.at.models.plays(k, "assertion error") for k in kinds) and not any(
             not k or self.at.models.plays(k, "runtime error") for k in kinds

@@ -38,7 +38,7 @@ class Subscripts:
             if isinstance(part, ast.Slice):
                 for bound in (part.lower, part.upper, part.step):
                     if bound is not None:
-                        value = self.at.expressions.quietly(bound, env, frame)
+                        value = self.at.expressions.again(bound, env, frame)
                         tensor = tensor_of(value)
                         if tensor is not None and self.at.notebook.listens("size tensor", frame):
                             if any(isinstance(o, Py) and o.type in ("int", "float") for o in options(value)):

@@ -20,6 +20,7 @@ LEAF, CONSTANT = 1, 2
 OFTEN_OFF, ALWAYS_OFF = 1, 2
 MAX_ALTERNATIVES = 6
 MAX_NESTING = 8  # containers in containers
+MAX_ELEMENTS = 4096  # of a sequence: of a longer one the first are known, and what the others may be
 
 
 class Value:
@@ -110,8 +111,10 @@ class Seq(Value):
         type: str = "list",
         prefix: list[Value] | None = None,
     ) -> None:
-        self.elts, self.prefix = elts, prefix
         self.elem = elem if elem is not None else (join_all(elts) if elts else UNKNOWN)
+        if elts is not None and len(elts) > MAX_ELEMENTS:
+            prefix, elts = elts[:MAX_ELEMENTS], None
+        self.elts, self.prefix = elts, prefix
         self.type = type
 
 
@@ -358,7 +361,12 @@ def element(value: Value) -> Value:
 
 def extend(target: Seq, value: Value) -> None:
     """`target.extend(value)`"""
-    if isinstance(value, Seq) and value.elts is not None and target.elts is not None:
+    if (
+        isinstance(value, Seq)
+        and value.elts is not None
+        and target.elts is not None
+        and len(value.elts) + len(target.elts) <= MAX_ELEMENTS
+    ):
         target.elts = target.elts + value.elts
         target.elem = join_all(target.elts) if target.elts else UNKNOWN
     else:

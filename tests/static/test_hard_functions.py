@@ -1,0 +1,149 @@
+"""Interpretation and repairs of one function are bounded, however it is nested: by counts, as machines differ."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pt2lint import rule
+from pt2lint.finding import Finding
+from pt2lint.rule import tree
+from pt2lint.static.engine import lint
+from pt2lint.static.interpret import Interpreter
+from pt2lint.static.interpreter import expressions
+from pt2lint.static.source.modules import Project
+
+
+def _benchmark() -> ModuleType:
+    path = Path(__file__).parents[2] / "benchmarks" / "hard_functions.py"
+    spec = importlib.util.spec_from_file_location("hard_functions", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+HARD = _benchmark()
+
+
+def evaluations(source: str, monkeypatch: pytest.MonkeyPatch, most: int) -> tuple[int, Interpreter]:
+    """How many expressions are evaluated for the source where `most` is a root's effort; beyond a hundred times the
+    effort it counts as endless."""
+    count = 0
+    evaluate = expressions.Expressions.eval
+
+    def counted(self: Any, *arguments: Any) -> Any:
+        nonlocal count
+        count += 1
+        assert count < 100 * most, "evaluation does not end"
+        return evaluate(self, *arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(expressions, "EFFORT", most)
+        patched.setattr(expressions.Expressions, "eval", counted)
+        project = Project({"hard.py": source}, ["hard.py"])
+        heard = frozenset(["test tensor", "call torch.Tensor.item"])
+        interpreter = Interpreter(project, heard)
+        interpreter.run(project.load("hard.py"))
+    return count, interpreter
+
+
+@pytest.mark.parametrize("name", HARD.SHAPES)
+def test_evaluations_are_bounded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    size, make = HARD.SHAPES[name]
+    source = HARD.HEAD + make(size)
+    nodes = sum(isinstance(node, ast.expr) for node in ast.walk(ast.parse(source)))
+    most = 10_000
+    count, _ = evaluations(source, monkeypatch, most)
+    # The file is a few roots, and what is left when the effort is spent is looked at once on the way out.
+    assert count < 5 * most + 6 * nodes
+
+
+def test_a_budget_that_is_spent_leaves_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = (
+        HARD.HEAD + "@torch.compile\ndef f(x, y):\n" + "    x = x + 1\n" * 300 + "    return y.sum().item()\n"
+    )
+    source += "\n@torch.compile\ndef g(x):\n    return x.sum().item()\n"
+    for most, sure in ((10_000, {True}), (200, {False, True})):
+        _, interpreter = evaluations(source, monkeypatch, most)
+        noted = [op for ops in interpreter.at.notebook.notes["hard.py"].values() for op in ops.values()]
+        assert {op.sure for op in noted} == sure, most
+        # The next root has an effort of its own.
+        assert [op.sure for op in noted if op.line > 308] == [True]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.recursive(st.sampled_from(["x", "y", "n", "1"]), lambda inner: st.one_of(
+    st.tuples(inner, inner).map(lambda p: f"({p[0]} if ({p[1]}) is not None else y)"),
+    st.tuples(inner, inner).map(lambda p: f"({p[0]} if ({p[1]}) > 0 else x)"),
+    st.tuples(inner, inner).map(lambda p: f"(({p[0]}) or not ({p[1]}))"),
+    inner.map(lambda p: f"x[({p}):]"),
+    inner.map(lambda p: f"(lambda a: {p})(x)"),
+    inner.map(lambda p: f"[{p} for a in {p}]"),
+), max_leaves=12), st.integers(1, 12))  # fmt: skip
+def test_any_nesting_is_bounded(expression: str, times: int) -> None:
+    for _ in range(times):
+        if len(expression) > 2000 or expression.count("(") > 60:
+            break
+        expression = f"(x[{expression}:] if ({expression}) is not None else y)"
+    source = f"{HARD.HEAD}{HARD.ROOT}    return {expression}\n"
+    nodes = sum(isinstance(node, ast.expr) for node in ast.walk(ast.parse(source)))
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        count, _ = evaluations(source, monkeypatch, 5_000)
+    assert count < 25_000 + 6 * nodes
+
+
+def found(path: Path, source: str) -> list[Finding]:
+    path.write_text(source)
+    result = lint([str(path)], SimpleNamespace(pedantic=True))
+    assert result.problems == []
+    return result.findings
+
+
+@pytest.mark.parametrize(("name", "size"), [("ternaries", 40), ("ifs", 60), ("not, and, not, and", 8)])
+def test_repairs_end_with_their_effort_and_findings_stay(
+    name: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = HARD.HEAD + HARD.SHAPES[name][1](size)
+    whole = found(tmp_path / "hard.py", source)
+    looked = 0
+    children = tree.children
+
+    def counted(node: Any) -> Any:
+        nonlocal looked
+        looked += tree._effort.left < 10**9
+        return children(node)
+
+    monkeypatch.setattr(rule.FunctionCode, "effort", 3_000)
+    monkeypatch.setattr(rule.FunctionCode.__init__, "__defaults__", tuple(
+        3_000 if d == rule.EFFORT else d for d in rule.FunctionCode.__init__.__defaults__ or ()
+    ))  # fmt: skip
+    monkeypatch.setattr(tree, "children", counted)
+    short = found(tmp_path / "hard.py", source)
+    assert looked <= 4_000
+    assert [(f.code, f.line, f.column, f.message) for f in short] == [
+        (f.code, f.line, f.column, f.message) for f in whole
+    ]
+    assert sum(len(f.fixes) for f in short) < sum(len(f.fixes) for f in whole)
+
+
+def test_long_sequences_are_known_at_their_start() -> None:
+    from pt2lint.static.values import MAX_ELEMENTS, NONE, Seq, extend
+
+    long = Seq([NONE] * (MAX_ELEMENTS + 1))
+    assert long.elts is None
+    assert long.prefix == [NONE] * MAX_ELEMENTS
+    assert long.elem is NONE
+    grown = Seq([NONE])
+    for _ in range(40):
+        extend(grown, grown)
+    assert grown.elts is None
+    assert grown.elem is NONE
