@@ -6,7 +6,7 @@ from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
 LOADER = "torch.utils.data.DataLoader"
-OF_LOADER = tuple(f"call builtins.{name}" for name in ("enumerate", "zip", "iter", "len", "list"))
+OF_LOADER = tuple(f"call builtins.{name}" for name in ("enumerate", "zip", "iter", "next", "len", "list"))
 DATASETS = frozenset(
     f"torch.utils.data.{name}" for name in ("DataLoader", "TensorDataset", "Subset", "ConcatDataset")
 )
@@ -35,14 +35,14 @@ class DataLoaderUse(GraphBreak):
     ```
 
     ## Use instead
-    Compile what is done with one batch, and call it in the loop:
+    Compile what is done with one batch (here all rows at once), and call it in the loop:
     ```python
     import torch
 
     def f(x, batch):
         return x + batch.sum()
 
-    args = (torch.tensor([1.0, -2.0]), torch.ones(2, 2))
+    args = (torch.tensor([1.0, -2.0]), torch.ones(4, 2))
     ```
 
     ## Versions

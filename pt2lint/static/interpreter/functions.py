@@ -24,6 +24,7 @@ from pt2lint.static.values import (
     Value,
     join,
     join_all,
+    mixed,
     options,
     signature,
     truth,
@@ -187,8 +188,10 @@ class Functions:
                 value = self.at.expressions.quietly(defaults[name], func.env or {}, frame)
             else:
                 value = UNKNOWN
-            if isinstance(value, Tensor) and value.sure and _is_flag(defaults.get(name)):
-                value = value.but(sure=False)  # a flag by default: the caller may well mean another function
+            if _is_flag(defaults.get(name)):
+                value = mixed(
+                    value, loose=True
+                )  # a tensor for a flag: the caller may well mean another function
             if value is UNKNOWN:
                 value = self.parameter(func, parameter, defaults.get(name), frame)
             elif isinstance(value, Union) and any(o is UNKNOWN for o in value.options):

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from pt2lint.rule import GraphBreak, calls
+
+OPTIMIZERS = "SGD Adam AdamW Adagrad Adadelta Adamax ASGD NAdam RAdam RMSprop Rprop LBFGS"
+SCHEDULES = (
+    "StepLR MultiStepLR ExponentialLR CosineAnnealingLR LambdaLR LinearLR OneCycleLR ReduceLROnPlateau"
+)
+
+
+class OptimizerConstruction(GraphBreak):
+    """An optimizer, or a schedule of its rate, is made in compiled code.
+
+    ## What happens
+    The constructor of an optimizer patches its own class, and Dynamo traces neither that nor what follows: it ends the
+    graph (GB0467, GB0059, GB0008). Each call of the compiled function makes a new optimizer, too, with empty state.
+
+    ## Example
+    ```python
+    import torch
+
+    layer = torch.nn.Linear(2, 1)
+
+    def f(x):
+        y = x * 2
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+        return y * optimizer.param_groups[0]["lr"]
+
+    args = (torch.tensor([[1.0, -2.0]]),)
+    ```
+
+    ## Use instead
+    Make it once, outside of what is compiled:
+    ```python
+    import torch
+
+    layer = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+
+    def f(x):
+        y = x * 2
+        return y * optimizer.param_groups[0]["lr"]
+
+    args = (torch.tensor([[1.0, -2.0]]),)
+    ```
+
+    ## Versions
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`.
+    """
+
+    code = "PTB189"
+    name = "optimizer-construction"
+    ops = (*calls("torch.optim", OPTIMIZERS), *calls("torch.optim.lr_scheduler", SCHEDULES))
+    says = "{code} makes an optimizer or a schedule inside of what is compiled"
+    repairs = ("disable",)
+    graph_breaks = ("GB0467", "GB0059", "GB0008")
+
+    INVALID = (
+        "layer = torch.nn.Linear(4, 4)\n"
+        "def f(x, m, i):\n    o = torch.optim.AdamW(layer.parameters(), lr=0.1)\n"
+        "    return x * o.param_groups[0]['lr']",
+    )
+    VALID = (
+        "o = torch.optim.SGD([torch.ones(4)], lr=0.1)\ndef f(x, m, i):\n    return x * o.param_groups[0]['lr']",
+    )
