@@ -289,13 +289,23 @@ def _settle(
         if settings is None:
             continue
         marks = suppress.comments(checked.sources.get(path, ""))
-        kept, silenced = suppress.split(findings, marks)
+        kept, silenced = (_assumed(part, settings) for part in suppress.split(findings, marks))
         if path in of_file and path not in broken:
             kept += suppress.unused(path, marks, _looked_for(settings, path, checked.pages, verified))
         checked.findings += [finding for finding in kept if _shown(finding, settings)]
         checked.suppressed += [finding for finding in silenced if _shown(finding, settings)]
     checked.findings.sort(key=lambda finding: finding.sort_key)
     checked.suppressed.sort(key=lambda finding: finding.sort_key)
+
+
+def _assumed(findings: Sequence[Finding], settings: Settings) -> list[Finding]:
+    """The findings that what is assumed leaves, without the conditions that it decides."""
+    if not settings.assume:
+        return [*findings]
+    from pt2lint.project.assume import assumed, parse
+
+    held = [parse(text) for text in settings.assume]
+    return [left for finding in findings if (left := assumed(finding, held)) is not None]
 
 
 def _shown(finding: Finding, settings: Settings) -> bool:

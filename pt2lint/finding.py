@@ -92,6 +92,9 @@ class Step:
 class Finding:
     """One rule's report at one place.
 
+    `when` are the conditions without which it does not happen, in the code's own words; `note` says why it
+    is right and yet little worth: "once", "off by default"; "" if nothing does.
+
     `evidence` is what Dynamo said (None until verified): keys `graph_break` (registry id or None), `reason`,
     `graphs`, `hits` and others that the documentation of --verify lists.
     """
@@ -110,10 +113,22 @@ class Finding:
     evidence: dict[str, Any] | None = None
     flow: tuple[Step, ...] = ()
     fixes: tuple[Fix, ...] = ()
+    when: tuple[str, ...] = ()
+    note: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """All of it as plain data; --format json prints it without what the edits replace."""
         return asdict(self)
+
+    @property
+    def only_where(self) -> str:
+        """The conditions as text: "only where `x` and `y`", "" if there are none."""
+        return "only where " + " and ".join(f"`{text}`" for text in self.when) if self.when else ""
+
+    @property
+    def told(self) -> str:
+        """The message, and when it holds."""
+        return f"{self.message} ({self.only_where})" if self.when else self.message
 
     @property
     def counts(self) -> bool:

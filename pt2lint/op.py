@@ -82,6 +82,8 @@ class Op(NamedTuple):
     innermost construct around it in which a break can make Dynamo give up the whole frame. `sure` is False
     where the interpreter had to assume something. `region` is False where Dynamo does not trace the code.
     `caller` says where, on the way here, a function calls from inside of such a construct: "a loop of `M.forward`".
+    `when` are conditions without which the code does not run, in its own words, on all ways from the root; `rare` says
+    why it seldom does: "`verbose` is off by default", "once", "on an error path".
     `uses` lists what is done with the object that the call made: "step in region", "given to NAME".
     """
 
@@ -98,6 +100,8 @@ class Op(NamedTuple):
     flow: tuple[Step, ...] = ()
     uses: frozenset[str] = frozenset()
     caller: str = ""
+    when: tuple[str, ...] = ()
+    rare: str = ""
 
     @property
     def range(self) -> Range:

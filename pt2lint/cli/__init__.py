@@ -176,6 +176,14 @@ def _parser() -> argparse.ArgumentParser:
         metavar="VERSION",
         help="speak of this torch, as in 2.9 (default: the installed one)",
     )
+    add(
+        "--assume",
+        metavar="WHAT",
+        action="append",
+        default=[],
+        help="what holds where the code runs, as in training,dtype=float16,config.use_cache=False: what it excludes is "
+        "not told",
+    )
     add("--force-exclude", action="store_true", help="apply `exclude` to files named here too")
     add("--config", metavar="FILE", help="settings from this TOML file, for all paths")
 
@@ -339,7 +347,7 @@ def _writes(options: argparse.Namespace) -> bool:
 
 
 def _overrides(options: argparse.Namespace) -> dict[str, Any]:
-    from pt2lint.project.config import parse_codes, parse_roots, parse_torch
+    from pt2lint.project.config import parse_assumptions, parse_codes, parse_roots, parse_torch
 
     given: dict[str, Any] = {}
     for name in ("select", "extend_select", "ignore"):
@@ -357,6 +365,12 @@ def _overrides(options: argparse.Namespace) -> dict[str, Any]:
             given["roots"], given["root_names"] = parse_roots(options.roots.split(","))
         except ValueError as error:
             raise _UsageError(f"--roots {options.roots}: it {error}") from None
+    if options.assume:
+        try:
+            items = [item.strip() for text in options.assume for item in text.split(",") if item.strip()]
+            given["assume"] = parse_assumptions(items)
+        except ValueError as error:
+            raise _UsageError(f"--assume {error}") from None
     if options.target_torch:
         try:
             given["target_torch"] = parse_torch(options.target_torch)

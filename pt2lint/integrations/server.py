@@ -233,7 +233,7 @@ class Server(LanguageServer):
             code=finding.code,
             code_description=lsp.CodeDescription(link) if link else None,
             source="pt2lint",
-            message=finding.message,
+            message=finding.told,
             related_information=related or None,
         )
 

@@ -72,6 +72,7 @@ ROLES = {
     "decides by type": "a built-in function that tells apart what it is given",
     "only of tensors": "a method that, in code that Dynamo traces, only tensors have",
     "tells a tensor": "an attribute of tensors that Python's own objects have not",
+    "mode": "tells how a module, or torch, is run: for training, in mixed precision; all meet either",
     "counts items": "gives items with their number before them",
     "takes a tensor first": "a function whose first argument is a tensor",
     "indifferent": "what it is given does not matter",

@@ -10,7 +10,10 @@ LIBRARY = Library(
     given="tensors",
     closed=True,
     objects=True,
-    roles={"resumable": ("torch.autocast*", "torch.amp.*", "torch.cuda.amp.*")},
+    roles={
+        "resumable": ("torch.autocast*", "torch.amp.*", "torch.cuda.amp.*"),
+        "mode": ("torch.is_autocast_enabled", "torch.is_autocast_cpu_enabled"),
+    },
     otherwise=called,
     measured="matrix/constructs/contexts.py",
 )

@@ -190,6 +190,7 @@ LIBRARY = Library(
         "late hook": tuple(
             f"{MODULE}.register_{n}" for n in ("forward_hook", "forward_pre_hook", "full_backward_hook")
         ),
+        "mode": (f"{MODULE}.training",),
         "state of a module": (f"{MODULE}.state_dict",),
     },
     handlers={

@@ -94,8 +94,6 @@ LIBRARY = Library(
         **{f"torch.{n}": "dtype:float" for n in FLOATS},
         **{f"torch.{n}": "dtype:int" for n in INTS},
         "torch.bool": "dtype:bool",
-        "torch.float16": "half",
-        "torch.half": "half",
     },
     roles={
         "tensor": ("torch.Tensor",),

@@ -21,7 +21,6 @@ import re
 from pt2lint.static.values import (
     BOOL,
     FLOAT,
-    HALF,
     INT,
     NONE,
     OBJECT,
@@ -52,7 +51,6 @@ SIMPLE: dict[str, Value] = {
     "object": OBJECT,
     "true": Py("bool", True),
     "false": Py("bool", False),
-    "half": HALF,
     "any": UNKNOWN,
 }
 _WORD = re.compile(

@@ -49,7 +49,8 @@ class Settings:
     `roots` says what counts as compiled: "modules" (every nn.Module.forward, and all that is compiled
     explicitly), "explicit", or "tensors" (also functions whose parameters are tensors); `root_names` are
     functions, methods and classes that count as compiled besides ("train.step"). `rule_paths` are
-    folders of further rules, `models` folders of files that say what libraries do. `verify` is the
+    folders of further rules, `assume` what holds where the code runs
+    (pt2lint/project/assume.py), `models` folders of files that say what libraries do. `verify` is the
     table for `--verify`. `source` is the file that they were read from, as it is shown ("": none
     was).
     """
@@ -66,6 +67,7 @@ class Settings:
     rule_paths: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     pedantic: bool = False
+    assume: tuple[str, ...] = ()
     verify: Mapping[str, Any] = field(default_factory=dict, hash=False)
     root: str = "."
     source: str = field(default="", compare=False)
@@ -199,6 +201,23 @@ def parse_roots(value: object) -> tuple[str, tuple[str, ...]]:
     return kinds[0] if kinds else ROOTS[0], good
 
 
+def parse_assumptions(value: object) -> tuple[str, ...]:
+    """A list such as ["training", "dtype=float16"]; raises PartlyWrong where one of them says nothing."""
+    from pt2lint.project.assume import parse
+
+    held: list[str] = []
+    wrong: list[str] = []
+    for text in _strings(value):
+        try:
+            parse(text)
+            held.append(text)
+        except ValueError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise PartlyWrong(wrong, tuple(held))
+    return tuple(held)
+
+
 def _table(value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError("should be a table: [tool.pt2lint.verify]")
@@ -237,6 +256,7 @@ KEYS: dict[str, Callable[[object], Any]] = {
     "rule-paths": _strings,
     "models": _strings,
     "pedantic": _flag,
+    "assume": parse_assumptions,
     "verify": _table,
 }
 

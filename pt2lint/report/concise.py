@@ -23,7 +23,7 @@ def render(report: Report) -> str:
 def _line(report: Report, finding: Finding) -> str:
     place = place_of(report, finding.path, finding.line, finding.column)
     verdict = f" {finding.verdict}" if finding.verdict else ""
-    parts = [f"{place}: {finding.code}{verdict}: {finding.message}"]
+    parts = [f"{place}: {finding.code}{verdict}: {finding.told}"]
     if finding.verdict:
         parts.append(reason(finding))
     if finding.fixes:

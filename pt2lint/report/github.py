@@ -26,7 +26,7 @@ def _command(report: Report, finding: Finding) -> str:
     # GitHub shows a column only on a range within one line, and a notebook's columns are those of its JSON.
     if start.cell is None and finding.line == finding.end_line:
         fields |= {"col": finding.column, "endColumn": finding.end_column}
-    text = finding.message
+    text = finding.told
     if finding.verdict == "confirmed":
         reason = (finding.evidence or {}).get("reason")
         text += "\nConfirmed by Dynamo" + (f": {reason}" if reason else ".")

@@ -297,6 +297,8 @@ def _card(report: Report, finding: Finding, id: str) -> Iterator[str]:
     evidence = finding.evidence or {}
     yield f'<aside class="finding {finding.verdict or "none"}"{id}>'
     yield f"<p><strong>{escape(finding.code)}</strong> {_prose(finding.message)}</p>"
+    if finding.when:
+        yield f"<p>{_prose(finding.only_where[0].upper() + finding.only_where[1:])}.</p>"
     if finding.verdict:
         reason = " ".join(str(evidence.get("reason") or MEANING[finding.verdict]).split())
         registry = str(evidence.get("graph_break") or "")

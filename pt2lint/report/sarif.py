@@ -179,6 +179,10 @@ def _result(
     related, message = _message(report, finding)
     fingerprints = hashes.get(finding.path, [])
     properties: dict[str, Any] = {"confidence": finding.confidence}
+    if finding.when:
+        properties["when"] = list(finding.when)
+    if finding.note:
+        properties["note"] = finding.note
     if finding.verdict:
         properties |= {"verdict": finding.verdict, "evidence": finding.evidence}
     result = om.Result(
@@ -204,7 +208,7 @@ def _result(
 
 def _message(report: Report, finding: Finding) -> tuple[list[om.Location], str]:
     """The message, what Dynamo said, and where the compiled code starts, as a link that GitHub shows."""
-    text = finding.message.replace("](", "]\\(")
+    text = finding.told.replace("](", "]\\(")
     text = text if text.endswith((".", "!", "?")) else text + "."
     evidence = finding.evidence or {}
     if finding.verdict == "confirmed":

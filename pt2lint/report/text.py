@@ -130,6 +130,8 @@ def _told(report: Report, finding: Finding, style: Style) -> Iterator[str]:
             yield f"{equals}cost: {cost}"
     if finding.confidence == "low":
         yield f"{equals}low confidence: shown because of --pedantic or a verdict"
+    if finding.when:
+        yield f"{equals}{shown(finding.only_where)}"
     steps = _shortened(finding.flow)
     if steps:
         yield f"{equals}reached: " + " -> ".join(_step(report, step, finding.path) for step in steps)

@@ -225,6 +225,8 @@ class Rule:
                 confidence=confidence,
                 flow=op.flow,
                 fixes=tuple(offered),
+                when=op.when,
+                note=op.rare,
             )
         )
         if trouble is not None:

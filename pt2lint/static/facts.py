@@ -49,7 +49,7 @@ def merged(old: Op, new: Op) -> Op:
         and not new.args
         and new.uses <= old.uses
     ):
-        return old
+        return old._replace(**_where(old, new))
     args = {k: either(old.args.get(k, ""), v) for k, v in {**old.args, **new.args}.items()}
     return new._replace(
         args=args,
@@ -59,7 +59,17 @@ def merged(old: Op, new: Op) -> Op:
         flow=old.flow or new.flow,
         uses=old.uses | new.uses,
         caller=old.caller or new.caller,
+        **_where(old, new),
     )
+
+
+def _where(old: Op, new: Op) -> dict[str, Any]:
+    """Under which conditions an operation runs that was noted twice: where it is sure, else what holds for both."""
+    if old.sure is not new.sure:
+        one = old if old.sure else new
+        return {"when": one.when, "rare": one.rare}
+    when = tuple(text for text in old.when if text in new.when)
+    return {"when": when, "rare": old.rare if old.rare == new.rare else ""}
 
 
 def with_calls_from_elsewhere(groups: Iterable[Facts]) -> dict[str, Notes]:
@@ -128,6 +138,7 @@ def _op(data: list[Any]) -> Op:
         args=dict(op.args),
         uses=frozenset(op.uses),
         flow=tuple(Step(*s) for s in op.flow),  # type: ignore[misc]
+        when=tuple(op.when),
     )
 
 
@@ -135,4 +146,5 @@ def _finding(data: Mapping[str, Any]) -> Finding:
     fixes = tuple(
         Fix(**{**fix, "edits": tuple(Edit(**edit) for edit in fix["edits"])}) for fix in data["fixes"]
     )
-    return Finding(**{**data, "flow": tuple(Step(**step) for step in data["flow"]), "fixes": fixes})
+    plain = {"flow": tuple(Step(**step) for step in data["flow"]), "when": tuple(data["when"])}
+    return Finding(**{**data, **plain, "fixes": fixes})

@@ -12,7 +12,8 @@ from pt2lint.libraries.model import Models
 from pt2lint.op import Op
 from pt2lint.static.interpreter.context import Context
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.notebook import Notebook
+from pt2lint.static.interpreter.guards import rare, told
+from pt2lint.static.interpreter.notebook import Key, Notebook
 from pt2lint.static.observers import EVERY
 from pt2lint.static.source.modules import ClassInfo, Module, Project
 from pt2lint.static.source.named import inside
@@ -184,13 +185,20 @@ class Interpreter:
         """All operations, each with what the observers know of it by now."""
         finish = [o.finished for o in self.observers if hasattr(o, "finished")]
 
-        def finished(op: Op, path: str) -> Op:
+        held = self.at.guards.settled()
+
+        def finished(path: str, unit: Unit, key: Key, op: Op) -> Op:
+            guards = self.at.notebook.holds(path, unit, key, held)
+            op = op._replace(when=told(guards), rare=rare(guards)) if guards else op
             for more in finish:
                 op = more(op, path)
             return op
 
         return {
-            path: {unit: [finished(op, path) for op in noted.values()] for unit, noted in units.items()}
+            path: {
+                unit: [finished(path, unit, key, op) for key, op in noted.items()]
+                for unit, noted in units.items()
+            }
             for path, units in self.at.notebook.notes.items()
         }
 

@@ -9,7 +9,6 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.values import (
     BOOL,
-    HALF,
     LEAF,
     NONE,
     OFTEN_OFF,
@@ -48,16 +47,21 @@ class Conditions:
             is_and = isinstance(node.op, ast.And)
             outcomes: list[bool | None] = []
             doubts = 0
+            before = frame.guards
             for part in node.values:
                 known = self.test(part, inner, frame)
                 outcomes.append(known)
                 if known is (not is_and):
                     # `a and False`: false, whatever a was.
                     self.at.notebook.doubt -= doubts
+                    frame.guards = before
                     return Py("bool", known), known
                 if self.unlikely(part, inner, frame) if is_and else self.likely(part, inner, frame):
                     doubts, self.at.notebook.doubt = doubts + 1, self.at.notebook.doubt + 1
+                if known is None:
+                    frame.guards = self.at.guards.where(part, is_and, inner, frame)
                 self.narrow(part, inner, is_and, frame)
+            frame.guards = before
             self.at.notebook.doubt -= doubts
             for name, value in inner.items():
                 if name not in env:
@@ -76,13 +80,10 @@ class Conditions:
         return value, truth(value)
 
     def unlikely(self, test: ast.expr, env: Env, frame: Frame, least: int = OFTEN_OFF) -> bool:
-        """Whether a condition holds only in special use: for float16 alone, or with a flag that the project
-        leaves off (`least` of that kind). What runs under it is reported with low confidence."""
+        """Whether a condition holds only in special use: with a flag that the project leaves off (`least` of
+        that kind). What runs under it is reported with low confidence."""
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
             return any(self.unlikely(part, env, frame, least) for part in test.values)
-        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq) and len(test.ops) == 1:
-            right = test.comparators[0]
-            return isinstance(right, ast.Attribute) and self.at.expressions.again(right, env, frame) is HALF
         if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and _is_zero(test):
             test = test.left
         if isinstance(test, (ast.Name, ast.Attribute)):

@@ -454,26 +454,33 @@ class Expressions:
         inner = dict(env)
         is_and = isinstance(node.op, ast.And)
         values: list[Value] = []
+        before = frame.guards
         for part in node.values[:-1]:
             value, known = self.at.conditions.tested(part, inner, frame)
             if known is (not is_and):
                 values.append(value)
+                frame.guards = before
                 return join_all(values)
             if known is None:
                 if is_and:
                     values += [BOOL if isinstance(value, Py) and value.type == "bool" else value]
                 else:
                     values.append(value)
+                frame.guards = self.at.guards.where(part, is_and, inner, frame)
             self.at.conditions.narrow(part, inner, is_and, frame)
         values.append(self.eval(node.values[-1], inner, frame))
+        frame.guards = before
         return join_all(values)
 
     def e_ifexp(self, node: ast.IfExp, env: Env, frame: Frame) -> Value:
         known = self.at.conditions.test(node.test, env, frame)
         values: list[Value] = []
+        before = frame.guards
         for outcome, branch in ((True, node.body), (False, node.orelse)):
             if known is not (not outcome):
                 inner = dict(env)
+                if known is None:
+                    frame.guards = self.at.guards.where(node.test, outcome, env, frame)
                 # Which arm runs cannot be seen from outside the statement: in use the optional may never be given.
                 doubt = outcome and (
                     self.at.conditions.unlikely(node.test, env, frame)
@@ -483,6 +490,7 @@ class Expressions:
                 self.at.notebook.doubt += doubt
                 values.append(self.eval(branch, inner, frame))
                 self.at.notebook.doubt -= doubt
+                frame.guards = before
         return join_all(values)
 
     def e_namedexpr(self, node: ast.NamedExpr, env: Env, frame: Frame) -> Value:

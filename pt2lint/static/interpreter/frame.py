@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from pt2lint.finding import Step
 from pt2lint.static.source.nodes import Unit
 
 if TYPE_CHECKING:
+    from pt2lint.static.interpreter.guards import Path
     from pt2lint.static.source.modules import ClassInfo, Module
     from pt2lint.static.values import Func, Value
 
@@ -27,15 +29,18 @@ class Frame:
         "broke",
         "closure",
         "cls",
+        "context",
         "continues",
         "depth",
         "entry",
         "globals",
+        "guards",
         "inside",
         "line",
         "loaders",
         "me",
         "module",
+        "parameters",
         "parent",
         "region",
         "returns",
@@ -73,6 +78,9 @@ class Frame:
         self.broke = False  # the statement that runs ends a graph
         self.skipped = False  # a break in a loop: Dynamo runs the function as plain Python
         self.loaders: list[tuple[Value, set[str]]] = []  # what loops go over, and the names made of its items
+        self.context: int | None = None  # which run of the function this is (guards.py); None: no function's
+        self.guards: Path = ()  # what holds here, beyond what holds where the function is called
+        self.parameters: Collection[str] = ()
         self.entry = False  # stands for the compiler, which calls the root
 
     def around(self) -> str:

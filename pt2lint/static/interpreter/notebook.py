@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 from pt2lint.op import Op, either
 from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.interpreter.guards import Path, common
 from pt2lint.static.source.nodes import Unit
 from pt2lint.static.values import Tensor
 
 Key = tuple[str, int, int, int, int]
+Where = tuple[bool, int | None, Path]  # whether it is sure, in which run of the function, under what
 
 
 class Notebook:
@@ -23,6 +26,7 @@ class Notebook:
     def __init__(self, traced: frozenset[str], anywhere: frozenset[str]) -> None:
         self.traced, self.anywhere = traced, anywhere
         self.notes: dict[str, dict[Unit, dict[Key, Op]]] = {}
+        self._where: dict[tuple[str, Unit, Key], set[Where]] = {}
         self.quiet = 0
         self.doubt = 0
         self.drawn: list[tuple[str, int]] = []
@@ -62,6 +66,9 @@ class Notebook:
                         return
             elif frame.inside is None:
                 frame.broke = True
+        if frame.region:
+            seen = self._where.setdefault((module.path, frame.unit, key), set())
+            seen.add((sure, frame.context, frame.guards))
         old = unit.get(key)
         if old is not None and (old.sure or not sure) and (old.region or not frame.region) and not args:
             return
@@ -86,3 +93,10 @@ class Notebook:
             frame.flow() if old is None or not old.flow else old.flow,
             caller=(old.caller if old else "") or frame.around(),
         )
+
+    def holds(self, path: str, unit: Unit, key: Key, held: dict[int | None, Path]) -> Path:
+        """What holds wherever the operation was seen; where it was sure, only there. `held` is Guards.settled()."""
+        seen = self._where.get((path, unit, key), set())
+        sure = any(one for one, _, _ in seen)
+        ways = [held[context] + guards for one, context, guards in seen if one is sure and context in held]
+        return reduce(common, ways) if ways else ()

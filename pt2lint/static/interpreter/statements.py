@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.static.interpreter.assignments import Assignments
 from pt2lint.static.interpreter.conditions import resumed
 from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.guards import Path, fails
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.values import (
@@ -168,7 +169,11 @@ class Statements:
     def s_if(self, node: ast.If, env: Env, frame: Frame) -> bool:
         known = self.at.conditions.test(node.test, env, frame)
         paths: list[Env] = []
+        before = frame.guards
+        left: list[Path] = []  # what holds where each branch that goes on ends
+        undecided = known is None
         if known is not False:
+            frame.guards = self.at.guards.branch(node.test, True, not undecided, node.body, env, frame)
             then = dict(env)
             self.at.conditions.narrow(node.test, then, True, frame)
             doubt = self.at.conditions.unlikely(node.test, env, frame, ALWAYS_OFF)
@@ -177,11 +182,18 @@ class Statements:
             self.at.notebook.doubt -= doubt
             if alive:
                 paths.append(then)
+                left.append(frame.guards)
         if known is not True:
+            frame.guards = before
+            frame.guards = self.at.guards.branch(node.test, False, not undecided, node.orelse, env, frame)
             other = dict(env)
             self.at.conditions.narrow(node.test, other, False, frame)
             if self.block(node.orelse, other, frame):
                 paths.append(other)
+                left.append(frame.guards)
+        # What follows runs under the test where one branch returns; an error is nothing that code waits for.
+        one = len(left) == 1 and not (undecided and (fails(node.body) or fails(node.orelse)))
+        frame.guards = left[0] if one else before
         if not paths:
             return False
         merge_env(env, paths)
@@ -250,6 +262,7 @@ class Statements:
     def s_try(self, node: ast.Try, env: Env, frame: Frame) -> bool:
         outer, frame.inside = frame.inside, "try"
         start = dict(env)
+        guards = frame.guards
         returned = len(frame.returns)
         catches = self.catches_assertions(node, env, frame)
         self.at.notebook.catching += [node.lineno] * catches
@@ -270,6 +283,7 @@ class Statements:
             merge_env(caught, [caught, after])
             if handler.name:
                 caught[handler.name] = OBJECT
+            frame.guards = guards
             self.at.notebook.doubt += 1  # Dynamo traces a handler only where it sees the exception raised
             frame.inside = "try"
             alive = self.block(handler.body, caught, frame)
@@ -278,6 +292,7 @@ class Statements:
             if alive:
                 paths.append(caught)
         ended = not paths
+        frame.guards = guards
         if not ended:
             merge_env(env, paths)
         if node.finalbody and not self.block(node.finalbody, env, frame):
@@ -307,10 +322,12 @@ class Statements:
         self, node: ast.For | ast.While, env: Env, frame: Frame, first: Value | None, endless: bool
     ) -> bool:
         outer, frame.inside = frame.inside, "loop"
+        before_loop = frame.guards
         breaks: list[Env] = []
         frame.breaks.append(breaks)
         for _ in range(1 if self.at.expressions.spent else 2):
             body = dict(env)
+            frame.guards = before_loop
             if isinstance(node, ast.For) and first is not None:
                 self.at.statements.assignments.assign(node.target, first, body, frame)
             elif isinstance(node, ast.While):
@@ -325,6 +342,7 @@ class Statements:
             if all(env.get(k) is v for k, v in before.items()) and len(before) == len(env):
                 break
         frame.breaks.pop()
+        frame.guards = before_loop
         frame.inside = outer
         if node.orelse:
             self.block(node.orelse, env, frame)

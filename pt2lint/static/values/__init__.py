@@ -89,7 +89,6 @@ FLOAT = Py("float")
 STR = Py("str")
 # Told apart by identity: names of parameters, of a module as it is and of one that torch.compile wrapped.
 NAME, WRAPPED_NAME = Py("str"), Py("str")
-HALF = Py("dtype", "float")  # torch.float16, told from the other floating-point dtypes by identity
 OBJECT = Py("object")
 TRUE = Py("bool", True)
 FALSE = Py("bool", False)

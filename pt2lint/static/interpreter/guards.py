@@ -1,0 +1,247 @@
+"""When code runs: the tests around an operation that reading cannot decide, on every way from the root."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from itertools import count
+from typing import TYPE_CHECKING, NamedTuple
+
+from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.values import Py, Seq, Value, options
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+    from pt2lint.static.interpreter.frame import Env, Frame
+
+MAX_TOLD = 3
+LONGEST = 72  # characters of one condition
+# What is asked for, what a reader wants to know first before what he wants to know last.
+DTYPE, MODE, OFF, FLAG, ARGUMENT, TYPE, ONCE, RAISES = range(8)
+RARE = {OFF: "off by default", ONCE: "once", RAISES: "on an error path"}
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+
+
+class Guard(NamedTuple):
+    """A condition that holds wherever the code runs, in the code's own words ("": not to be told), and its sort."""
+
+    text: str
+    sort: int
+
+
+Path = tuple[Guard, ...]
+
+
+class Guards:
+    """A context is one run of a function for arguments of some kinds; `callers` says from which contexts, and under
+    what, it is called. None is the compiler, which calls a root under no condition."""
+
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self._number = count()
+        self._callers: dict[int, set[tuple[int | None, Path]]] = defaultdict(set)
+        self._texts: dict[tuple[ast.expr, bool], str] = {}
+
+    def context(self) -> int:
+        return next(self._number)
+
+    def called(self, context: int, frame: Frame) -> None:
+        """The frame calls a function that runs, or ran, as that context."""
+        if frame.region and not self.at.notebook.quiet:
+            self._callers[context].add((frame.context, frame.guards))
+
+    # What a test says
+
+    def where(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> Path:
+        """The conditions of the frame, and what it takes for a test that nothing else decides to come out so."""
+        if not frame.region or self.at.notebook.quiet:
+            return frame.guards
+        more = tuple(g for g in self._of(test, outcome, env, frame) if g not in frame.guards)
+        return frame.guards + more
+
+    def branch(
+        self, test: ast.expr, outcome: bool, known: bool, body: list[ast.stmt], env: Env, frame: Frame
+    ) -> Path:
+        """The same, of the statements that run then: they may run once only, or before an error. `known` says that
+        the test is decided."""
+        guards = frame.guards if known else self.where(test, outcome, env, frame)
+        if body and frame.region and not self.at.notebook.quiet:
+            if not known and fails(body):
+                guards += (Guard("", RAISES),)
+            elif self._runs_once(test, outcome, body):
+                guards += (Guard("", ONCE),)
+        return guards
+
+    def _of(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> Path:
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return self._of(test.operand, not outcome, env, frame)
+        if isinstance(test, ast.BoolOp):
+            if isinstance(test.op, ast.And) is outcome:
+                return tuple(g for part in test.values for g in self._of(part, outcome, env, frame))
+            sorts = [self._sort(part, outcome, env, frame) for part in test.values]
+            if any(sort is None for sort in sorts):
+                return ()
+            return self._told(test, outcome, max(sort for sort in sorts if sort is not None))
+        sort = self._sort(test, outcome, env, frame)
+        return () if sort is None else self._told(test, outcome, sort)
+
+    def _told(self, test: ast.expr, outcome: bool, sort: int) -> Path:
+        text = self._texts.get((test, outcome))
+        if text is None:
+            text = self._texts[test, outcome] = ast.unparse(test if outcome else opposite(test))
+        if len(text) > LONGEST:
+            text = ""
+        return (Guard(text, sort),) if text or sort in RARE else ()
+
+    def _sort(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> int | None:
+        """What a test asks about, None where that is nothing that a user sets or gives."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return self._sort(test.operand, not outcome, env, frame)
+        if isinstance(test, ast.NamedExpr):
+            return None
+        value = self.at.expressions.quietly(test, env, frame)
+        if isinstance(value, Py) and value.const in (True, False) and value.type == "bool":
+            return None
+        if isinstance(test, ast.Compare):
+            return self._compared(test, outcome, env, frame)
+        if isinstance(test, ast.Call):
+            return self._asked(test, env, frame)
+        if isinstance(test, (ast.Name, ast.Attribute)) and not _is_tensor(value):
+            if isinstance(test, ast.Attribute) and test.attr in self.at.models.last_words("mode"):
+                return MODE
+            if outcome and isinstance(value, Py) and value.off:
+                return OFF
+            sort = self._given(test, frame)
+            if isinstance(value, Py) and value.type == "int":  # a size, which nobody switches on
+                return None
+            return sort
+        return None
+
+    def _compared(self, test: ast.Compare, outcome: bool, env: Env, frame: Frame) -> int | None:
+        if len(test.ops) > 1:
+            return None
+        left, right = test.left, test.comparators[0]
+        values = [self.at.expressions.quietly(side, env, frame) for side in (left, right)]
+        if any(isinstance(v, Py) and v.type == "dtype" for v in values) and any(
+            isinstance(side, ast.Attribute) for side in (left, right)
+        ):
+            return DTYPE
+        if isinstance(values[1], Seq) and any(
+            isinstance(v, Py) and v.type == "dtype" for v in _items(values[1])
+        ):
+            return DTYPE
+        if outcome and self.at.conditions.unlikely(test, env, frame):
+            return OFF
+        if isinstance(right, ast.Constant) and (right.value is None or isinstance(right.value, (bool, str))):
+            return self._given(left, frame) if type(test.ops[0]) in _OPPOSITE else None
+        return None
+
+    def _asked(self, test: ast.Call, env: Env, frame: Frame) -> int | None:
+        callee = self.at.names.external_name(self.at.expressions.quietly(test.func, env, frame)) or ""
+        if self.at.models.plays(callee, "mode"):
+            return MODE
+        if self.at.models.plays(callee, "asks for a type") and test.args:
+            return TYPE if self._given(test.args[0], frame) == ARGUMENT else None
+        return None
+
+    def _given(self, place: ast.expr, frame: Frame) -> int | None:
+        """Whether it is an argument of the function, or an attribute that a user sets."""
+        key = dotted(place)
+        if key is None:
+            return None
+        first, _, rest = key.partition(".")
+        if not rest:
+            return ARGUMENT if first in frame.parameters else None
+        return FLAG if first in frame.parameters and rest else None
+
+    def _runs_once(self, test: ast.expr, outcome: bool, body: list[ast.stmt]) -> bool:
+        """Whether the branch makes its own test come out otherwise: `if self.table is None: self.table = make()`."""
+        asked = {
+            key
+            for part in ast.walk(test)
+            if isinstance(part, ast.Attribute) and (key := dotted(part)) is not None
+        }
+        return bool(asked) and any(
+            dotted(target) in asked
+            for statement in body
+            if isinstance(statement, (ast.Assign, ast.AnnAssign))
+            for target in (statement.targets if isinstance(statement, ast.Assign) else [statement.target])
+            if isinstance(target, ast.Attribute)
+            and (not isinstance(statement.value, ast.Constant) or statement.value.value is not None)
+        )
+
+    # What holds in the end
+
+    def settled(self) -> dict[int | None, Path]:
+        """Of each context, the conditions that hold on all ways to it; a context that no root reaches is left out."""
+        calls: dict[int | None, list[tuple[int, Path]]] = defaultdict(list)
+        for context, callers in self._callers.items():
+            for caller, guards in callers:
+                calls[caller].append((context, guards))
+        held: dict[int | None, Path] = {None: ()}
+        todo: list[int | None] = [None]
+        while todo:
+            caller = todo.pop()
+            for context, guards in calls[caller]:
+                new = held[caller] + tuple(g for g in guards if g not in held[caller])
+                if context in held:
+                    new = common(held[context], new)
+                    if new == held[context]:
+                        continue
+                held[context] = new
+                todo.append(context)
+        return held
+
+
+def common(a: Path, b: Path) -> Path:
+    """What holds on either of two ways."""
+    return tuple(g for g in a if g in b)
+
+
+def told(guards: Path) -> tuple[str, ...]:
+    """At most MAX_TOLD conditions to tell: those that matter most, in the order in which they are tested."""
+    texts = list(dict.fromkeys(g.text for g in guards if g.text))
+    rank = {g.text: g.sort for g in reversed(guards)}
+    kept = sorted(texts, key=lambda text: rank[text])[:MAX_TOLD]
+    return tuple(text for text in texts if text in kept)
+
+
+def rare(guards: Path) -> str:
+    """Why the code seldom runs; "" if it may run at every call."""
+    for guard in guards:
+        if guard.sort in RARE:
+            return (
+                f"`{guard.text}` is {RARE[guard.sort]}"
+                if guard.sort == OFF and guard.text
+                else RARE[guard.sort]
+            )
+    return ""
+
+
+def fails(body: list[ast.stmt]) -> bool:
+    """Whether statements that run one after another end with an error."""
+    return bool(body) and isinstance(body[-1], ast.Raise)
+
+
+def opposite(test: ast.expr) -> ast.expr:
+    """The test that comes out the other way."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return test.operand
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _OPPOSITE:
+        return ast.Compare(test.left, [_OPPOSITE[type(test.ops[0])]()], test.comparators)
+    return ast.UnaryOp(ast.Not(), test)
+
+
+def _items(value: Seq) -> list[Value]:
+    return value.elts if value.elts is not None else [value.elem]
+
+
+def _is_tensor(value: Value) -> bool:
+    return any(o.kind == "tensor" for o in options(value))

@@ -1,0 +1,118 @@
+"""Under which conditions an operation runs: in the code's own words, on all ways from the root."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pt2lint.static.engine import lint
+
+HEAD = """
+import torch
+from torch import nn
+
+class Part(nn.Module):
+    def forward(self, x):
+        return x.item()
+
+class M(nn.Module):
+    def __init__(self, config, flag: bool):
+        super().__init__()
+        self.config, self.flag, self.table = config, flag, None
+        self.part = Part()
+
+    def helper(self, x, deep=None):
+{helper}
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None, verbose=False, *, rate=1.0):
+{body}
+"""
+
+
+def when(tmp_path: Path, body: str, helper: str = "return x") -> list[tuple[tuple[str, ...], str]]:
+    """The conditions of each finding in the helper and the forward, and why it is a note."""
+
+    def indented(text: str) -> str:
+        return "\n".join("        " + line for line in text.split("\n"))
+
+    path = tmp_path / "m.py"
+    path.write_text(HEAD.format(body=indented(body), helper=indented(helper)))
+    return [(f.when, f.note) for f in lint([str(path)]).findings if f.line > 8]
+
+
+ITEM = "x.sum().item()"
+CASES = {
+    # a test around it, either way
+    f"if self.training:\n    {ITEM}": ["self.training"],
+    f"if not self.training:\n    {ITEM}": ["not self.training"],
+    f"if self.training:\n    pass\nelse:\n    {ITEM}": ["not self.training"],
+    f"if x.dtype == torch.float16:\n    {ITEM}": ["x.dtype == torch.float16"],
+    f"if x.dtype not in (torch.float16, torch.bfloat16):\n    return x\n{ITEM}": [
+        "x.dtype in (torch.float16, torch.bfloat16)"
+    ],
+    f"if torch.is_autocast_enabled():\n    {ITEM}": ["torch.is_autocast_enabled()"],
+    f"if self.config.use_cache:\n    {ITEM}": ["self.config.use_cache"],
+    f"if self.config.kind == 'deep' and mask is not None:\n    {ITEM}": [
+        "self.config.kind == 'deep'",
+        "mask is not None",
+    ],
+    f"if self.flag or mask is not None:\n    {ITEM}": ["self.flag or mask is not None"],
+    # an early return, and what goes on after a test
+    f"if mask is None:\n    return x\n{ITEM}": ["mask is not None"],
+    f"if self.training:\n    if mask is None:\n        return x\n    x = x + 1\n{ITEM}": [],
+    f"if mask is None:\n    raise ValueError\n{ITEM}": [],
+    f"for _ in range(2):\n    if self.flag:\n        continue\n    {ITEM}": ["not self.flag"],
+    f"for _ in range(2):\n    if self.flag:\n        continue\n{ITEM}": [],
+    # within an expression
+    "if x.dtype == torch.float16 and x.sum() > 0:\n    x = x + 1": ["x.dtype == torch.float16"],
+    f"y = {ITEM} if self.training else 0": ["self.training"],
+    f"y = self.training or {ITEM}": ["not self.training"],
+    # what nobody sets, or reading decides
+    f"if x.shape[0] > 1:\n    {ITEM}": [],
+    f"if x.shape[0] == 1 and self.flag:\n    {ITEM}": ["self.flag"],
+    f"local = len(x)\nif local:\n    {ITEM}": [],
+    f"if True:\n    {ITEM}": [],
+}
+
+
+@pytest.mark.parametrize("body", CASES)
+def test_tests_around_an_operation_are_its_conditions(tmp_path: Path, body: str) -> None:
+    assert [found for found, _ in when(tmp_path, body)] == [tuple(CASES[body])]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("if self.training:\n    return self.helper(x, mask)", ["self.training", "deep is not None"]),
+        (
+            "if self.training:\n    self.helper(x, mask)\nif self.flag:\n    self.helper(x, mask)",
+            ["deep is not None"],
+        ),
+        ("self.helper(x, mask)\nif self.flag:\n    self.helper(x, mask)", ["deep is not None"]),
+        ("if self.flag:\n    self.helper(x, mask)\nself.helper(x, mask)", ["deep is not None"]),
+        # for arguments of other kinds, which is another run of the function
+        ("if self.flag:\n    self.helper(x, mask)\nself.helper(x, x)", []),
+    ],
+)
+def test_guards_of_callers_count_and_several_ways_are_joined(
+    tmp_path: Path, body: str, expected: list[str]
+) -> None:
+    found = when(tmp_path, body, f"if deep is not None:\n    {ITEM}\nreturn x")
+    assert [each for each, _ in found] == [tuple(expected)]
+
+
+def test_at_most_three_are_told_dtypes_first(tmp_path: Path) -> None:
+    tests = "self.flag and mask is not None and self.config.a and self.config.b and x.dtype == torch.half"
+    body = f"if {tests}:\n    {ITEM}"
+    [(found, _)] = when(tmp_path, body)
+    assert found == ("self.flag", "self.config.a", "x.dtype == torch.half")
+
+
+def test_what_is_off_runs_once_or_ends_in_an_error_says_so(tmp_path: Path) -> None:
+    assert when(tmp_path, f"if verbose:\n    {ITEM}") == [(("verbose",), "`verbose` is off by default")]
+    once = f"if self.table is None:\n    self.table = {ITEM}"
+    assert [note for _, note in when(tmp_path, once)] == ["once"]
+    fails = f"if mask is not None:\n    y = {ITEM}\n    raise ValueError(y)"
+    assert [note for _, note in when(tmp_path, fails)] == ["on an error path"]
+    assert [note for _, note in when(tmp_path, f"if mask is not None:\n    {ITEM}")] == [""]
