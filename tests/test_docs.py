@@ -51,7 +51,14 @@ def test_every_page_is_in_the_index() -> None:
 
 def test_how_it_decides() -> None:
     """The lines that name a code are reported with it, and no others."""
-    [code] = fences("how-it-decides.md", "python")
+    values, conditions = fences("how-it-decides.md", "python")
+    for line, finding in zip(
+        [line for line in conditions.splitlines() if "# PTB" in line],
+        lint(["m.py"], Settings(target_torch=(2, 13)), {"m.py": conditions}).findings,
+        strict=True,
+    ):
+        assert line.endswith(f"# {finding.code}, {finding.only_where}")
+    code = values
     named = [re.search(r"# (PT[A-Z]\d+)$", line) for line in code.splitlines()]
     wanted = [(number, found[1]) for number, found in enumerate(named, 1) if found]
     assert wanted

@@ -185,7 +185,7 @@ class Interpreter:
         """All operations, each with what the observers know of it by now."""
         finish = [o.finished for o in self.observers if hasattr(o, "finished")]
 
-        held = self.at.guards.settled()
+        held = self.at.conditions.guards.settled()
 
         def finished(path: str, unit: Unit, key: Key, op: Op) -> Op:
             guards = self.at.notebook.holds(path, unit, key, held)

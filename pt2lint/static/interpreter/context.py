@@ -9,7 +9,6 @@ from pt2lint.static.interpreter.conditions import Conditions
 from pt2lint.static.interpreter.events import Events
 from pt2lint.static.interpreter.expressions import Expressions
 from pt2lint.static.interpreter.functions import Functions
-from pt2lint.static.interpreter.guards import Guards
 from pt2lint.static.interpreter.names import Names
 from pt2lint.static.interpreter.notebook import Notebook
 from pt2lint.static.interpreter.objects import Objects
@@ -28,7 +27,6 @@ class Context:
         "events",
         "expressions",
         "functions",
-        "guards",
         "models",
         "names",
         "notebook",
@@ -44,7 +42,6 @@ class Context:
         self.objects = Objects(self)
         self.types = Types(self)
         self.functions = Functions(self)
-        self.guards = Guards(self)
         self.calls = Calls(self)
         self.expressions = Expressions(self)
         self.conditions = Conditions(self)

@@ -466,7 +466,7 @@ class Expressions:
                     values += [BOOL if isinstance(value, Py) and value.type == "bool" else value]
                 else:
                     values.append(value)
-                frame.guards = self.at.guards.where(part, is_and, inner, frame)
+                frame.guards = self.at.conditions.guards.where(part, is_and, inner, frame)
             self.at.conditions.narrow(part, inner, is_and, frame)
         values.append(self.eval(node.values[-1], inner, frame))
         frame.guards = before
@@ -480,7 +480,7 @@ class Expressions:
             if known is not (not outcome):
                 inner = dict(env)
                 if known is None:
-                    frame.guards = self.at.guards.where(node.test, outcome, env, frame)
+                    frame.guards = self.at.conditions.guards.where(node.test, outcome, env, frame)
                 # Which arm runs cannot be seen from outside the statement: in use the optional may never be given.
                 doubt = outcome and (
                     self.at.conditions.unlikely(node.test, env, frame)

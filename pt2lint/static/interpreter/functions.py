@@ -50,8 +50,6 @@ class Functions:
         self.passed = Passed(at)
         self._results: dict[Any, Value] = {}
         self._contexts: dict[Any, int] = {}
-        self._numbers: dict[Any, int] = {}
-        self._entered: dict[Any, list[int]] = {}
         self._returned: dict[Any, Value] = {}
         self._kept: list[Env] = []
         self.run: set[Any] = set()
@@ -88,7 +86,7 @@ class Functions:
         )
         known = self._results.get(key)
         if known is not None:
-            self.at.guards.called(self._numbers[key], frame)
+            self.at.conditions.guards.called(key, frame)
             return known
         # A decorator's wrapper is another function for each function that it wraps.
         which = (definition, id(func.env)) if func.env else definition
@@ -112,16 +110,13 @@ class Functions:
             self.active and self.at.expressions.spent
         )
         if active > 1 or len(self.active) >= MAX_DEPTH or often:
-            for number in self._entered.get(which, ()):
-                self.at.guards.called(number, frame)
+            self.at.conditions.guards.called_somehow(which, frame)
             if truth(self._returned.get(which, UNKNOWN)) is not None:
                 return self._returned[which]  # the same answer whatever it was given
             return self.at.types.annotation(declared, callee, 0, f"{called} is annotated to return a tensor")
         self._contexts[which] = count + 1
-        callee.context = self._numbers[key] = self.at.guards.context()
+        callee.context = self.at.conditions.guards.entered(which, key, frame)
         callee.parameters = frozenset(env)
-        self._entered.setdefault(which, []).append(callee.context)
-        self.at.guards.called(callee.context, frame)
         if region:
             self.reached.add(definition)
         if not self.at.notebook.quiet:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.values import Py, Seq, Value, options
@@ -45,15 +44,29 @@ class Guards:
 
     def __init__(self, at: Context) -> None:
         self.at = at
-        self._number = count()
+        self._contexts: dict[Any, int] = {}
+        self._runs: dict[Any, list[int]] = defaultdict(list)
         self._callers: dict[int, set[tuple[int | None, Path]]] = defaultdict(set)
         self._texts: dict[tuple[ast.expr, bool], str] = {}
 
-    def context(self) -> int:
-        return next(self._number)
+    def entered(self, function: Any, key: Any, frame: Frame) -> int:
+        """A new context: the frame calls the function, which runs for arguments that `key` names."""
+        context = self._contexts[key] = len(self._contexts)
+        self._runs[function].append(context)
+        self._call(context, frame)
+        return context
 
-    def called(self, context: int, frame: Frame) -> None:
-        """The frame calls a function that runs, or ran, as that context."""
+    def called(self, key: Any, frame: Frame) -> None:
+        """The frame calls a function for arguments for which it ran before."""
+        if key in self._contexts:
+            self._call(self._contexts[key], frame)
+
+    def called_somehow(self, function: Any, frame: Frame) -> None:
+        """The frame calls a function that is not run again: it may be as in any run before."""
+        for context in self._runs.get(function, ()):
+            self._call(context, frame)
+
+    def _call(self, context: int, frame: Frame) -> None:
         if frame.region and not self.at.notebook.quiet:
             self._callers[context].add((frame.context, frame.guards))
 

@@ -173,7 +173,9 @@ class Statements:
         left: list[Path] = []  # what holds where each branch that goes on ends
         undecided = known is None
         if known is not False:
-            frame.guards = self.at.guards.branch(node.test, True, not undecided, node.body, env, frame)
+            frame.guards = self.at.conditions.guards.branch(
+                node.test, True, not undecided, node.body, env, frame
+            )
             then = dict(env)
             self.at.conditions.narrow(node.test, then, True, frame)
             doubt = self.at.conditions.unlikely(node.test, env, frame, ALWAYS_OFF)
@@ -185,7 +187,9 @@ class Statements:
                 left.append(frame.guards)
         if known is not True:
             frame.guards = before
-            frame.guards = self.at.guards.branch(node.test, False, not undecided, node.orelse, env, frame)
+            frame.guards = self.at.conditions.guards.branch(
+                node.test, False, not undecided, node.orelse, env, frame
+            )
             other = dict(env)
             self.at.conditions.narrow(node.test, other, False, frame)
             if self.block(node.orelse, other, frame):
