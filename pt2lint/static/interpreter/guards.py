@@ -119,7 +119,7 @@ class Guards:
             return self._sort(test.operand, not outcome, env, frame)
         if isinstance(test, ast.NamedExpr):
             return None
-        value = self.at.expressions.quietly(test, env, frame)
+        value = self.at.expressions.again(test, env, frame)
         if isinstance(value, Py) and value.const in (True, False) and value.type == "bool":
             return None
         if isinstance(test, ast.Compare):
@@ -141,7 +141,7 @@ class Guards:
         if len(test.ops) > 1:
             return None
         left, right = test.left, test.comparators[0]
-        values = [self.at.expressions.quietly(side, env, frame) for side in (left, right)]
+        values = [self.at.expressions.again(side, env, frame) for side in (left, right)]
         if any(isinstance(v, Py) and v.type == "dtype" for v in values) and any(
             isinstance(side, ast.Attribute) for side in (left, right)
         ):
@@ -157,7 +157,7 @@ class Guards:
         return None
 
     def _asked(self, test: ast.Call, env: Env, frame: Frame) -> int | None:
-        callee = self.at.names.external_name(self.at.expressions.quietly(test.func, env, frame)) or ""
+        callee = self.at.names.external_name(self.at.expressions.again(test.func, env, frame)) or ""
         if self.at.models.plays(callee, "mode"):
             return MODE
         if self.at.models.plays(callee, "asks for a type") and test.args:
