@@ -58,7 +58,8 @@ Names of operations:
 - `in NAME`         an external object is asked whether it contains something: `in os.environ`
 - `change attribute`, `change global`  an int attribute of a module or an int global is read and written back; args:
                     "made", where `__init__` makes the attribute, if nothing else knows of it
-- `grow attribute`, `grow global`  a list attribute or global is appended to, and nothing in sight empties it
+- `grow attribute`, `grow global`  a list attribute or global is appended to, and nothing in sight empties it as
+                    often as it is appended to
 """
 
 from __future__ import annotations

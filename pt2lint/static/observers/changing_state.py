@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.observers.growing import stays_long
 from pt2lint.static.observers.sizes import from_shape
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, walk
@@ -13,7 +14,6 @@ from pt2lint.static.values import (
     Dict,
     Instance,
     Py,
-    Seq,
     Value,
 )
 
@@ -141,34 +141,47 @@ class ChangingState:
             or callee.attr not in self.at.models.last_words("grows")
         ):
             return
-        place = callee.value
+        place, shrinks = callee.value, self.at.models.last_words("shrinks")
         if isinstance(place, ast.Name) and self.at.notebook.listens("grow global", frame):
             module = frame.module
             made = module.assigned.get(place.id, ())
             if place.id in env or (frame.closure is not None and place.id in frame.closure) or len(made) != 1:
                 return
-            if isinstance(made[0], ast.List) and not _shortened(
-                module.tree, place, self.at.models.last_words("shrinks")
-            ):
+            if _is_list(made[0]) and stays_long([module.tree], place, self.running(), shrinks):
                 self.at.notebook.note(node, "grow global", frame)
         elif isinstance(place, ast.Attribute) and self.at.notebook.listens("grow attribute", frame):
             owner = self.at.expressions.quietly(place.value, env, frame)
-            if (
-                not isinstance(owner, Instance)
-                or owner.cls is None
-                or not self.at.classes.is_module(owner.cls)
-            ):
+            if not isinstance(owner, Instance) or owner.cls is None:
                 return
-            value = self.at.expressions.quietly(place, env, frame)
-            if not isinstance(value, Seq) or value.type != "list":
+            if not self.at.classes.is_module(owner.cls) and not self.outlives(place.value, env, frame):
                 return
             order = self.at.classes.bases(owner.cls)[0]
-            made_in = [method.name for c in order for method, _ in c.assigned(place.attr)]
-            if set(made_in) == {"__init__"} and not any(
-                _shortened(tree, place, self.at.models.last_words("shrinks"))
-                for tree in {id(c.module): c.module.tree for c in order}.values()
-            ):
+            made_in = [(method.name, value) for c in order for method, value in c.assigned(place.attr)]
+            if {n for n, _ in made_in} != {"__init__"} or not all(v and _is_list(v) for _, v in made_in):
+                return
+            trees = {id(m): m.tree for m in [frame.module, *(c.module for c in order)]}
+            if stays_long(trees.values(), place, self.running(), shrinks):
                 self.at.notebook.note(node, "grow attribute", frame)
+
+    def running(self) -> set[str]:
+        """The names of the functions that run, the one that is compiled among them."""
+        nodes = [n[0] if isinstance(n, tuple) else n for n in self.at.functions.active]
+        return {n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
+
+    def outlives(self, place: ast.expr, env: Env, frame: Frame) -> bool:
+        """Whether an object of the project was there before the compiled code ran: what a global name leads to, or
+        the object whose method is compiled."""
+        head = place
+        while isinstance(head, ast.Attribute):
+            head = head.value
+        if not isinstance(head, ast.Name):
+            return False
+        if head.id not in env:
+            return head.id in frame.module.assigned and head.id not in (frame.closure or {})
+        root = frame
+        while root.parent is not None and root.parent.region and root.parent.parent is not None:
+            root = root.parent
+        return frame.me is not None and env[head.id] is frame.me and frame.me is root.me
 
 
 def _decides(place: ast.Attribute, statement: ast.Assign, node: FunctionNode) -> bool:
@@ -184,30 +197,13 @@ def _decides(place: ast.Attribute, statement: ast.Assign, node: FunctionNode) ->
     )
 
 
-def _shortened(tree: ast.AST, place: ast.Name | ast.Attribute, shrinks: frozenset[str]) -> bool:
-    """Whether the list of that name is emptied, or assigned through another object, anywhere in the file."""
-    name = place.id if isinstance(place, ast.Name) else place.attr
-
-    def is_it(node: ast.AST) -> bool:
-        return (isinstance(node, ast.Attribute) and node.attr == name) or (
-            isinstance(node, ast.Name) and node.id == name and isinstance(place, ast.Name)
-        )
-
-    for node in walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in shrinks and is_it(node.func.value):
-                return True
-        elif isinstance(node, (ast.Delete, ast.Assign)):
-            for target in node.targets:
-                inner = target.value if isinstance(target, ast.Subscript) else target
-                if is_it(inner):
-                    if isinstance(target, ast.Subscript):
-                        return True
-                    if isinstance(inner, ast.Attribute) and not _is_self(inner):
-                        return True
-        elif isinstance(node, ast.Global) and name in node.names:
-            return True
-    return False
+def _is_list(value: ast.expr) -> bool:
+    """Whether a list or a deque is made there."""
+    if isinstance(value, ast.Call):
+        callee = value.func
+        word = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
+        return word in ("list", "deque")
+    return isinstance(value, ast.List)
 
 
 def _is_self(node: ast.Attribute) -> bool:
