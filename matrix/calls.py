@@ -333,6 +333,7 @@ CALLS = {
     "call operator.index": "import operator; operator.index(i[1])",
     "call atexit.register": "atexit.register(print)",
     "call signal.getsignal": "signal.getsignal(signal.SIGINT)",
+    "call torch._dynamo.disallow_in_graph": "torch._dynamo.disallow_in_graph(torch.lcm)",
 }
 
 

@@ -145,6 +145,7 @@ def _called(name: str) -> str:
 NOT_HERE = {
     *(f"call logging.Logger.{name}" for name in ("info_once", "warning_once", "warning_advice")),
     "call breaking",  # what a model says: measured by whoever wrote it
+    "call extension",  # what a setup.py builds
     *(f"call torch.cuda.{name}" for name in ("get_rng_state", "set_rng_state")),
     *(
         f"call torch.cuda.amp.GradScaler.{name}"
