@@ -285,6 +285,10 @@ class Models:
             name in one.returns or (one.knows is not None and one.knows(name)) for one in self.libraries
         )
 
+    def returns_something(self, name: str) -> bool:
+        """Whether a library says what a call of that name returns: then it is a function, and as such true."""
+        return any(name in one.returns for one in self.libraries)
+
     # Values
 
     def value(self, name: str) -> Value:

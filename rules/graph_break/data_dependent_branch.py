@@ -83,6 +83,7 @@ class DataDependentBranch(GraphBreak):
         "return max(x.sum(), x.mean())",
         "return x + len(list(filter(lambda n: n > 0, [1, 2])))",
         "match x.dim():\n    case 2:\n        x = x + 1\nreturn x",
+        "from torch.compiler import is_compiling\nreturn x * 2 if is_compiling or (x != -1).any() else x",
     )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:

@@ -51,7 +51,11 @@ class DisabledCall(GraphBreak):
     says = "{code} leaves the graph: the function is disabled for the compiler"
     graph_breaks = ("GB0098", "GB0099")
 
-    INVALID = ("@torch._dynamo.disable\ndef g(x):\n    return x + 1\ndef f(x, m, i):\n    return g(x)",)
+    INVALID = (
+        "@torch._dynamo.disable\ndef g(x):\n    return x + 1\ndef f(x, m, i):\n    return g(x)",
+        "has = hasattr(torch, 'compiler')\ndef eager(fn):\n    return torch.compiler.disable(fn) if has else fn\n"
+        "@eager\ndef g(x):\n    return x + 1\ndef f(x, m, i):\n    return g(x)",
+    )
     VALID = (
         "@torch.library.custom_op('pt2lint_case::g', mutates_args=())\n"
         "def g(x: torch.Tensor) -> torch.Tensor:\n    return x + 1\n"

@@ -42,6 +42,46 @@ def run(y):
     flow.shifted(y), flow.label("a")
     return flow.inverse(y)  # PTS302
 """,
+    "iterators": """
+import torch
+
+lin = torch.nn.Linear(3, 3)
+
+@torch.compile
+def norm(tensors, scale=1):
+    total = torch.zeros(())
+    for tensor in tensors:
+        total = total + tensor.square().sum()
+    return total * scale
+
+@torch.compile
+def later(tensors, x):
+    return total(tensors) + x
+
+def total(tensors):
+    return sum(t.sum() for t in tensors)
+
+@torch.compile
+def unused(tensors, x):
+    return x * 2
+
+def items():
+    yield torch.ones(3)
+
+def run(x):
+    norm(p for p in lin.parameters())  # PTS326
+    norm((p for p in lin.parameters()), scale=2)  # PTS326
+    norm(tensors=lin.parameters())  # PTS326
+    norm({"a": x}.values())  # PTS326
+    norm(items())  # PTS326
+    later(map(torch.relu, [x]), x)  # PTS326
+    norm(list(lin.parameters()))
+    norm([p for p in lin.parameters()])
+    norm(sorted([x], key=len))
+    unused(lin.parameters(), x)
+    for tensor in lin.parameters():
+        norm(tensor)
+""",
     "own forward": """
 import torch
 

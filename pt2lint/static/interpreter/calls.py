@@ -77,8 +77,10 @@ class Calls:
                     result = self.apply(decorator, [value], {}, _NOWHERE, frame)
                 finally:
                     self.at.notebook.quiet -= 1
-                if isinstance(result, (Func, Wrapped, Partial)):
-                    value = result
+                # `return torch.compiler.disable(fn) if available else fn`: what is done to it counts.
+                made = [o for o in options(result) if isinstance(o, (Func, Wrapped, Partial))]
+                if made and len(made) == len(options(result)):
+                    value = next((o for o in made if isinstance(o, Wrapped) and o.how == "disabled"), made[0])
         return value
 
     def is_understood(self, decorator: Value) -> bool:

@@ -79,7 +79,17 @@ class Conditions:
                 if frame.region and frame.inside is None:
                     resumed(env)
             return value, None
-        return value, truth(value)
+        return value, self.truth_of(value)
+
+    def truth_of(self, value: Value) -> bool | None:
+        """The truth value where it is known: a function that was not called is true, of whatever library."""
+        answers = {
+            True
+            if isinstance(o, Ext) and o.receiver is None and self.at.models.returns_something(o.name)
+            else truth(o)
+            for o in options(value)
+        }
+        return answers.pop() if len(answers) == 1 else None
 
     def unlikely(self, test: ast.expr, env: Env, frame: Frame, least: int = OFTEN_OFF) -> bool:
         """Whether a condition holds only in special use: with a flag that the project leaves off (`least` of

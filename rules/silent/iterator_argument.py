@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule.compiled_call import Argument, CompiledCall
+from pt2lint.rule.loop_turns import Turns
+
+
+class IteratorArgument(CompiledCall):
+    """A compiled function that is given an iterator runs as plain Python.
+
+    ## What happens
+    Dynamo goes over the items of a list or tuple that comes from outside, but not over those of an iterator: a
+    generator, what `zip`, `map` and `enumerate` return, `module.parameters()`, a dictionary's `values()`. At
+    `for item in argument` it gives the function up, and nothing of it is compiled; other uses end the graph (GB0811).
+    Nothing says so. Iterators that the compiled code makes itself are traced.
+
+    ## Example
+    ```python
+    import torch
+
+    model = torch.nn.Linear(3, 3)
+
+    @torch.compile
+    def norm(tensors):
+        total = torch.zeros(())
+        for tensor in tensors:
+            total = total + tensor.square().sum()
+        return total
+
+    def run():
+        return norm(p.detach() * 0 for p in model.parameters())
+    ```
+
+    ## Use instead
+    ```python
+    import torch
+
+    model = torch.nn.Linear(3, 3)
+
+    @torch.compile
+    def norm(tensors):
+        total = torch.zeros(())
+        for tensor in tensors:
+            total = total + tensor.square().sum()
+        return total
+
+    def run():
+        return norm([p.detach() * 0 for p in model.parameters()])
+    ```
+
+    ## Versions
+    Measured: nothing is compiled on torch 2.6, 2.9, 2.13 and 2.15, for generators, `zip`, `map`, `enumerate`,
+    `itertools.chain`, `named_parameters()` and `dict.values()`. An iterator that is passed and not used costs nothing.
+    """
+
+    code = "PTS326"
+    name = "iterator-argument"
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return any(str(w).startswith("generator of ") for w in op.args.values())
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if isinstance(node, cst.Call):
+            for argument in self.arguments(node, op):
+                if argument.word.startswith("generator of ") and argument.use and " | " not in argument.word:
+                    self.given(argument, op)
+
+    def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
+        """In a loop or not, it is the same."""
+
+    def given(self, argument: Argument, op: Op) -> None:
+        value = argument.value
+        if isinstance(value, cst.GeneratorExp):
+            text = f"[{self.text(value.with_changes(lpar=(), rpar=()))}]"
+        else:
+            text = f"list({self.text(value)})"
+        self.report(
+            value,
+            self.shown(op, argument.key, "goes over it"),
+            f"{self.quote(value)} is no list: Dynamo does not go over its items, and {self.callee(op)} runs as plain "
+            "Python",
+            fixes=[self.fix("A list in its place: Dynamo goes over its items.", self.edit(value, text))],
+        )
