@@ -3,7 +3,8 @@
 Each folder given is copied, linted with `--fix --unsafe-fixes`, and every file that this changed is looked at:
 
 - it compiles;
-- it imports where it did before (in a process of its own, with what is installed beside this Python);
+- it imports where it did before (in a process of its own, with what is installed beside this Python or on PYTHONPATH;
+  where nothing could be imported before either, the table says so);
 - pyflakes finds no name in it that is undefined, unused or defined twice and was not so before;
 - no rule of pt2lint has more findings in it than before;
 - a second run changes nothing.
@@ -74,6 +75,13 @@ class Counts:
     again: int = 0
     seconds: float = 0
     wrong: list[str] = field(default_factory=list)
+
+    @property
+    def imports(self) -> str:
+        """How many of the changed files that could be imported before still can be, or that none was tested."""
+        if self.importable:
+            return f"{self.imported} of {self.importable}"
+        return "not tested: none imported before" if self.changed else "-"
 
 
 def lint(folder: Path, paths: list[str], *options: str) -> subprocess.CompletedProcess[str]:
@@ -177,7 +185,7 @@ def main() -> int:
         one = fix_package(folder.absolute(), options.every, work)
         print(
             f"| {one.name} | {one.files} | {one.findings} | {one.fixes} | {one.changed} | {one.compiled} "
-            f"| {one.imported} of {one.importable} | {one.names} | {one.new} | {one.again} |",
+            f"| {one.imports} | {one.names} | {one.new} | {one.again} |",
             flush=True,
         )
         for line in one.wrong:

@@ -7,6 +7,7 @@ import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from pt2lint.finding import Finding, Problem, RulePage
@@ -66,13 +67,15 @@ def check(
     judge: Judge | None = None,
     cache_folder: str | None = None,
     digests: bool = False,
+    among: Iterable[str] = (),
 ) -> Checked:
     """Lint the paths, each file with the settings nearest to it, and let `judge` give verdicts.
 
     Never raises for what is in the files; `texts` stands in place of files, `beside` in place of others that these
     import. What is found out about files is
     kept in `cache_folder`, if there is one. `digests` asks for those of the files, by which a fix knows later that a
-    file still is what was linted.
+    file still is what was linted. `among` are further files that these belong together with: a setting of the process
+    is made in one of all.
     """
     given = dict(texts or {})
     discovery = Discovery((path for path in paths if path not in given), configs, force_exclude)
@@ -99,6 +102,7 @@ def check(
         found = _judged(found, paths, judge, checked)
     of_file = {path: settings for settings, files in groups.values() for path in files}
     _read_sources(checked, found)
+    found = _once(checked, found, among, configs)
     _settle(checked, found, of_file, judge is not None)
     return checked
 
@@ -242,6 +246,29 @@ def _read_sources(checked: Checked, found: Iterable[Finding]) -> None:
             checked.sources[path] = read_source(path)[0].removeprefix("\ufeff")
         except (OSError, ValueError):
             continue  # the report then has no excerpt
+
+
+def _once(checked: Checked, found: list[Finding], among: Iterable[str], configs: Configs) -> list[Finding]:
+    """The findings, with a setting of the process as an edit in one file of a project at most."""
+    if not any(fix.is_setting and not fix.is_told for finding in found for fix in finding.fixes):
+        return found
+    from pt2lint.fixes.edit import EditError, read_source
+    from pt2lint.fixes.once import settings_once
+
+    @cache
+    def text_of(path: str) -> str:
+        if path not in checked.sources and path not in checked.texts:
+            try:
+                return read_source(path)[0]
+            except (OSError, EditError):
+                return ""
+        return checked.texts.get(path) or checked.sources.get(path, "")
+
+    def project_of(path: str) -> object:
+        # What a notebook sets holds in the notebook alone.
+        return path if path.endswith(".ipynb") else configs.of(os.path.dirname(path) or ".").root
+
+    return settings_once(found, [*dict.fromkeys([*checked.files, *among])], text_of, project_of)
 
 
 def _with_comments(checked: Checked) -> list[str]:

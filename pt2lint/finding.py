@@ -15,6 +15,9 @@ Verdict = Literal["confirmed", "refuted", "unreached", "failed"]
 Applicability = Literal["safe", "unsafe"]
 # How the description of a fix begins that avoids a finding's cost without repairing its cause.
 WAY_ROUND = "Way round"
+SETTING = (
+    f"{WAY_ROUND}, a setting for the whole process"  # of these, how those begin that set torch._dynamo.config
+)
 LEFT_TO_YOU = "`--fix` leaves that to you"  # what a fix says that pt2lint tells, and does not write
 OTHER_DRAWS = "other random numbers"  # what a fix says that draws them in another order
 SILENT = ("compiled code does not log", "Compiled code goes without it", "once for each compilation")
@@ -60,9 +63,19 @@ class Fix:
         return self.description.startswith(WAY_ROUND)
 
     @property
+    def is_setting(self) -> bool:
+        """Whether it sets what holds for the whole process."""
+        return self.description.startswith(SETTING)
+
+    @property
     def is_told(self) -> bool:
         """Whether --fix never writes it, proven or not: where it belongs only the reader knows."""
         return LEFT_TO_YOU in self.description
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether a tool may offer to write it: it was not disproved, and is not left to the reader."""
+        return bool(self.edits) and self.proven is not False and not self.is_told
 
     @property
     def draws_otherwise(self) -> bool:

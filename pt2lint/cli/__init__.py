@@ -588,7 +588,7 @@ def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifi
     def relint(texts: Any) -> Any:
         # A notebook's code is fixed in one round: an import that was added moves into its first cell.
         texts = {path: text for path, text in texts.items() if path not in checked.notebooks}
-        again = check([*texts], configs, texts=texts)
+        again = check([*texts], configs, texts=texts, among=checked.files)
         _narrow(options, again)
         return again.findings
 

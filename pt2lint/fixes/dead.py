@@ -32,14 +32,23 @@ def dead_imports(path: str, before: str, after: str) -> list[Edit]:
         return []
     lines = after.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     edits = []
+    whole: list[range] = []  # the lines of statements of which nothing stays
     for statement in new.body:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             local = [alias.asname or alias.name.split(".")[0] for alias in statement.names]
             kept = [alias for alias, name in zip(statement.names, local, strict=True) if name not in gone]
-            if len(kept) < len(local) and getattr(statement, "module", "") != "__future__":
+            if len(kept) == len(local) or getattr(statement, "module", "") == "__future__":
+                continue
+            if kept:
                 edit = _without(path, lines, statement, {a.asname or a.name for a in kept})
                 edits += [edit] if edit is not None else []
-    return edits
+            elif _is_plain(lines, statement):
+                end = (statement.end_lineno or statement.lineno) + 1
+                first = (
+                    whole.pop().start if whole and whole[-1].stop == statement.lineno else statement.lineno
+                )
+                whole.append(range(first, end))
+    return [*edits, *(_cut(path, lines, one) for one in whole)]
 
 
 def _read(tree: ast.Module) -> Iterator[str]:
@@ -53,19 +62,43 @@ def _read(tree: ast.Module) -> Iterator[str]:
     return iter(count)
 
 
+def _text(lines: list[str], statement: ast.stmt) -> str:
+    return "\n".join(lines[statement.lineno - 1 : statement.end_lineno])
+
+
+def _is_plain(lines: list[str], statement: ast.stmt) -> bool:
+    """Whether the statement has its lines for itself, and no comment speaks of it."""
+    text = _text(lines, statement)
+    above = lines[statement.lineno - 2] if statement.lineno > 1 else ""
+    below = (statement.end_lineno or statement.lineno) < len(lines)
+    return below and not ("#" in text or ";" in text or above.lstrip().startswith("#"))
+
+
+def _cut(path: str, lines: list[str], gone: range) -> Edit:
+    """The lines taken out, with the blank lines around them that would then part nothing."""
+    first, end = gone.start, gone.stop
+    above = first
+    while above > 1 and not lines[above - 2].strip():
+        above -= 1
+    if above == 1:  # the file would begin with blank lines
+        while end < len(lines) and not lines[end - 1].strip():
+            end += 1
+    elif above < first and end <= len(lines) and not lines[end - 1].strip():
+        return Edit(path, above, 1, end, 1, "")
+    return Edit(path, above if above == 1 else first, 1, end, 1, "")
+
+
 def _without(
     path: str, lines: list[str], statement: ast.Import | ast.ImportFrom, kept: set[str]
 ) -> Edit | None:
-    first, last = statement.lineno, statement.end_lineno or statement.lineno
-    text = "\n".join(lines[first - 1 : last])
+    """The statement with the kept names alone; None where that cannot be written."""
+    text = _text(lines, statement)
     try:
         made = cst.parse_statement(text)
     except cst.ParserSyntaxError:
         return None
-    if "#" in text or ";" in text or not isinstance(made, cst.SimpleStatementLine):
+    if not _is_plain(lines, statement) or not isinstance(made, cst.SimpleStatementLine):
         return None
-    if not kept:
-        return Edit(path, first, 1, last + 1, 1, "") if last < len(lines) else None
     (only,) = made.body
     if not isinstance(only, cst.Import | cst.ImportFrom) or isinstance(only.names, cst.ImportStar):
         return None
@@ -73,4 +106,5 @@ def _without(
     if not text.rstrip().endswith(")"):
         names[-1] = names[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
     new = cst.Module([made.with_changes(body=[only.with_changes(names=names)])]).code.rstrip("\n")
-    return Edit(path, first, 1, last, len(lines[last - 1]) + 1, new)
+    last = statement.end_lineno or statement.lineno
+    return Edit(path, statement.lineno, 1, last, len(lines[last - 1]) + 1, new)

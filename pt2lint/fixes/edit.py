@@ -111,9 +111,8 @@ def choose(
         fixes = [
             fix
             for fix in finding.fixes
-            if fix.edits
-            and not fix.is_told
-            and (fix.proven or (fix.proven is None and not proven_only))
+            if fix.is_usable
+            and (fix.proven or not proven_only)
             and (applicability == "unsafe" or fix.applicability == "safe" or fix.is_proven_repair)
         ]
         if not fixes or finding.verdict == "refuted":
@@ -451,7 +450,12 @@ def fix_findings(
         changed = False
         for path, new in made.items():
             old, text, encoding = result.texts[path]
-            new = apply_edits(new, dead_imports(path, text, new))
+            dead = dead_imports(path, text, new)
+            if dead:
+                try:
+                    new = checked(path, new, dead, encoding)
+                except EditError as error:
+                    result.refused.append(f"{error}; imports that nothing reads any more stay")
             if new == text or new in seen.setdefault(path, set()):
                 stopped.add(path)  # two fixes that undo each other
                 continue

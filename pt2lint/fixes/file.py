@@ -81,13 +81,23 @@ class File:
         return heads - {"", *Path(self.path).absolute().parts}
 
     @cached_property
-    def starts(self) -> bool:
-        """Whether a program starts here, or compiles: the file is a script, or calls torch.compile."""
+    def compiles(self) -> bool:
+        """Whether the file calls torch.compile."""
         names = {one.local: one.target for one in self.imports}
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Name | ast.Attribute) and _dotted(node, names) == "torch.compile":
-                return True
+        return any(
+            isinstance(node, ast.Name | ast.Attribute) and _dotted(node, names) == "torch.compile"
+            for node in ast.walk(self.tree)
+        )
+
+    @cached_property
+    def is_script(self) -> bool:
+        """Whether a program starts here."""
         return any(_is_main(statement) for statement in self.tree.body)
+
+    @property
+    def starts(self) -> bool:
+        """Whether a program starts here, or compiles."""
+        return self.is_script or self.compiles
 
     @cached_property
     def after_imports(self) -> int:

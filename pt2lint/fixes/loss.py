@@ -289,7 +289,9 @@ class _Match:
         after = end < len(self.old) and self.old[end].kind == INDENT and None in self.old[end].gap
         behind = start < len(self.new) and None in self.new[start].gap
         ahead = at < len(self.new) and None in self.new[at].gap
-        if first == end or at == start:
+        if start == 0 and at == 0:
+            fits = True  # blank lines part nothing at the start of a text
+        elif first == end or at == start:
             fits = not after or behind or ahead
         else:
             fits = (not after or behind) and (not before or self.old[first].kind != INDENT or ahead)

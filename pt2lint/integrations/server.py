@@ -271,7 +271,7 @@ class Server(LanguageServer):
         for finding in seen.at(range):
             about = [d for d in given if d.code == finding.code and d.range.start.line == finding.line - 1]
             for number, fix in enumerate(
-                fix for fix in finding.fixes if applies(fix, self.texts(uri, seen, fix))
+                fix for fix in finding.fixes if fix.is_usable and applies(fix, self.texts(uri, seen, fix))
             ):
                 action = lsp.CodeAction(f"{finding.code}: {title(fix)}", lsp.CodeActionKind.QuickFix, about)
                 action.edit = self.edits(uri, seen, fix.edits)

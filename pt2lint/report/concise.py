@@ -27,8 +27,11 @@ def _line(report: Report, finding: Finding) -> str:
     if finding.verdict:
         parts.append(reason(finding))
     if finding.fixes:
-        # A repair before what only avoids the cost, and what is proven before all.
-        first = min(finding.fixes, key=lambda fix: (fix.proven is False, not fix.proven, fix.is_way_round))
+        # A repair before what only avoids the cost, and what is proven before all but what --fix never writes.
+        first = min(
+            finding.fixes,
+            key=lambda fix: (fix.proven is False, fix.is_told, not fix.proven, fix.is_way_round),
+        )
         parts.append(f"fix ({standing(first)}): {first.description}")
     command = next_command(finding, report.asked)
     if command:

@@ -15,7 +15,7 @@ def next_command(finding: Finding, given: str = "") -> str | None:
     """
     path = shlex.quote(finding.path)
     again = f"{given} {path}" if given else path
-    usable = [fix for fix in finding.fixes if fix.edits and fix.proven is not False]
+    usable = [fix for fix in finding.fixes if fix.is_usable]
     if finding.code.startswith("PTX"):
         return f"pt2lint --fix {path}" if usable else None
     if finding.verdict is None:

@@ -185,6 +185,8 @@ def _result(
         properties["note"] = finding.note
     if finding.verdict:
         properties |= {"verdict": finding.verdict, "evidence": finding.evidence}
+    if told := [fix.description for fix in finding.fixes if fix.is_told]:
+        properties["byHand"] = told  # what a reader may do, and no tool by itself
     result = om.Result(
         rule_id=finding.code,
         rule_index=index[finding.code],
@@ -197,7 +199,7 @@ def _result(
         if finding.line <= len(fingerprints)
         else None,
         code_flows=[_flow(report, finding)] if finding.flow else None,
-        fixes=[_fix(report, fix) for fix in finding.fixes if fix.edits and fix.proven is not False] or None,
+        fixes=[_fix(report, fix) for fix in finding.fixes if fix.is_usable] or None,
         properties=properties,
     )
     if suppressed:

@@ -193,10 +193,11 @@ def _step(report: Report, step: Step | None, path: str) -> str:
 
 
 def standing(fix: Fix) -> str:
-    """What is known of a fix: safe or unsafe, and what came of trying it."""
+    """What is known of a fix: safe or unsafe, or left to the reader, and what came of trying it."""
+    kind = "by hand" if fix.is_told else fix.applicability
     if fix.proven is None:
-        return fix.applicability
-    return f"{fix.applicability}, {'proven' if fix.proven else 'tried: it does not hold here'}"
+        return kind
+    return f"{kind}, {'proven' if fix.proven else 'tried: it does not hold here'}"
 
 
 def summary(report: Report, style: Style = lambda text, name: text) -> str:
@@ -215,7 +216,7 @@ def summary(report: Report, style: Style = lambda text, name: text) -> str:
     # What each way to run it again writes: --verify --fix what was proven, and was no way round.
     fixable = {"--verify --fix": 0, "--fix": 0, "--fix --unsafe-fixes": 0}
     for finding in counting:
-        usable = [fix for fix in finding.fixes if fix.edits and fix.proven is not False and not fix.is_told]
+        usable = [fix for fix in finding.fixes if fix.is_usable]
         if any(fix.is_proven_repair for fix in usable):
             fixable["--verify --fix"] += 1
         elif any(fix.applicability == "safe" for fix in usable):

@@ -15,11 +15,14 @@ from typing import Any
 import pytest
 import torch
 
-from pt2lint.finding import Finding
+from pt2lint.check import check
+from pt2lint.finding import Edit, Finding
+from pt2lint.fixes import edit
 from pt2lint.fixes.edit import fix_findings
 from pt2lint.fixes.layout import broken
-from pt2lint.project.config import Settings
+from pt2lint.project.config import Configs, Settings
 from pt2lint.static.engine import lint
+from tests.fixes.lab import load
 
 HERE = Settings(target_torch=(2, 13))
 START = '\n\nif __name__ == "__main__":\n    print(1)\n'
@@ -270,6 +273,7 @@ def test_no_name_is_left_without_a_reader(tmp_path: Path) -> None:
     new = fixed(tmp_path, DEAD)
     assert "import copy" not in new
     assert "import random" not in new
+    assert new.startswith("import torch\n")
     path = tmp_path / "new.py"
     path.write_text(new)
     done = subprocess.run(
@@ -277,6 +281,50 @@ def test_no_name_is_left_without_a_reader(tmp_path: Path) -> None:
     )
     assert done.stdout == ""
     run(new)["M"]()(torch.ones(2))
+
+
+TAKES = """
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        return copy.deepcopy(x) + 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        ("import copy\n\nimport torch\n", "import torch\n"),
+        ("import os\n\nimport copy\n\nimport torch\n", "import os\n\nimport torch\n"),
+        ('"""Doc."""\n\nimport copy\n\nimport torch\n', '"""Doc."""\n\nimport torch\n'),
+        ("import torch\nimport copy\n", "import torch\n"),
+        ("# for copies\nimport copy\n\nimport torch\n", "# for copies\nimport copy\n\nimport torch\n"),
+        ("import copy; import os\nimport torch\n", "import copy; import os\nimport torch\n"),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_dead_import_goes_with_the_blank_lines_that_it_parted(
+    tmp_path: Path, head: str, expected: str, end: str
+) -> None:
+    path = tmp_path / "m.py"
+    path.write_bytes((head + TAKES).replace("\n", end).encode())
+    done = fix_findings(findings(path, head + TAKES), "unsafe")
+    assert not done.refused
+    assert done.texts[str(path)][1].startswith((expected + "\n\nclass M").replace("\n", end))
+
+
+def test_what_takes_dead_imports_out_is_checked_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An edit that takes more than it says is not made; the fix is."""
+    greedy = Edit("m.py", 1, 1, 3, 1, "", replaces=((1, 1, 1, 12),))
+    monkeypatch.setattr(edit, "dead_imports", lambda path, before, after: [greedy])
+    path = tmp_path / "m.py"
+    path.write_text("import copy\nimport os\nimport torch\n" + TAKES)
+    done = fix_findings(findings(path, path.read_text()), "unsafe")
+    new = done.texts[str(path)][1]
+    assert new.startswith("import copy\nimport os\nimport torch\n")
+    assert "deepcopy" not in new
+    assert len(done.refused) == 1
+    assert "imports that nothing reads any more stay" in done.refused[0]
 
 
 def test_disable_and_settings_of_the_process_are_told(tmp_path: Path) -> None:
@@ -374,3 +422,95 @@ def test_broken_lines_say_the_same(limit: int) -> None:
             lines = broken(line, limit, "    ")
             new = dedent("\n".join(lines)) if line.strip() else line
             assert ast.dump(ast.parse(new)) == tree
+
+
+MODEL = """import torch
+
+
+class {name}(torch.nn.Module):
+    def forward(self, x):
+        return self.take(x, x.sum().item())
+
+    def take(self, x, count):
+        return x * count
+
+
+model = torch.compile({name}())
+"""
+
+
+@pytest.mark.parametrize("place", ["a.py", "main.py", "z.py"])
+def test_a_setting_is_made_once_in_a_project(tmp_path: Path, place: str) -> None:
+    """In the file that starts and compiles, else in the first that compiles; elsewhere it is told, now and later."""
+    (tmp_path / "pyproject.toml").write_text("")
+    names = ["a.py", "b.py", "main.py", "z.py"]
+    for number, name in enumerate(names):
+        started = START if name == place and place != "a.py" else ""
+        (tmp_path / name).write_text(MODEL.format(name=f"M{number}") + started)
+    configs = Configs()
+    before = check([str(tmp_path)], configs).findings
+    written = [one.path for one in before for fix in one.fixes if fix.is_setting and fix.is_usable]
+    told = [fix.description for one in before for fix in one.fixes if fix.is_setting and fix.is_told]
+    assert written == [str(tmp_path / place)]
+    assert len(told) == 3
+    assert all(place in one for one in told)
+    command = [sys.executable, "-m", "pt2lint", "--no-cache", "--exit-zero", "--fix", "--unsafe-fixes", "."]
+    for _ in range(2):
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+        made = [name for name in names if "_dynamo.config" in (tmp_path / name).read_text()]
+        assert made == [place]
+    after = check([str(tmp_path)], configs).findings
+    assert len(after) == 3
+    assert all(place in fix.description for one in after for fix in one.fixes if fix.is_setting)
+
+
+def test_a_setting_of_one_project_is_not_another_ones(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "pyproject.toml").write_text("[tool.pt2lint]\n")
+        (tmp_path / folder / "m.py").write_text(MODEL.format(name="M"))
+    found = check([str(tmp_path)], Configs()).findings
+    assert [fix.is_usable for one in found for fix in one.fixes if fix.is_setting] == [True, True]
+
+
+PRINTS = """import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        {call}
+        return x + 1
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'print("batch", x.shape[0], "of", x.dtype)',
+        'print(len(x), x.shape[0] * 2, f"{x.size(0):5d} {x}")',
+    ],
+)
+@pytest.mark.parametrize("backend", ["eager", "inductor"])
+def test_a_size_that_is_printed_stays_a_symbol(
+    tmp_path: Path, call: str, backend: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Printed in the graph it must not make a graph of its own for each size."""
+    text = PRINTS.format(call=call)
+    new = fixed(tmp_path, text)
+    assert "_higher_order_ops.print" in new
+    before, after = run(text)["M"](), load(new).M()
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    compiled = torch.compile(after, backend=backend, fullgraph=True)
+    for size in (3, 5, 6, 9):
+        capfd.readouterr()
+        before(torch.ones(size, 2))
+        expected = capfd.readouterr().out
+        compiled(torch.ones(size, 2))
+        assert capfd.readouterr().out == expected
+    # One graph for the first size, one for all the others.
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 2
+
+
+def test_sizes_that_the_operator_does_not_take_are_not_printed_with_it(tmp_path: Path) -> None:
+    assert "_higher_order_ops" not in fixed(tmp_path, PRINTS.format(call="print(x.shape)"))

@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pt2lint.finding import Problem, Step
+from pt2lint.finding import LEFT_TO_YOU, Problem, Step
 from pt2lint.report import render, sarif
 from pt2lint.report.line_hash import line_hashes
 from pt2lint.report.place import Place, repository_root, uris
@@ -76,6 +76,15 @@ def test_a_result_has_its_place_flow_and_fix() -> None:
     [replacement] = result["fixes"][0]["artifactChanges"][0]["replacements"]
     assert replacement["deletedRegion"] == {"startLine": 5, "startColumn": 19, "endLine": 5, "endColumn": 26}
     assert result["partialFingerprints"]["primaryLocationLineHash"] == line_hashes(CODE)[4]
+
+
+def test_what_is_left_to_the_reader_is_no_fix_to_apply() -> None:
+    told = replace(ITEM.fixes[0], description=f"Way round: {LEFT_TO_YOU}", proven=True)
+    result = result_of(replace(ITEM, fixes=(told,)))
+    assert "fixes" not in result
+    assert result["properties"]["byHand"] == [told.description]
+    assert len(result_of(replace(ITEM, fixes=(told, ITEM.fixes[0])))["fixes"]) == 1
+    assert "byHand" not in result_of(ITEM)["properties"]
 
 
 def test_the_level_is_said_even_where_it_is_the_default() -> None:

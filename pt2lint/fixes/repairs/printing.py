@@ -46,8 +46,9 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
 def print_in_graph(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
     """`print("x", t)` as `torch._higher_order_ops.print("x {!s}", t)`, which is part of the graph.
 
-    From torch 2.13 on. Refused with `sep`, `end`, `file`, starred arguments, and values that are neither
-    tensors nor numbers. Unsafe only in that the operator's name is private to torch: it prints the same text.
+    From torch 2.13 on. Numbers are operands as tensors are: in an f-string a size would become a constant of the
+    graph, compiled anew for each. Refused with `sep`, `end`, `file`, starred arguments, and values that are neither
+    tensors nor numbers (a whole `x.shape` among them). Unsafe only in that the operator's name is private to torch: it prints the same text.
     """
     kind = kind or guess(function)
     if not isinstance(node.func, cst.Name) or node.func.value != "print" or "print" in function.imports:
@@ -74,7 +75,7 @@ def print_in_graph(function: FunctionCode, node: cst.Call, kind: Kind | None = N
         field.text if field.what == "text" or not shaped else f"{{{field.text}}}" for field in fields
     )
     name, imports = torch_name(function, "torch._higher_order_ops.print")
-    given = [field.value for field in fields if field.what == "tensor"]
+    given = [field.value for field in fields if field.what == "operand"]
     call = f"{name}({', '.join([('f' if shaped else '') + quote + text + quote, *given])})"
     edits = (*imports, *rewrite(function, {node: cst.parse_expression(call)}))
     return fix(
@@ -83,10 +84,10 @@ def print_in_graph(function: FunctionCode, node: cst.Call, kind: Kind | None = N
 
 
 class _Field(NamedTuple):
-    """A part of the text printed: as it is, a tensor (`text` is its field in braces), or an expression that
-    is known without any tensor's values, and goes into an f-string."""
+    """A part of the text printed: as it is, an operand of the graph (a tensor, or a number, which may be a size; `text`
+    is its field in braces), or an expression that is the same for all inputs, and goes into an f-string."""
 
-    what: Literal["text", "tensor", "static"]
+    what: Literal["text", "operand", "static"]
     text: str
     value: str = ""
 
@@ -107,11 +108,14 @@ def _fields(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> lis
 def _value(function: FunctionCode, node: cst.BaseExpression, kind: Kind, how: str) -> list[_Field] | Refusal:
     text = source(function, node)
     if kind(node).startswith("tensor"):
-        return [_Field("tensor", f"{{{how}}}", text)]
-    if isinstance(node, cst.Attribute) and node.attr.value in ("shape", "dtype", "device", "ndim"):
+        return [_Field("operand", f"{{{how}}}", text)]
+    if isinstance(node, cst.Attribute) and node.attr.value in ("dtype", "device", "ndim"):
         return [_Field("static", text + how.removeprefix("!s"))]
+    if isinstance(node, cst.Attribute) and node.attr.value == "shape":
+        # In an f-string each size would be a constant of the graph, and the operator takes no tuple.
+        return Refusal(f"`{text}` holds sizes of an input")
     if kind(node) in ("int", "float", "bool") and "\n" not in text:  # a str may hold braces
-        return [_Field("static", text + how.removeprefix("!s"))]
+        return [_Field("operand", f"{{{how}}}", text)]
     return Refusal(f"`{text}` is not known to be a tensor or a constant")
 
 
