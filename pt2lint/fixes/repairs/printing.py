@@ -48,7 +48,8 @@ def print_in_graph(function: FunctionCode, node: cst.Call, kind: Kind | None = N
 
     From torch 2.13 on. Numbers are operands as tensors are: in an f-string a size would become a constant of the
     graph, compiled anew for each. Refused with `sep`, `end`, `file`, starred arguments, and values that are neither
-    tensors nor numbers (a whole `x.shape` among them). Unsafe only in that the operator's name is private to torch: it prints the same text.
+    tensors nor numbers (a whole `x.shape` among them). Unsafe only in that the operator's name is private to torch: it
+    prints the same text.
     """
     kind = kind or guess(function)
     if not isinstance(node.func, cst.Name) or node.func.value != "print" or "print" in function.imports:
