@@ -67,7 +67,10 @@ def targets(path: str, spec: dict[str, Any], say: Callable[[str], None]) -> list
         else:
             continue
         if target is None:
-            say(f"{name}: no inputs could be made up; add an example_inputs() to the file, or give --inputs")
+            say(
+                f'{name}: no inputs could be made up; run a script that calls it (--run "SCRIPT.py"), '
+                "add an example_inputs() to the file, or give --inputs"
+            )
         else:
             found.append(target)
     return found

@@ -143,7 +143,14 @@ class Calls:
                 return self.apply(func.inner, args, kwargs, node, frame, spread)
             for hear in self.at.events.called_compiled:
                 hear(func, args, kwargs, node, frame)
-            return self.apply(func.inner, args, kwargs, node, entry(frame.module, frame.unit), spread)
+            # Where the library's own function is compiled on its own (`torch.compile(optimizer.step)`), no code of
+            # the project is in what is compiled.
+            foreign = isinstance(func.inner, Ext)
+            self.at.notebook.quiet += foreign
+            try:
+                return self.apply(func.inner, args, kwargs, node, entry(frame.module, frame.unit), spread)
+            finally:
+                self.at.notebook.quiet -= foreign
         if func.how == "disabled":
             if self.at.notebook.listens("call disabled", frame):
                 self.at.notebook.note(node, "call disabled", frame)
