@@ -1,0 +1,20 @@
+"""Training with gradients and evaluation without: compiled for each once, which is meant."""
+
+import torch
+
+model = torch.compile(torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.1)))
+
+
+@torch.no_grad()
+def evaluate():
+    model.eval()
+    loss = model(torch.ones(2, 4)).sum()
+    model.train()
+    return loss
+
+
+def run():
+    for _epoch in range(4):
+        for _ in range(3):
+            model(torch.ones(2, 4)).sum().backward()
+        evaluate()
