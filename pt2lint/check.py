@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pt2lint.finding import Finding, Problem, RulePage
+from pt2lint.finding import Finding, Problem, RulePage, Severity
 from pt2lint.project import suppress
 from pt2lint.project.config import Configs, Settings
 from pt2lint.project.discover import Discovery
@@ -45,6 +45,7 @@ class Checked:
     pages: dict[str, RulePage] = field(default_factory=dict)
     watched: list[str] = field(default_factory=list)
     runs: Sequence[Run] = ()
+    fail_on: dict[str, Severity] = field(default_factory=dict)  # by file, what the settings say
     digests: dict[str, bytes] = field(default_factory=dict)  # of each file as it was before it was linted
 
     @property
@@ -53,8 +54,12 @@ class Checked:
 
     @property
     def status(self) -> int:
-        """The exit status: 2 where something could not be done, else 1 where a finding counts, else 0."""
-        return 2 if self.problems else int(any(finding.counts for finding in self.findings))
+        """The exit status: 2 where something could not be done, else 1 where a finding fails the run, else 0."""
+        return (
+            2
+            if self.problems
+            else int(any(f.fails(self.fail_on.get(f.path, "warning")) for f in self.findings))
+        )
 
 
 def check(
@@ -316,7 +321,11 @@ def _settle(
         if settings is None:
             continue
         marks = suppress.comments(checked.sources.get(path, ""))
-        kept, silenced = (_assumed(part, settings) for part in suppress.split(findings, marks))
+        checked.fail_on[path] = settings.fail_on  # type: ignore[assignment]
+        kept, silenced = (
+            [_weighed(finding, settings) for finding in _assumed(part, settings)]
+            for part in suppress.split(findings, marks)
+        )
         if path in of_file and path not in broken:
             kept += suppress.unused(path, marks, _looked_for(settings, path, checked.pages, verified))
         checked.findings += [finding for finding in kept if _shown(finding, settings)]
@@ -333,6 +342,18 @@ def _assumed(findings: Sequence[Finding], settings: Settings) -> list[Finding]:
 
     held = [parse(text) for text in settings.assume]
     return [left for finding in findings if (left := assumed(finding, held)) is not None]
+
+
+def _weighed(finding: Finding, settings: Settings) -> Finding:
+    """The finding with the severity that it has here: as the settings say of the longest prefix of its code, else a
+    note where it seldom happens or is meant."""
+    chosen = max(
+        ((len(code), level) for code, level in settings.severity if finding.code.startswith(code)),
+        default=None,
+    )
+    if chosen is not None:
+        return replace(finding, severity=chosen[1])  # type: ignore[arg-type]
+    return replace(finding, severity="note") if finding.note else finding
 
 
 def _shown(finding: Finding, settings: Settings) -> bool:

@@ -144,8 +144,19 @@ class Finding:
         return f"{self.message} ({self.only_where})" if self.when else self.message
 
     @property
+    def is_note(self) -> bool:
+        """Whether it is shown on request only: right, but little worth, and no run has met it."""
+        return self.severity == "note" and self.verdict != "confirmed"
+
+    def fails(self, level: Severity) -> bool:
+        """Whether the finding makes the exit status 1 where findings of that severity and above do."""
+        ranks = ("note", "warning", "error")
+        severity = "warning" if self.severity == "note" and not self.is_note else self.severity
+        return self.counts and ranks.index(severity) >= ranks.index(level)
+
+    @property
     def counts(self) -> bool:
-        """Whether the finding makes the exit status 1: all but what Dynamo refuted."""
+        """Whether it is a finding: all but what Dynamo refuted."""
         return self.verdict != "refuted"
 
     @property

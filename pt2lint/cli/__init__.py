@@ -35,7 +35,7 @@ With --verify it RUNS the code it is given, in a child process, and says of each
   pt2lint rule PTB103                      what a code means and what to write instead
 """
 EPILOG = """\
-Exit status: 0 nothing found, 1 findings (those that Dynamo refuted do not count), 2 something could not be
+Exit status: 0 nothing found, 1 findings (notes, and those that Dynamo refuted, do not count), 2 something could not be
 done (said on stderr; all else is still checked).
 Silence a line with `# noqa: PTB103` or `# pt2lint: ignore[PTB103]`.
 Settings: [tool.pt2lint] in pyproject.toml.
@@ -241,6 +241,16 @@ def _parser() -> argparse.ArgumentParser:
     add("--output", metavar="FILE", help="write the report there")
     add("--report", metavar="FILE", help="write a page (HTML) there: the source, each line with its FX graph")
     add("--also-text", action="store_true", help="with --output: print the text report as well")
+    add(
+        "--notes",
+        action="store_true",
+        help="tell in full what is right but little worth: once, off by default, meant",
+    )
+    add(
+        "--fail-on",
+        choices=("note", "warning", "error"),
+        help="the lowest severity that makes the exit status 1 (default: warning)",
+    )
     add("--statistics", action="store_true", help="print only how many findings each code has")
     add("--show-suppressed", action="store_true", help="list what comments silence too")
     add("--exit-zero", action="store_true", help="exit status 0 although there are findings")
@@ -365,6 +375,8 @@ def _overrides(options: argparse.Namespace) -> dict[str, Any]:
             given["roots"], given["root_names"] = parse_roots(options.roots.split(","))
         except ValueError as error:
             raise _UsageError(f"--roots {options.roots}: it {error}") from None
+    if options.fail_on:
+        given["fail_on"] = options.fail_on
     if options.assume:
         try:
             items = [item.strip() for text in options.assume for item in text.split(",") if item.strip()]
@@ -534,7 +546,7 @@ def _add_noqa(checked: Checked) -> int:
     done: dict[str, int] = {}
     by_path: dict[str, list[Any]] = {}
     for finding in checked.findings:
-        if finding.counts and finding.code != "PTX001":
+        if finding.counts and finding.code != "PTX001" and not finding.is_note:
             by_path.setdefault(finding.path, []).append(finding)
     for path, findings in by_path.items():
         try:
@@ -593,7 +605,7 @@ def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifi
         return again.findings
 
     fixed = fix_findings(
-        checked.findings,
+        [finding for finding in checked.findings if options.notes or not finding.is_note],
         "unsafe" if options.unsafe_fixes else "safe",
         verified,
         None if verified else relint,
@@ -718,6 +730,7 @@ def _report(options: argparse.Namespace, checked: Checked) -> Report:
         sources=checked.sources,
         uris=uris(named, root),
         cells=checked.cells,
+        show_notes=options.notes,
         suppressed=checked.suppressed if options.show_suppressed else (),
         problems=checked.problems,
         notes=checked.notes,

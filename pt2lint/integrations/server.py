@@ -42,7 +42,7 @@ STACK = 256 * 2**20  # bytes: code may be nested deeply, and a thread's own stac
 SEVERITIES = {
     "error": lsp.DiagnosticSeverity.Error,
     "warning": lsp.DiagnosticSeverity.Warning,
-    "note": lsp.DiagnosticSeverity.Information,
+    "note": lsp.DiagnosticSeverity.Hint,
 }
 FIX_ALL = "source.fixAll.pt2lint"
 _CODE = re.compile(r"\b[A-Z]{3,}[0-9]{3}\b")

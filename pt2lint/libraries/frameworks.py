@@ -48,6 +48,14 @@ def prepared(call: Call) -> Value:
 
 
 LIBRARIES = (
+    Library(
+        "torchmetrics",
+        roles={"seldom compiled": ("torchmetrics.Metric", "torchmetrics.metric.Metric")},
+    ),
+    Library(
+        "torchvision",
+        roles={"seldom compiled": ("torchvision.transforms.v2.Transform",)},
+    ),
     Library("lightning", roles={"module base": ("*LightningModule",)}),
     Library(
         "transformers",

@@ -73,6 +73,7 @@ ROLES = {
     "only of tensors": "a method that, in code that Dynamo traces, only tensors have",
     "tells a tensor": "an attribute of tensors that Python's own objects have not",
     "mode": "tells how a module, or torch, is run: for training, in mixed precision; all meet either",
+    "seldom compiled": "a class of modules that run beside a model, and that nobody compiles",
     "counts items": "gives items with their number before them",
     "takes a tensor first": "a function whose first argument is a tensor",
     "indifferent": "what it is given does not matter",

@@ -17,6 +17,7 @@ from typing import Any
 from pt2lint.finding import Problem
 from pt2lint.project import patterns
 
+LEVELS = ("note", "warning", "error")
 ROOTS = ("modules", "explicit", "tensors")
 _TORCH = re.compile(r"(\d{1,4})\.(\d{1,4})(?![^.+\w])", re.ASCII)
 _NAME = re.compile(r"\w+(\.\w+)*:\w+(\.\w+)?|\w+(\.\w+)+")
@@ -50,7 +51,8 @@ class Settings:
     explicitly), "explicit", or "tensors" (also functions whose parameters are tensors); `root_names` are
     functions, methods and classes that count as compiled besides ("train.step"). `rule_paths` are
     folders of further rules, `assume` what holds where the code runs
-    (pt2lint/project/assume.py), `models` folders of files that say what libraries do. `verify` is the
+    (pt2lint/project/assume.py), `severity` the severity of codes or prefixes, whatever the place says; `fail_on` the
+    lowest one that makes the exit status 1, `models` folders of files that say what libraries do. `verify` is the
     table for `--verify`. `source` is the file that they were read from, as it is shown ("": none
     was).
     """
@@ -68,6 +70,8 @@ class Settings:
     models: tuple[str, ...] = ()
     pedantic: bool = False
     assume: tuple[str, ...] = ()
+    severity: tuple[tuple[str, str], ...] = ()
+    fail_on: str = "warning"
     verify: Mapping[str, Any] = field(default_factory=dict, hash=False)
     root: str = "."
     source: str = field(default="", compare=False)
@@ -201,6 +205,24 @@ def parse_roots(value: object) -> tuple[str, tuple[str, ...]]:
     return kinds[0] if kinds else ROOTS[0], good
 
 
+def _level(value: object) -> str:
+    if value not in LEVELS:
+        raise ValueError(f"should be one of {', '.join(LEVELS)}")
+    return str(value)
+
+
+def _severities(value: object) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, dict):
+        raise ValueError('should be a table, as in {"PTB101" = "note"}')
+    read: list[tuple[str, str]] = []
+    for codes, level in value.items():
+        try:
+            read += [(code, _level(level)) for code in parse_codes(codes)]
+        except ValueError as error:
+            raise ValueError(f'at "{codes}" {error}') from None
+    return tuple(read)
+
+
 def parse_assumptions(value: object) -> tuple[str, ...]:
     """A list such as ["training", "dtype=float16"]; raises PartlyWrong where one of them says nothing."""
     from pt2lint.project.assume import parse
@@ -257,6 +279,8 @@ KEYS: dict[str, Callable[[object], Any]] = {
     "models": _strings,
     "pedantic": _flag,
     "assume": parse_assumptions,
+    "severity": _severities,
+    "fail-on": _level,
     "verify": _table,
 }
 

@@ -29,7 +29,7 @@ total = x.sum()  # noqa: PTB103
 total = x.sum()
 ```
 """,
-    severity="note",
+    severity="warning",
 )
 
 VERIFY_PAGES = (

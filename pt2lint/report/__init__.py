@@ -38,6 +38,7 @@ class Report:
     root (see `pt2lint.report.place.uris`), `cells` to the places of a notebook's joined lines. `traced` says where
     a verified run put the lines of the code as it is, `traced_after` those of `fixed`, the files with the proven
     fixes in them. `asked` are the options of --verify that the run was given, as a shell takes them.
+    `show_notes` says that notes are told in full.
     """
 
     findings: Sequence[Finding]
@@ -55,6 +56,12 @@ class Report:
     traced_after: Sequence[Traced] = ()
     fixed: Mapping[str, str] = field(default_factory=dict)
     asked: str = ""
+    show_notes: bool = True
+
+    @property
+    def told(self) -> list[Finding]:
+        """The findings that a reader sees one by one: notes where they are asked for."""
+        return [f for f in self.findings if self.show_notes or not f.is_note]
 
     def uri(self, path: str) -> str:
         """The file's path in the repository, `/` separated."""

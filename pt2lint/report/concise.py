@@ -14,7 +14,7 @@ def render(report: Report) -> str:
 
     Confirmed findings come first, the costliest of them before the others, as in the text report.
     """
-    lines = [_line(report, finding) for finding in costliest_first(report.findings)]
+    lines = [_line(report, finding) for finding in costliest_first(report.told)]
     lines += [_line(report, finding) + " | suppressed" for finding in report.suppressed]
     lines += [f"note: {_one_line(note)}" for note in report.notes]
     return "".join(line + "\n" for line in [*lines, summary(report)])

@@ -11,7 +11,7 @@ COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 def render(report: Report) -> str:
     """One command a line. What Dynamo refuted is left out: an annotation would be a false alarm."""
-    return "".join(_command(report, finding) + "\n" for finding in report.findings if finding.counts)
+    return "".join(_command(report, finding) + "\n" for finding in report.told if finding.counts)
 
 
 def _command(report: Report, finding: Finding) -> str:

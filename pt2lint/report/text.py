@@ -43,7 +43,7 @@ def blocks(report: Report) -> list[str]:
     Where verdicts were given, what is confirmed comes first, and of that what costs most.
     """
     style = _styled if report.colour else _plain
-    shown = [_block(report, finding, style) for finding in costliest_first(report.findings)]
+    shown = [_block(report, finding, style) for finding in costliest_first(report.told)]
     return shown + [_block(report, finding, style, suppressed=True) for finding in report.suppressed]
 
 
@@ -130,6 +130,8 @@ def _told(report: Report, finding: Finding, style: Style) -> Iterator[str]:
             yield f"{equals}cost: {cost}"
     if finding.confidence == "low":
         yield f"{equals}low confidence: shown because of --pedantic or a verdict"
+    if finding.severity == "note" and finding.note:
+        yield f"{equals}note: {shown(finding.note)}"
     if finding.when:
         yield f"{equals}{shown(finding.only_where)}"
     steps = _shortened(finding.flow)
@@ -202,16 +204,20 @@ def standing(fix: Fix) -> str:
 
 def summary(report: Report, style: Style = lambda text, name: text) -> str:
     """The last line: how many findings, with which verdicts, and what can be fixed how."""
-    counting = [finding for finding in report.findings if finding.counts]
+    told = report.told
+    counting = [finding for finding in told if finding.counts]
+    notes = len(report.findings) - len(told)
     files = f"{report.files} file{'' if report.files == 1 else 's'}"
-    verdicts = Counter(finding.verdict for finding in report.findings if finding.verdict)
-    told = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS if verdicts[verdict])
-    told += ", the costliest first" if verdicts["confirmed"] > 1 else ""
-    if not report.findings:
+    verdicts = Counter(finding.verdict for finding in told if finding.verdict)
+    judged = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS if verdicts[verdict])
+    judged += ", the costliest first" if verdicts["confirmed"] > 1 else ""
+    if not told:
         text = style(f"Nothing found in {files}.", "green")
     else:
         count = len(counting)
-        text = f"Found {count} finding{'' if count == 1 else 's'} in {files}" + (f" ({told})" if told else "")
+        text = f"Found {count} finding{'' if count == 1 else 's'} in {files}" + (
+            f" ({judged})" if judged else ""
+        )
         text += "."
     # What each way to run it again writes: --verify --fix what was proven, and was no way round.
     fixable = {"--verify --fix": 0, "--fix": 0, "--fix --unsafe-fixes": 0}
@@ -228,6 +234,9 @@ def summary(report: Report, style: Style = lambda text, name: text) -> str:
         text += (
             " " + ", ".join([ways[0].format("can be fixed"), *(way.format("more") for way in ways[1:])]) + "."
         )
+    if notes:
+        counted, them = ("1 note", "it") if notes == 1 else (f"{notes} notes", "them")
+        text += f" {counted}, right but little worth: --notes shows {them}."
     if report.suppressed:
         text += f" {len(report.suppressed)} suppressed."
     if report.problems:

@@ -305,7 +305,7 @@ class GraphBreak(Rule):
             message += f"; inside {where} Dynamo then gives up the whole function"
         elif op.caller:
             message += f"; called inside {op.caller}, which Dynamo then gives up as a whole"
-        worse = bool(op.inside or op.caller)
+        worse = bool(op.inside or op.caller) and self.severity != "note"  # what is meant stays meant
         self.report(node, op, message, fixes=self.fixes(node), severity="error" if worse else None)
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:

@@ -12,7 +12,7 @@ from pt2lint.libraries.model import Models
 from pt2lint.op import Op
 from pt2lint.static.interpreter.context import Context
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.guards import rare, told
+from pt2lint.static.interpreter.guards import SELDOM, Guard, rare, told
 from pt2lint.static.interpreter.notebook import Key, Notebook
 from pt2lint.static.observers import EVERY
 from pt2lint.static.source.modules import ClassInfo, Module, Project
@@ -135,13 +135,20 @@ class Interpreter:
         instance = self.at.objects.instance(cls)
         called = owner is cls and node in self.at.functions.reached
         self.at.notebook.doubt += called
-        self.at.calls.roots.root(self.at.classes.method_value(owner, node, instance), "forward")
+        seldom = (Guard("", SELDOM),) if self.is_seldom_compiled(cls) else ()
+        self.at.calls.roots.root(self.at.classes.method_value(owner, node, instance), "forward", seldom)
         self.at.notebook.doubt -= called
         if "__call__" in cls.methods:
             self.at.calls.roots.root(
-                self.at.classes.method_value(cls, cls.methods["__call__"], instance), "__call__"
+                self.at.classes.method_value(cls, cls.methods["__call__"], instance), "__call__", seldom
             )
         self.run_compiled_methods(cls)
+
+    def is_seldom_compiled(self, cls: ClassInfo) -> bool:
+        """Whether its base class says that it runs beside a model: a metric, a transform of data."""
+        own, external, _ = self.at.classes.bases(cls)
+        names = [*external, *(f"{base.module.name}.{base.name}" for base in own)]
+        return any(self.at.models.plays(name, "seldom compiled") for name in names)
 
     def run_compiled_methods(self, cls: ClassInfo) -> None:
         for node in cls.methods.values():

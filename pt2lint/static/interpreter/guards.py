@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 MAX_TOLD = 3
 LONGEST = 72  # characters of one condition
 # What is asked for, what a reader wants to know first before what he wants to know last.
-DTYPE, MODE, OFF, FLAG, ARGUMENT, TYPE, ONCE, RAISES = range(8)
-RARE = {OFF: "off by default", ONCE: "once", RAISES: "on an error path"}
+DTYPE, MODE, OFF, FLAG, ARGUMENT, TYPE, ONCE, RAISES, SELDOM = range(9)
+RARE = {
+    OFF: "off by default",
+    ONCE: "once",
+    RAISES: "on an error path",
+    SELDOM: "in code that is seldom compiled",
+}
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq,

@@ -20,6 +20,7 @@ from pt2lint.static.values import (
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
+    from pt2lint.static.interpreter.guards import Path
     from pt2lint.static.source.modules import ClassInfo
 
 
@@ -29,8 +30,9 @@ class Roots:
         self.settings: dict[int, tuple[Value, dict[str, str]]] = {}
         self._seen: dict[Any, Value] = {}
 
-    def root(self, value: Value, name: str | None) -> None:
-        """Interpret a callable as Dynamo's entry point, its parameters being what the code says of them."""
+    def root(self, value: Value, name: str | None, guards: Path = ()) -> None:
+        """Interpret a callable as Dynamo's entry point, its parameters being what the code says of them; `guards` is
+        what the reader shall know of it."""
         if isinstance(value, Wrapped):
             if value.how == "compiled":
                 self.root(value.inner, name)
@@ -50,6 +52,7 @@ class Roots:
         for hear in self.at.events.compiled:
             hear(value, None, None)
         frame = entry(value.module, unit_of(value.node))
+        frame.guards = guards
         a = value.node.args
         args = self.at.functions.seeds(value, frame)
         kwargs = {
@@ -71,7 +74,7 @@ class Roots:
         self.at.calls.apply(value, args, kwargs, value.node, frame)
         if original is not None:
             # A decorator's wrapper passes on `*args`: the function itself knows its parameters better.
-            self.root(original, name)
+            self.root(original, name, guards)
 
     def undecorated(self, value: Func) -> Func | None:
         """The function that a decorator's wrapper stands for, bound alike."""

@@ -197,7 +197,7 @@ class Statements:
                 left.append(frame.guards)
         # What follows runs under the test where one branch returns; an error is nothing that code waits for.
         one = len(left) == 1 and not (undecided and (fails(node.body) or fails(node.orelse)))
-        frame.guards = left[0] if one else before
+        frame.guards = tuple(g for g in left[0] if g.text or g in before) if one else before
         if not paths:
             return False
         merge_env(env, paths)
