@@ -605,7 +605,7 @@ def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifi
         return again.findings
 
     fixed = fix_findings(
-        [finding for finding in checked.findings if options.notes or not finding.is_note],
+        checked.findings,
         "unsafe" if options.unsafe_fixes else "safe",
         verified,
         None if verified else relint,
