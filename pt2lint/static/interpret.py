@@ -194,8 +194,10 @@ class Interpreter:
 
         held = self.at.conditions.guards.settled()
 
-        def finished(path: str, unit: Unit, key: Key, op: Op) -> Op:
+        def finished(path: str, unit: Unit, key: Key, op: Op) -> Op | None:
             guards = self.at.notebook.holds(path, unit, key, held)
+            if guards is None:
+                return None
             op = op._replace(when=told(guards), rare=rare(guards)) if guards else op
             for more in finish:
                 op = more(op, path)
@@ -203,7 +205,11 @@ class Interpreter:
 
         return {
             path: {
-                unit: [finished(path, unit, key, op) for key, op in noted.items()]
+                unit: [
+                    op
+                    for key, noted_op in noted.items()
+                    if (op := finished(path, unit, key, noted_op)) is not None
+                ]
                 for unit, noted in units.items()
             }
             for path, units in self.at.notebook.notes.items()

@@ -116,3 +116,12 @@ def test_what_is_off_runs_once_or_ends_in_an_error_says_so(tmp_path: Path) -> No
     fails = f"if mask is not None:\n    y = {ITEM}\n    raise ValueError(y)"
     assert [note for _, note in when(tmp_path, fails)] == ["on an error path"]
     assert [note for _, note in when(tmp_path, f"if mask is not None:\n    {ITEM}")] == [""]
+
+
+@pytest.mark.parametrize("again", ["not self.training", "torch.is_autocast_enabled()"])
+def test_what_a_caller_has_excluded_is_dead(tmp_path: Path, again: str) -> None:
+    helper = f"if {again}:\n    return {ITEM}\nreturn x"
+    found = [each for each, _ in when(tmp_path, "if self.training:\n    return self.helper(x)", helper)]
+    assert found == ([] if "training" in again else [("self.training", again)])
+    body = f"if self.training:\n    if {again}:\n        {ITEM}"
+    assert len(when(tmp_path, body)) == len(found)

@@ -223,6 +223,12 @@ def common(a: Path, b: Path) -> Path:
     return tuple(g for g in a if g in b)
 
 
+def never(guards: Path) -> bool:
+    """Whether no run meets all of it: a module is in training, and it is not."""
+    modes = {g.text for g in guards if g.sort == MODE}
+    return any(f"not {text}" in modes for text in modes)
+
+
 def told(guards: Path) -> tuple[str, ...]:
     """At most MAX_TOLD conditions to tell: those that matter most, in the order in which they are tested."""
     texts = list(dict.fromkeys(g.text for g in guards if g.text))

@@ -7,7 +7,7 @@ from typing import Any
 
 from pt2lint.op import Op, either
 from pt2lint.static.interpreter.frame import Frame
-from pt2lint.static.interpreter.guards import Path, common
+from pt2lint.static.interpreter.guards import Path, common, never
 from pt2lint.static.source.nodes import Unit
 from pt2lint.static.values import Tensor
 
@@ -94,9 +94,11 @@ class Notebook:
             caller=(old.caller if old else "") or frame.around(),
         )
 
-    def holds(self, path: str, unit: Unit, key: Key, held: dict[int | None, Path]) -> Path:
-        """What holds wherever the operation was seen; where it was sure, only there. `held` is Guards.settled()."""
+    def holds(self, path: str, unit: Unit, key: Key, held: dict[int | None, Path]) -> Path | None:
+        """What holds wherever the operation was seen; where it was sure, only there. None where no run gets there.
+        `held` is Guards.settled()."""
         seen = self._where.get((path, unit, key), set())
         sure = any(one for one, _, _ in seen)
         ways = [held[context] + guards for one, context, guards in seen if one is sure and context in held]
-        return reduce(common, ways) if ways else ()
+        alive = [way for way in ways if not never(way)]
+        return reduce(common, alive) if alive else None if ways else ()
