@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from pt2lint.static.engine import lint
 
@@ -125,3 +126,10 @@ def test_what_a_caller_has_excluded_is_dead(tmp_path: Path, again: str) -> None:
     assert found == ([] if "training" in again else [("self.training", again)])
     body = f"if self.training:\n    if {again}:\n        {ITEM}"
     assert len(when(tmp_path, body)) == len(found)
+
+
+def test_what_a_text_is_sought_in_is_no_tensor_whatever_the_annotation_says(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError):
+        _ = "a" in torch.ones(2)  # type: ignore[operator]
+    assert when(tmp_path, "if 'a' in x:\n    x = x + 1") == []
+    assert len(when(tmp_path, "if 2 in x:\n    x = x + 1")) == 1

@@ -372,7 +372,14 @@ class Expressions:
         for i, (op, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
             right = self.eval(comparator, env, frame)
             value = self.compare(left, op, right)
-            if isinstance(op, (ast.In, ast.NotIn)) and isinstance(right, Tensor) and not right.array:
+            text = (
+                isinstance(left, Py) and left.type == "str"
+            )  # which no tensor can hold: it is a table after all
+            if (
+                isinstance(op, (ast.In, ast.NotIn))
+                and isinstance(right, Tensor)
+                and not (right.array or text)
+            ):
                 # `2 in t` asks whether any element is equal.
                 if self.at.notebook.listens("test tensor", frame):
                     self.at.notebook.note(node, "test tensor", frame, about=right)
