@@ -168,7 +168,9 @@ def _lint(
         return []
     checked.problems += [problem for problem in result.problems if problem not in checked.problems]
     # Whether a folder is a package is part of what a name in it means.
-    folders = {os.path.dirname(path) or "." for path in (*files, *result.looked_at)}
+    # What was sought in vain is watched itself.
+    there = [*files, *filter(os.path.exists, result.looked_at)]
+    folders = {os.path.dirname(path) or "." for path in there}
     checked.watched += [*result.looked_at, *folders]
     return result.findings
 
