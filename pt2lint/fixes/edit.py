@@ -215,7 +215,7 @@ def decoded(path: str | Path, data: bytes) -> tuple[str, str]:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return data.decode(encoding), encoding
-    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+    except (SyntaxError, UnicodeError, LookupError) as error:
         raise EditError(f"{path}: cannot be decoded: {error}") from None
 
 

@@ -17,7 +17,7 @@ class GradientScaler(GraphBreak):
     import torch
 
     layer = torch.nn.Linear(2, 1)
-    scaler = torch.amp.GradScaler("cpu")
+    scaler = torch.amp.GradScaler("cpu", enabled=False)  # it breaks whether it scales or not
 
     def f(x):
         loss = layer(x).square().mean()

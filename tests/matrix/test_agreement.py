@@ -102,6 +102,7 @@ def reported_as(rule: type[GraphBreak], name: str) -> bool:
 
 # Dynamo resumes after a branch that leaves the function.
 RETURNS = {"branches.return_in_loop"}
+DELIBERATE = {"PTB183"}  # torch.compiler.disable: right, and somebody's choice
 
 
 @pytest.mark.parametrize("version", versions())
@@ -113,7 +114,7 @@ def test_a_function_that_is_said_to_be_given_up_is_given_up(version):
         lines = {line and line + case.line - 1 for _, _, line in result.get("breaks", ())}
         for finding in found[case.key]:
             if "Dynamo then gives up" in finding.message and line_in(case, finding) in lines:
-                assert finding.severity == "error"
+                assert finding.severity == ("note" if finding.note or finding.code in DELIBERATE else "error")
                 assert result["skipped"] or case.key in RETURNS, case.key
                 claimed += 1
     assert claimed > 20
@@ -138,7 +139,7 @@ def test_every_rule_says_where_a_break_costs_the_function(rule, words):
     for finding in found:
         if words:
             assert f"; inside {words} Dynamo then gives up the whole function" in finding.message
-            assert finding.severity == "error"
+            assert finding.severity == ("note" if finding.note or finding.code in DELIBERATE else "error")
         elif rule.code not in NEVER_RESUMED:
             assert "Dynamo then gives up" not in finding.message
 
