@@ -73,6 +73,7 @@ def check(
     cache_folder: str | None = None,
     digests: bool = False,
     among: Iterable[str] = (),
+    stop: Callable[[], bool] | None = None,
 ) -> Checked:
     """Lint the paths, each file with the settings nearest to it, and let `judge` give verdicts.
 
@@ -80,7 +81,7 @@ def check(
     import. What is found out about files is
     kept in `cache_folder`, if there is one. `digests` asks for those of the files, by which a fix knows later that a
     file still is what was linted. `among` are further files that these belong together with: a setting of the process
-    is made in one of all.
+    is made in one of all. Once `stop` says so, work ends with Stopped.
     """
     given = dict(texts or {})
     discovery = Discovery((path for path in paths if path not in given), configs, force_exclude)
@@ -99,7 +100,7 @@ def check(
     checked.watched = [*configs.watched, *discovery.watched]
     found: list[Finding] = []
     for settings, files in groups.values():
-        found += _lint(files, settings, checked, cache_folder, beside or {})
+        found += _lint(files, settings, checked, cache_folder, beside or {}, stop)
         _add_pages(settings, checked)
         checked.problems += _unknown_codes(settings, checked.pages)
         checked.problems += _unread_roots(settings, paths, checked.files, "root_names" in configs.overrides)
@@ -139,6 +140,7 @@ def _lint(
     checked: Checked,
     cache_folder: str | None,
     beside: Mapping[str, str],
+    stop: Callable[[], bool] | None,
 ) -> list[Finding]:
     """All that the rules find.
 
@@ -151,13 +153,13 @@ def _lint(
     cache = Cache(cache_folder) if cache_folder else None
     everything = replace(settings, select=(), extend_select=(), ignore=(), pedantic=True)
     try:
-        result = lint(files, everything, {**beside, **checked.texts}, cache)
+        result = lint(files, everything, {**beside, **checked.texts}, cache, stop)
     except Exception:  # a defect of ours must not cost the user the findings in the other files
         if len(files) > 1:
             return [
                 finding
                 for file in files
-                for finding in _lint([file], settings, checked, cache_folder, beside)
+                for finding in _lint([file], settings, checked, cache_folder, beside, stop)
             ]
         where = traceback.format_exc().strip().splitlines()[-1]
         if os.environ.get("PT2LINT_DEBUG"):

@@ -23,6 +23,10 @@ OTHER_DRAWS = "other random numbers"  # what a fix says that draws them in anoth
 SILENT = ("compiled code does not log", "Compiled code goes without it", "once for each compilation")
 
 
+class Stopped(BaseException):
+    """Nobody waits for the answer any more. As with an interrupt, what looks after other errors lets it pass."""
+
+
 @dataclass(frozen=True, slots=True)
 class Edit:
     """Replace a range of one file by `text`.

@@ -125,6 +125,37 @@ def test_the_fixing_hook_writes_and_fails_once(project: Path, hooks: Path, home:
     assert run(project, hooks, "pt2lint-fix").returncode == 0
 
 
+RULE = """\
+from pt2lint.finding import Edit, Fix
+from pt2lint.rule import Rule
+
+
+class Greedy(Rule):
+    '''It.'''
+
+    code, name, ops = "MINE001", "mine", ("call torch.Tensor.item",)
+
+    def check(self, node, op):
+        edit = Edit(self.function.path, op.line, 1, op.line + 2, 1, "    return x.max()\\n")
+        self.report(node, op, "it", fixes=[Fix("Leave it out", "safe", (edit,))])
+"""
+
+
+def test_the_fixing_hook_leaves_a_file_that_a_fix_would_lose_a_comment_of(
+    project: Path, hooks: Path, home: Path
+) -> None:
+    write(project, model=BAD + "    # why\n", other=STALE)
+    (project / "lint").mkdir()
+    (project / "lint" / "greedy.py").write_text(RULE)
+    (project / "pyproject.toml").write_text("[tool.pt2lint]\nrule-paths = ['lint']\n")
+    done = run(project, hooks, "pt2lint-fix")
+    assert done.returncode == 1
+    assert (project / "model.py").read_text() == BAD + "    # why\n"
+    assert (project / "other.py").read_text() == GOOD
+    assert "model.py:6: a fix was left out: it would lose the comment `# why` (line 7)" in done.stdout
+    assert "exit code: 2" in done.stdout
+
+
 def test_autoupdate_moves_to_the_newest_tag(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     releases = tmp_path_factory.mktemp("releases")
     (releases / ".pre-commit-hooks.yaml").write_bytes((ROOT / ".pre-commit-hooks.yaml").read_bytes())

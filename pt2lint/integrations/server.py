@@ -15,7 +15,7 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,7 +30,7 @@ except ImportError:
 
 from pt2lint import __version__
 from pt2lint.check import Checked, check
-from pt2lint.finding import Edit, Finding, Fix
+from pt2lint.finding import Edit, Finding, Fix, Stopped
 from pt2lint.fixes.edit import EditError, checked, fix_findings
 from pt2lint.project.config import Configs
 from pt2lint.project.discover import Discovery
@@ -89,6 +89,16 @@ class Lines:
 
 
 @dataclass
+class Lint:
+    """A document's lint that is waiting or at work, of which version it is, and whether its result is still wanted."""
+
+    version: int | None
+    task: asyncio.Task[None]
+    stop: threading.Event
+    at_work: bool = False
+
+
+@dataclass
 class Seen:
     """What was found in one version of a document."""
 
@@ -110,7 +120,7 @@ class Server(LanguageServer):
     def __init__(self) -> None:
         super().__init__("pt2lint", __version__)
         self.seen: dict[str, Seen] = {}
-        self.waiting: dict[str, asyncio.Task[None]] = {}
+        self.waiting: dict[str, Lint] = {}
         self.told: set[str] = set()
         before = threading.stack_size(STACK)
         self.worker = ThreadPoolExecutor(1)
@@ -136,18 +146,26 @@ class Server(LanguageServer):
     # Linting
 
     def later(self, uri: str, wait: float = WAIT) -> asyncio.Task[None]:
-        """Lint a document after a moment, unless it changes once more."""
+        """Lint a document after a moment, unless it changes once more; what is at work on it ends."""
         self.forget(uri)
-        task = asyncio.get_running_loop().create_task(self._lint(uri, wait))
-        self.waiting[uri] = task
+        document, stop = self.document(uri), threading.Event()
+        task = asyncio.get_running_loop().create_task(self._lint(uri, wait, stop))
+        self.waiting[uri] = Lint(None if document is None else document.version, task, stop)
         return task
 
     def forget(self, uri: str) -> None:
         waiting = self.waiting.pop(uri, None)
         if waiting is not None:
-            waiting.cancel()
+            waiting.stop.set()
+            waiting.task.cancel()
 
-    async def _lint(self, uri: str, wait: float) -> None:
+    def being_linted(self, uri: str, version: int | None) -> asyncio.Task[None] | None:
+        """The lint of this very version that the thread was given, if it is not through."""
+        waiting = self.waiting.get(uri)
+        at_work = waiting is not None and waiting.at_work and not waiting.task.done()
+        return waiting.task if waiting is not None and at_work and waiting.version == version else None
+
+    async def _lint(self, uri: str, wait: float, stop: threading.Event) -> None:
         await asyncio.sleep(wait)
         document = self.document(uri)
         path = path_of(uri)
@@ -160,8 +178,11 @@ class Server(LanguageServer):
             if each is not document and (other := path_of(each.uri)) is not None
         }
         loop = asyncio.get_running_loop()
+        waiting = self.waiting.get(uri)
+        if waiting is not None and waiting.stop is stop:
+            waiting.version, waiting.at_work = version, True
         try:
-            checked = await loop.run_in_executor(self.worker, linted, path, text, beside)
+            checked = await loop.run_in_executor(self.worker, linted, path, text, beside, stop.is_set)
         except Exception as error:  # a defect of ours must not end the editor's session
             self.say(f"pt2lint failed on {path}: {type(error).__name__}: {error}; please report it")
             return
@@ -185,7 +206,7 @@ class Server(LanguageServer):
         """What was found in the document as it now stands."""
         seen, document = self.seen.get(uri), self.document(uri)
         if document is not None and (seen is None or seen.version != document.version):
-            await asyncio.wait([self.later(uri, 0)])
+            await asyncio.wait([self.being_linted(uri, document.version) or self.later(uri, 0)])
             seen = self.seen.get(uri)
             if seen is not None and seen.version != document.version:
                 return None  # positions are those of another text
@@ -238,6 +259,8 @@ class Server(LanguageServer):
         )
 
     def edits(self, uri: str, seen: Seen, edits: Iterable[Edit]) -> lsp.WorkspaceEdit:
+        """The edits as the editor takes them: of the version that they were computed for, which tells it to refuse
+        them once the text is another; without it where the editor knows no versions."""
         changes: dict[str, list[lsp.TextEdit]] = {}
         for edit in edits:
             lines, there = seen.lines, uri
@@ -249,7 +272,27 @@ class Server(LanguageServer):
             if edit.line > len(lines.lines):  # after a last line that has no end
                 text = "\n" + text
             changes.setdefault(there, []).append(lsp.TextEdit(at, text))
-        return lsp.WorkspaceEdit(changes=changes)
+        if not self.heeds_versions:
+            return lsp.WorkspaceEdit(changes=changes)
+        versions = {uri: seen.version}
+        for other in changes.keys() - {uri}:
+            document = self.document(other)
+            versions[other] = None if document is None else document.version
+        return lsp.WorkspaceEdit(
+            document_changes=[
+                lsp.TextDocumentEdit(
+                    lsp.OptionalVersionedTextDocumentIdentifier(uri=there, version=versions[there]), [*given]
+                )
+                for there, given in changes.items()
+            ]
+        )
+
+    @property
+    def heeds_versions(self) -> bool:
+        """Whether the editor takes edits of a version: what creates and renames files comes in no other way."""
+        workspace = self.client_capabilities.workspace
+        able = workspace.workspace_edit if workspace is not None else None
+        return able is not None and bool(able.document_changes or able.resource_operations)
 
     def texts(self, uri: str, seen: Seen, fix: Fix) -> dict[str, str]:
         """The texts of the files that a fix changes, as the editor has them."""
@@ -293,9 +336,11 @@ class Server(LanguageServer):
         return made
 
 
-def linted(path: str, text: str, beside: Mapping[str, str]) -> Checked | None:
+def linted(
+    path: str, text: str, beside: Mapping[str, str], stop: Callable[[], bool] | None = None
+) -> Checked | None:
     """What the command line would say of the file with this text, with the settings of its folder; None where it
-    does not parse, which is the editor's to show."""
+    does not parse, which is the editor's to show, and where `stop` said meanwhile that nobody waits for it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -305,7 +350,10 @@ def linted(path: str, text: str, beside: Mapping[str, str]) -> Checked | None:
     configs = Configs()
     if os.path.exists(path) and not Discovery([path], configs, force_exclude=True).files:
         return Checked()
-    return check([path], configs, texts={path: text}, beside=beside)
+    try:
+        return check([path], configs, texts={path: text}, beside=beside, stop=stop)
+    except Stopped:
+        return None
 
 
 def applies(fix: Fix, texts: Mapping[str, str]) -> bool:

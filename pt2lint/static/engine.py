@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from pt2lint.finding import Finding, Fix, Problem
+from pt2lint.finding import Finding, Fix, Problem, Stopped
 from pt2lint.op import Range
 from pt2lint.rule.loader import load_rules
 from pt2lint.static import workers
@@ -63,17 +63,19 @@ def lint(
     settings: Any = None,
     texts: Mapping[str, str] | None = None,
     cache: Cache | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> LintResult:
     """Lint the files: findings sorted by place, and what could not be read.
 
     Reads the files and first-party files that they import; never imports or runs them, never imports torch.
     `texts` holds what is to be read in place of a file: an editor's buffer, a notebook's code, a fixed text.
-    `cache` keeps what was found out for later runs.
+    `cache` keeps what was found out for later runs. Once `stop` says so, between two files or two functions, work
+    ends with Stopped.
 
     Files are taken in groups, so that memory does not grow with the project, in child processes where there
     are several. Which files form a group depends on nothing but the files: so do the findings.
     """
-    run = _Run(files, settings, texts or {})
+    run = _Run(files, settings, texts or {}, stop)
     groups = run.groups()
     kept = {} if cache is None else {i: f for i, g in enumerate(groups) if (f := run.recall(cache, g))}
     missing = [i for i in range(len(groups)) if i not in kept]
@@ -101,8 +103,14 @@ def lint(
 class _Run:
     """One call of `lint`: the files, the settings, and the rules once they are needed."""
 
-    def __init__(self, files: Sequence[str], settings: Any, texts: Mapping[str, str]) -> None:
-        self.files, self.settings, self.texts = files, settings, texts
+    def __init__(
+        self,
+        files: Sequence[str],
+        settings: Any,
+        texts: Mapping[str, str],
+        stop: Callable[[], bool] | None = None,
+    ) -> None:
+        self.files, self.settings, self.texts, self.stop = files, settings, texts, stop
         self.problems: list[Problem] = []
         self._digests: dict[str, str | None] = {}
 
@@ -215,6 +223,11 @@ class _Run:
             assert facts is not None
             yield facts
 
+    def go_on(self, *_: object) -> None:
+        """Raises Stopped where nobody waits for the answer."""
+        if self.stop is not None and self.stop():
+            raise Stopped
+
     def analyse_group(self, group: Sequence[str]) -> Facts:
         # What is made here lives until the end, and looking for garbage among it takes a third of the time.
         collects = gc.isenabled()
@@ -233,6 +246,9 @@ class _Run:
         anywhere = frozenset(op for rule in self.rules if rule.anywhere for op in rule.ops)
         project = Project(self.texts, self.files)
         interpreter = Interpreter(project, traced, anywhere, self.models)
+        if self.stop is not None:
+            events = interpreter.at.events
+            events.entered = (*events.entered, self.go_on)
         facts = Facts()
         modules = [m for m in (_load(project, path, facts.problems) for path in group) if m is not None]
         for module in modules:
@@ -259,7 +275,8 @@ class _Run:
     def findings_in(
         self, module: Module, notes: Notes, problems: list[Problem], kinds: KindsIn | None = None
     ) -> list[Finding]:
-        return list(findings_in(module, notes, self.rules, self.target, problems, kinds))
+        self.go_on()
+        return list(findings_in(module, notes, self.rules, self.target, problems, kinds, self.go_on))
 
 
 def _load(project: Project, path: str, problems: list[Problem]) -> Module | None:
@@ -301,6 +318,7 @@ def findings_in(
     target: tuple[int, int],
     problems: list[Problem],
     kinds: KindsIn | None = None,
+    go_on: Callable[[], None] = lambda: None,
 ) -> Iterator[Finding]:
     """Run the rules over each function of the module that holds an operation they accept.
 
@@ -312,6 +330,7 @@ def findings_in(
 
     lines: list[str] | None = None
     for (first, last), ops in notes.items():
+        go_on()
         wanted = [
             (rule, op)
             for op in ops

@@ -1,5 +1,6 @@
 """The command line, on real files: what is printed, what is written and the exit status."""
 
+import contextlib
 import io
 import json
 import os
@@ -367,6 +368,121 @@ def test_a_notebook_is_placed_and_fixed_by_cell(run) -> None:
 
     assert run("--fix", "n.ipynb").status == 1
     assert Path("n.ipynb").read_text() == notebook(magic, code, shell, "y = 1")
+
+
+def test_files_named_as_modules_are_not_run(run) -> None:
+    """`python -m` seeks modules in the folder that it is called in first: a linter would run what it reads."""
+    names = ("copy", "dataclasses", "libcst", "tokenize", "argparse", "platformdirs", "pygls")
+    write(**dict.fromkeys(names, BAD + "\n\nraise SystemExit('it was run')\n"))
+    for call in ([*(f"{name}.py" for name in names)], ["--diff", "."], ["server", "--help"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "pt2lint", *call], capture_output=True, text=True, check=False
+        )
+        assert "it was run" not in done.stderr
+        assert done.returncode == int(call[0] == "copy.py"), done.stderr
+
+
+def own_rule(lost: int = 0, then: str = "pass") -> None:
+    """A rule of the project: its fix leaves out `.item()`, and with it that many lines more; then it does something.
+
+    `count` is how often it was asked before, in this lint.
+    """
+    Path("pyproject.toml").write_text("[tool.pt2lint]\nselect = ['MINE']\nrule-paths = ['lint']\n")
+    Path("lint").mkdir()
+    Path("lint/mine.py").write_text(f"""\
+from pathlib import Path
+
+from pt2lint.finding import Edit, Fix
+from pt2lint.rule import Rule
+
+
+class Mine(Rule):
+    '''It.'''
+
+    code, name, ops = "MINE001", "mine", ("call torch.Tensor.item",)
+    asked = []
+
+    def check(self, node, op):
+        count, path = len(self.asked), self.function.path
+        self.asked.append(path)
+        edit = Edit(path, op.line, 1, op.line + 1 + {lost}, 1, "    return x.max()\\n")
+        self.report(node, op, "it", fixes=[Fix("Leave it out", "safe", (edit,))])
+        {then}
+""")
+
+
+def test_what_is_saved_while_it_lints_is_not_overwritten(run) -> None:
+    own_rule(then='Path(path).write_text("saved = 1\\n")')
+    write(m=BAD)
+    ran = run("--fix", "m.py")
+    assert Path("m.py").read_text() == "saved = 1\n"
+    assert (ran.status, ran.err) == (
+        2,
+        "m.py: the file has changed since it was linted; run pt2lint again\n",
+    )
+    assert "0 findings fixed" in ran.out
+    assert sorted(os.listdir()) == ["lint", "m.py", "pyproject.toml"]
+
+
+def test_what_is_saved_between_fixing_and_writing_is_not_overwritten(run) -> None:
+    """The finding that stays is asked about first once the fixed texts are linted."""
+    own_rule(then='count == 0 and op.line == 12 and Path("m.py").write_text("saved = 1\\n")')
+    left = BAD.replace(".item()", ".item()\n    # why").replace("return", "if x.ndim:\n        return", 1)
+    write(m=BAD + "\n\n" + left.removeprefix("import torch\n\n\n").replace("def f", "def g"), n=BAD)
+    ran = run("--fix", "m.py", "n.py")
+    assert Path("m.py").read_text() == "saved = 1\n"
+    assert "m.py: the fixes were not written: the file has changed since it was read" in ran.err
+    assert ran.status == 2
+    assert ".item()" not in Path("n.py").read_text()
+
+
+def test_a_fix_that_loses_a_comment_leaves_the_file_and_says_so(run) -> None:
+    own_rule(lost=1)
+    write(m=BAD + "    # why\n", n=BAD + "\n")
+    ran = run("--fix", "m.py", "n.py")
+    assert Path("m.py").read_text() == BAD + "    # why\n"
+    assert Path("n.py").read_text() == BAD.replace(".item()", "")
+    assert ran.status == 2
+    assert ran.err == "m.py:6: a fix was left out: it would lose the comment `# why` (line 7)\n"
+    assert "m.py:6:12: MINE001" in ran.out
+    assert "1 finding fixed" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("lost", "after", "why"),
+    [
+        (1, "\n    # why", "it would lose the comment `# why`"),
+        (1, "", "it would lose the comment `# %% pt2lint: code cell 4`"),
+    ],
+)
+def test_a_notebook_that_would_lose_something_is_left_as_it_is(run, lost: int, after: str, why: str) -> None:
+    own_rule(lost=lost)
+    text = notebook("import torch", BAD.removeprefix("import torch\n\n\n").rstrip("\n") + after, "y = 1")
+    Path("n.ipynb").write_text(text)
+    ran = run("--fix", "n.ipynb")
+    assert Path("n.ipynb").read_text() == text
+    assert ran.status == 2
+    assert why in ran.err
+    assert "MINE001" in ran.out
+
+
+def test_what_is_fixed_keeps_its_mode_owner_and_attributes(run) -> None:
+    own_rule()
+    write(m=BAD)
+    os.chmod("m.py", 0o640)
+    kept = {}
+    if hasattr(os, "setxattr"):
+        with contextlib.suppress(OSError):  # not every file system has them
+            os.setxattr("m.py", "user.note", b"mine")
+            kept["user.note"] = b"mine"
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        os.chown("m.py", 1234, 4321)
+    before = os.stat("m.py")
+    assert run("--fix", "m.py").status == 0
+    assert Path("m.py").read_text() == BAD.replace(".item()", "")
+    after = os.stat("m.py")
+    assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
+    assert {name: os.getxattr("m.py", name) for name in kept} == kept
 
 
 def test_statistics_rules_settings_and_files(run) -> None:

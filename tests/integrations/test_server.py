@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import queue
@@ -10,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +20,7 @@ pytest.importorskip("pygls")
 
 from lsprotocol import types as lsp
 
-from pt2lint.integrations.server import Lines
+from pt2lint.integrations.server import Lines, linted, make
 
 SECONDS = 60  # until an answer is missing; a server that works answers at once
 CODE = """\
@@ -37,7 +39,9 @@ COLUMN = len(BEFORE) + 1  # in UTF-16 units, of which the face takes two
 class Editor:
     """A client: it sends what an editor sends and keeps what it is told."""
 
-    def __init__(self, folder: Path, python: str, encodings: list[str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, python: str, encodings: list[str] | None = None, versions: bool = False
+    ) -> None:
         command = [python, "-m", "pt2lint", "server"]
         pipe = subprocess.PIPE
         self.log = folder / "log"
@@ -50,10 +54,11 @@ class Editor:
         self.messages: list[str] = []
         self.number = 0
         threading.Thread(target=self._read, daemon=True).start()
-        general = {"positionEncodings": encodings} if encodings else {}
-        self.server = self.ask(
-            "initialize", processId=None, rootUri=folder.as_uri(), capabilities={"general": general}
-        )
+        able = {
+            "general": {"positionEncodings": encodings} if encodings else {},
+            "workspace": {"workspaceEdit": {"documentChanges": versions}},
+        }
+        self.server = self.ask("initialize", processId=None, rootUri=folder.as_uri(), capabilities=able)
         self.tell("initialized")
 
     def _read(self) -> None:
@@ -266,8 +271,9 @@ def test_positions_in_the_units_that_were_agreed_on(tmp_path: Path, installed: s
 
 def test_without_pygls_it_says_what_to_install(tmp_path: Path, installed: str) -> None:
     (tmp_path / "pygls.py").write_text("raise ImportError")
+    there = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(
-        [installed, "-m", "pt2lint", "server"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [installed, "-m", "pt2lint", "server"], env=there, capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
     assert done.stderr == "pt2lint: the server needs pygls: pip install 'pt2lint[server]'\n"
@@ -346,6 +352,112 @@ def test_a_cancelled_request_is_answered_at_once(editor: Editor) -> None:
         assert message.get("method") != "textDocument/publishDiagnostics"
     assert message["error"]["code"] == -32800  # RequestCancelled
     assert len(editor.found("m.py")) == 151
+
+
+def test_edits_name_the_version_that_they_were_computed_for(tmp_path: Path, installed: str) -> None:
+    editor = Editor(tmp_path, installed, versions=True)
+    try:
+        editor.open("m.py", CODE)
+        editor.found("m.py")
+        editor.change("m.py", "\n" + CODE, 7)
+        actions = editor.actions("m.py", 6, COLUMN)
+        assert len(actions) >= 2
+        for action in actions.values():
+            [change] = action["edit"]["documentChanges"]
+            assert change["textDocument"] == {"uri": editor.uri("m.py"), "version": 7}
+            assert "changes" not in action["edit"]
+            places = {edit["range"]["start"]["line"] for edit in change["edits"]}
+            assert 6 in places or places == {2}  # a setting stands below the imports
+        assert editor.close() == 0
+    finally:
+        editor.process.kill()
+        editor.process.wait()
+
+
+GOOD_AND_BAD = """\
+from pt2lint.finding import Edit, Fix
+from pt2lint.rule import Rule
+
+
+class Mine(Rule):
+    '''It.'''
+
+    code, name, ops = "MINE001", "mine", ("call torch.Tensor.item",)
+
+    def check(self, node, op):
+        lines = {"Good": 1, "Bad": 2}
+        fixes = [
+            Fix(name, "safe", (Edit(self.function.path, op.line, 1, op.line + count, 1, "    return x.max()\\n"),))
+            for name, count in lines.items()
+        ]
+        self.report(node, op, "it", fixes=fixes)
+"""
+
+
+def test_a_fix_that_would_lose_a_comment_is_not_offered(editor: Editor) -> None:
+    (editor.folder / "pyproject.toml").write_text(
+        "[tool.pt2lint]\nselect = ['MINE']\nrule-paths = ['lint']\n"
+    )
+    (editor.folder / "lint").mkdir()
+    (editor.folder / "lint" / "mine.py").write_text(GOOD_AND_BAD)
+    text = "import torch\n\n\n@torch.compile\ndef f(x):\n    return x.max().item()\n    # why\n\n\ny = 1\n"
+    editor.open("m.py", text)
+    assert codes(editor.found("m.py")) == [("MINE001", 6)], editor.messages
+    titles = [*editor.actions("m.py", 5, 12)]
+    assert "MINE001: Good" in titles
+    assert "MINE001: Bad" not in titles
+    assert editor.close() == 0
+
+
+def test_a_newer_text_ends_the_lint_of_the_older_one() -> None:
+    """It ends in the middle of a file: the text takes seconds, and is asked to stop at the hundredth look."""
+    text = "import torch\n" + "".join(
+        f"\n\n@torch.compile\ndef f{i}(x):\n    return x.max().item()\n" for i in range(300)
+    )
+    looks = 0
+
+    def stop() -> bool:
+        nonlocal looks
+        looks += 1
+        return looks == 100
+
+    assert linted("m.py", text, {}, stop) is None
+    assert looks == 100
+    found = linted("m.py", text, {}, lambda: False)
+    assert found is not None
+    assert len([each for each in found.findings if each.code == "PTB103"]) == 300
+
+
+def test_what_is_asked_while_a_lint_is_at_work_waits_for_it() -> None:
+    """A hover does not begin a second lint of the same version; a change ends the first."""
+    begun: list[threading.Event] = []
+
+    async def session(server: Any) -> None:
+        stops = [asyncio.Event() for _ in range(2)]
+
+        async def work(uri: str, wait: float, stop: threading.Event) -> None:
+            begun.append(stop)
+            server.waiting[uri].at_work = True
+            await stops[len(begun) - 1].wait()
+
+        server._lint = work
+        server.document = lambda uri: SimpleNamespace(version=1)
+        server.later("m", 0)
+        await asyncio.sleep(0)
+        asked = asyncio.ensure_future(server.current("m"))
+        await asyncio.sleep(0)
+        assert len(begun) == 1
+        asked.cancel()
+        await asyncio.sleep(0)
+        assert not begun[0].is_set()  # its findings are shown all the same
+        server.later("m", 0)
+        await asyncio.sleep(0)
+        assert [stop.is_set() for stop in begun] == [True, False]
+        server.forget("m")
+
+    server = make()
+    asyncio.run(session(server))
+    server.worker.shutdown()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
