@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import gc
 import os
 import sys
 
@@ -45,6 +47,9 @@ Settings: [tool.pt2lint] in pyproject.toml.
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:  # the process is ours and ends soon: looking for garbage in it costs more than it frees
+        gc.disable()
+        atexit.register(gc.freeze)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed before we started
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
@@ -275,6 +280,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(options: argparse.Namespace, arguments: list[str]) -> int:
     _check_usage(options)
+    if options.verify or options.trace or options.fix or options.diff:
+        gc.enable()  # these lint again and again
     from pt2lint.check import check
     from pt2lint.cli import last_answer
     from pt2lint.project import entries
@@ -886,6 +893,7 @@ def _server(arguments: list[str]) -> int:
         prog="pt2lint server",
         description="Findings in an editor: speaks the Language Server Protocol on stdin and stdout.",
     ).parse_args(arguments)
+    gc.enable()
     try:
         import pygls  # noqa: F401
     except ImportError:

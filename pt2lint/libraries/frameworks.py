@@ -59,7 +59,7 @@ LIBRARIES = (
     Library("lightning", roles={"module base": ("*LightningModule",)}),
     Library(
         "transformers",
-        mentions="torch_compile",
+        mentions=("torch_compile",),
         handlers={
             **dict.fromkeys(
                 ("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments"), settings
@@ -69,7 +69,7 @@ LIBRARIES = (
     ),
     Library(
         "accelerate",
-        mentions="dynamo_backend",
+        mentions=("dynamo_backend",),
         handlers={"accelerate.Accelerator": settings, "accelerate.Accelerator.prepare": prepared},
     ),
     Library("triton", roles={"opaque": ("triton.jit*", "triton.autotune*", "triton.heuristics*")}),

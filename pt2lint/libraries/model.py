@@ -96,8 +96,9 @@ class Library:
     `given`       what its functions take: "tensors" and no mixture, "anything" (a tensor is read), or ""
     `closed`      whether all that can be subclassed as a module is listed
     `objects`     whether a type that is not listed has objects of which nothing but the type is known
-    `mentions`    a regular expression for text that shows that a file has to do with compiling; what a group of it
-                  takes is a name, which may be bound to something else
+    `mentions`    regular expressions for text that shows that a file has to do with compiling; each is sought alone,
+                  fast where it begins with plain text. One that begins with a dot is an attribute, of a name which may
+                  be bound to something else
     `handlers`    qualified name -> a function, where data cannot say it; `otherwise` for all other names
     `forward`     what calling an instance of one of its modules returns
     `attribute`   (type, owner, name) -> the value of an attribute, None where it is nothing special
@@ -120,7 +121,7 @@ class Library:
     given: str = ""
     closed: bool = False
     objects: bool = False
-    mentions: str = ""
+    mentions: tuple[str, ...] = ()
     handlers: Mapping[str, Handler] = field(default_factory=dict)
     otherwise: Handler | None = None
     forward: Handler | None = None
@@ -166,6 +167,7 @@ class Entry:
 
 
 FOREIGN = Library("")
+_LAST_WORD = re.compile(r"\w+\Z")
 
 
 class Models:
@@ -182,7 +184,7 @@ class Models:
         self._constants: dict[str, Value] = {}
         self._roles = [_Role(role, libraries) for role in ROLES]
         self._role = {role.name: role for role in self._roles}
-        self._mentions = re.compile("|".join(one.mentions for one in libraries if one.mentions) or r"(?!)")
+        self._mentions = [re.compile(pattern) for one in libraries for pattern in one.mentions]
 
     def of(self, name: str) -> Entry:
         known = self._entries.get(name)
@@ -242,12 +244,25 @@ class Models:
         """
         if any("compiles" in self.of(name).roles for name in imports.values()):
             return True
-        for match in self._mentions.finditer(source):
-            owner = next(filter(None, match.groups()), None)
-            bound = imports.get(owner) if owner else None
-            if bound is None or self.of(f"{bound}.compile").roles or self.library_of(bound) is not FOREIGN:
-                return True
+        for pattern in self._mentions:
+            for match in pattern.finditer(source):
+                owner = None
+                if match[0].startswith("."):
+                    owner = _LAST_WORD.search(source[max(match.start() - 200, 0) : match.start()].rstrip())
+                bound = imports.get(owner[0]) if owner else None
+                if (
+                    bound is None
+                    or self.of(f"{bound}.compile").roles
+                    or self.library_of(bound) is not FOREIGN
+                ):
+                    return True
         return False
+
+    def may_mention_compiling(self, source: str) -> bool:
+        """False only where `mentions_compiling` says no, whatever the file imports: asked before it is parsed."""
+        return any(word in source for word in self.last_words("compiles")) or any(
+            pattern.search(source) for pattern in self._mentions
+        )
 
     def last_words(self, role: str) -> frozenset[str]:
         """The names that play the role, without what they belong to: for text that is read and not evaluated."""

@@ -43,7 +43,16 @@ LIBRARY = Library(
     closed=True,
     objects=True,
     # As an attribute (of what it is, its file's imports tell), as text (`getattr(torch, "compile")`), as a setting.
-    mentions=r"(?:\b(\w+)\s*)?\.\s*compile\b|['\"]compile['\"]|_dynamo\b|TORCHDYNAMO|TORCH_COMPILE_|TORCH_LOGS|set_stance",
+    mentions=(
+        r"\.\s*compile\b",
+        "'compile['\"]",
+        '"compile[\'"]',
+        r"_dynamo\b",
+        "TORCHDYNAMO",
+        "TORCH_COMPILE_",
+        "TORCH_LOGS",
+        "set_stance",
+    ),
     returns={
         "torch.compiler.is_compiling": "true",
         "torch.compiler.is_dynamo_compiling": "true",

@@ -205,7 +205,9 @@ class _Run:
         _ = self.rules, self.target, self.models  # once, before there are children
         small = len(groups) == 1 and len(groups[0]) < 8  # not worth a process
         if small or not workers.can_fork():
-            for group in groups:
+            for i, group in enumerate(groups):
+                if i:
+                    gc.collect()  # what the group before left
                 yield self.analyse_group(group)
             return
         for group, facts in zip(groups, workers.spread(self.analyse_group, groups), strict=True):

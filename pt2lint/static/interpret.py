@@ -50,6 +50,8 @@ class Interpreter:
         self.at = Context(project, models or load(), Notebook(traced, anywhere))
         self.observers = [make(self.at) for make in (EVERY if observers is None else observers)]
         self.at.events.connect(self.observers)
+        self._homes: dict[str, Module | None] = {}
+        self._compilers: dict[ast.AST, bool] = {}
         sys.setrecursionlimit(max(sys.getrecursionlimit(), 12_000))
 
     def run(self, module: Module, roots: str = "modules", names: Sequence[str] = ()) -> None:
@@ -82,26 +84,42 @@ class Interpreter:
     def brings_compiling(self, module: Module) -> bool:
         """Whether a name that the file imports from the project's own files compiles: `fast = partial(torch.compile)`,
         or a function that compiles what it is given."""
-        mentions = self.at.models.mentions_compiling
         for local, target in module.imports.items():
-            home = self.at.names.project.find(target.rpartition(".")[0]) if "." in target else None
-            if home is None or not mentions(home.source, home.imports):
+            home = self._home_that_compiles(target.rpartition(".")[0]) if "." in target else None
+            if home is None:
                 continue
             value = self.at.names.module_value(module, local)
             inner = value.func if isinstance(value, Partial) else value
             if isinstance(inner, Ext) and self.at.models.plays(inner.name, "compiles"):
                 return True
-            if isinstance(inner, Func) and any(
+            if isinstance(inner, Func) and self._calls_compiler(inner, home):
+                return True
+        return False
+
+    def _home_that_compiles(self, name: str) -> Module | None:
+        """The project's module of that name, if it has to do with compiling. Many files import the same."""
+        if name not in self._homes:
+            models, project = self.at.models, self.at.names.project
+            text = project.text_of(name)
+            home = project.find(name) if text is not None and models.may_mention_compiling(text) else None
+            if home is not None and not models.mentions_compiling(home.source, home.imports):
+                home = None
+            self._homes[name] = home
+        return self._homes[name]
+
+    def _calls_compiler(self, func: Func, home: Module) -> bool:
+        known = self._compilers.get(func.node)
+        if known is None:
+            known = self._compilers[func.node] = any(
                 isinstance(part, ast.Call)
                 and isinstance(
                     called := self.at.expressions.quietly(part.func, {}, Frame(home, (1, 1), "")), Ext
                 )
                 and self.at.models.plays(called.name, "compiles")
-                for part in walk(inner.node)
+                for part in walk(func.node)
                 if not isinstance(part, ast.Call) or isinstance(part.func, (ast.Name, ast.Attribute))
-            ):
-                return True
-        return False
+            )
+        return known
 
     def run_named(self, module: Module, parts: list[str]) -> None:
         """A function, a method or a class of the module that the settings name as compiled."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import select
@@ -74,6 +75,7 @@ def _start(function: Callable[[Task], Result], task: Task) -> tuple[int, int]:
     status = 1
     try:
         os.close(read)
+        gc.disable()  # all memory ends with the process
         _end_with(parent)
         data = pickle.dumps(function(task), pickle.HIGHEST_PROTOCOL)
         with open(write, "wb") as pipe:

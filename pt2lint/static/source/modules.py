@@ -435,6 +435,20 @@ class Project:
             self._missing.add(name)
             return None
 
+    def text_of(self, name: str) -> str | None:
+        """The text of the first-party module of that dotted name, without binding what is in it; None where there is
+        none, or it cannot be read."""
+        path = self._path(name)
+        if path is None:
+            return None
+        module = self._by_path.get(path)
+        if module is not None:
+            return module.source
+        try:
+            return self.text(path)
+        except (OSError, SyntaxError, ValueError):
+            return None
+
     def find_mentioning(self, name: str, word: str) -> Module | None:
         """The module of that name, unless its text plainly does not hold `word`: then it is not parsed for it.
 
