@@ -20,10 +20,10 @@ def search():
 
 
 def test_no_fix_changes_a_result(search):
-    tally = search.search(150, number=1)
-    assert tally.programs >= 150
+    tally = search.search(60, number=1)
+    assert tally.programs >= 60
     assert tally.safe > 0
-    assert sum(tally.proven.values()) > 20
+    assert sum(tally.proven.values()) > 8
     assert tally.wrong == []
     assert not sum(tally.missed.values()), tally.examples
     assert not sum(tally.gradients.values()), tally.examples

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -40,7 +39,6 @@ def need_results(table: str) -> None:
         pytest.skip(f"{table} was not measured on torch {TORCH} under Python {here}")
 
 
-@cache
 def measured(table: str) -> dict[str, Any]:
     """What measure.py finds now, in a process of its own."""
     need_results(table)
@@ -72,25 +70,29 @@ def test_rules_are_given_for_cases_that_exist(table):
     assert set(rules) == {case.key for case in cases(table)}
 
 
-@pytest.mark.parametrize("case", cases("constructs"), ids=lambda case: case.key)
-def test_dynamo_breaks_where_the_results_say(case):
-    now, then = measured("constructs")[case.key], results(TORCH)[case.key]
-    assert verdict(now) == verdict(then)
-    if "absent" not in then:
-        assert [(gb, line) for gb, _, line in now["breaks"]] == [(gb, line) for gb, _, line in then["breaks"]]
+# One test a table: the cases are measured together, and a case apiece would have each worker measure all.
+def test_dynamo_breaks_where_the_results_say():
+    now = measured("constructs")
+    for case in cases("constructs"):
+        one, then = now[case.key], results(TORCH)[case.key]
+        assert verdict(one) == verdict(then), case.key
+        if "absent" not in then:
+            found = [(gb, line) for gb, _, line in one["breaks"]]
+            assert found == [(gb, line) for gb, _, line in then["breaks"]], case.key
 
 
-@pytest.mark.parametrize("case", cases("recompilations"), ids=lambda case: case.key)
-def test_dynamo_recompiles_as_often_as_the_results_say(case):
-    now, then = measured("recompilations")[case.key], results(TORCH, "recompilations")[case.key]
-    for each in ("calls", "recompiles", "limit", "graphs"):
-        assert now[each] == then[each]
+def test_dynamo_recompiles_as_often_as_the_results_say():
+    now = measured("recompilations")
+    for case in cases("recompilations"):
+        then = results(TORCH, "recompilations")[case.key]
+        for each in ("calls", "recompiles", "limit", "graphs"):
+            assert now[case.key][each] == then[each], case.key
 
 
-@pytest.mark.parametrize("case", cases("silent"), ids=lambda case: case.key)
-def test_what_differs_silently_is_what_the_results_say(case):
-    now, then = measured("silent")[case.key], results(TORCH, "silent")[case.key]
-    assert now.get("differs") == then.get("differs")
+def test_what_differs_silently_is_what_the_results_say():
+    now = measured("silent")
+    for case in cases("silent"):
+        assert now[case.key].get("differs") == results(TORCH, "silent")[case.key].get("differs"), case.key
 
 
 def test_dynamo_breaks_on_the_operators_that_the_results_name():
