@@ -62,13 +62,17 @@ class _Failed:
 class _Seen:
     """What one child said: runs in default mode, comparisons, truth values of tests, and what went wrong.
 
-    `step` is what it did last: (mode, label of the call, in which way); `left` counts calls that there was no time for.
+    `step` is what it did last: (mode, label of the call, in which way); `left` counts calls that there was no time for;
+    `noise` is the largest difference between two runs of the unchanged code, `deterministic` whether they agree
+    better with deterministic algorithms.
     """
 
     runs: dict[tuple[str, str], Run] = field(default_factory=dict)
     step: tuple[str, str, str] | None = None
     observed: set[tuple[str, str]] = field(default_factory=set)
     left: int = 0
+    deterministic: bool = False
+    noise: float = 0.0
     compared: list[Mapping[str, Any]] = field(default_factory=list)
     timed: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     sides: dict[int, set[bool]] = field(default_factory=dict)
@@ -88,6 +92,8 @@ class _Seen:
             self.left += message["number"]
         elif kind == "observed":
             self.observed.add((message["target"], message["mode"]))
+            self.deterministic |= message["deterministic"]
+            self.noise = max(self.noise, message["noise"])
             self.left += message["left"]
             for number, values in message["sides"].items():
                 self.sides.setdefault(int(number), set()).update(values)
@@ -468,6 +474,7 @@ class _Prover:
             return _Failed(f"it cannot be applied: {error}"), ""
         old_lines = {path: line_map(self.sources[path], text) for path, text in overlay.items()}
         calls, left, numbers = 0, 0, [0, 0, 0, 0]
+        judged: list[tuple[_Seen, _Seen]] = []
         pairs: list[tuple[Run, Run]] = []
         way_round = any(fix.is_way_round for fix in fixes)
         says_so = any("RuntimeError" in fix.description for fix in fixes)
@@ -507,13 +514,14 @@ class _Prover:
                 for at, count in enumerate((old.graphs, new.graphs, old.breaks, new.breaks)):
                     numbers[at] += len(count)
             calls, left = calls + len(after.compared), left + after.left
+            judged.append((before, after))
             if not after.compared:
                 return _Failed("no call could be compared"), ""
         for place in mended(pairs, old_lines, self.roots):
             self.gone[place] = self.gone.get(place, False) or not way_round
         graphs = f"graphs {numbers[0]} to {numbers[1]}, breaks {numbers[2]} to {numbers[3]}"
         late = f", {left} more left out for want of time" if left else ""
-        return None, f"{graphs}; the same on {calls} calls{late}"
+        return None, f"{graphs}; the same on {calls} calls{late}{_grounds(judged)}"
 
     def still_breaks(
         self,
@@ -566,6 +574,22 @@ def _written(findings: Sequence[Finding], path: str, line: int, old_lines: Mappi
             if os.path.realpath(edit.path) == path and within:
                 found.add(at)
     return found
+
+
+def _grounds(runs: Sequence[tuple[_Seen, _Seen]]) -> str:
+    """On what other ground than equality, up to rounding, calls were held to be the same."""
+    said = ""
+    if any(before.deterministic for before, _ in runs):
+        said += "; with deterministic algorithms, as two runs of the code as it was differ without"
+    noise = max((before.noise for before, _ in runs), default=0.0)
+    if noise:
+        apart = max((one["noise"] for _, after in runs for one in after.compared), default=0.0)
+        said += f"; two runs of the code as it was differ by up to {noise:.2g}"
+        said += f", with the fix by up to {apart:.2g}" if apart else ", which the comparison did not need"
+    half = max((one["half"] for _, after in runs for one in after.compared), default=0.0)
+    if half:
+        said += f"; in half precision up to {half:.2g} apart, but no further from a run in a wider dtype than before"
+    return said
 
 
 def _by_real_path(edits: Mapping[str, list[Edit]]) -> dict[str, list[Edit]]:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from .judge import HALF, Allowance, Held, differ, spread
 from .log_listener import Records, listening
 from .overlay import sides
 from .probes import CountingBackend, Prober, as_before, report_records, seed
@@ -24,14 +25,9 @@ from .result_pipe import Wire
 from .state import Kept, Unsure
 from .targets import Call, Target, cloned, mapped, module_of
 
-# (relative, absolute) by dtype: results that are computed in another order may differ in the last digits.
-TOLERANCE = {
-    torch.float64: (1e-7, 1e-9),
-    torch.float32: (1e-4, 1e-5),
-    torch.float16: (1e-2, 1e-2),
-    torch.bfloat16: (3e-2, 3e-2),
-}
 GRADIENTS = "inputs with gradients"
+AGAIN = 2  # further runs of the code as it was that look for noise
+NOISY = 4  # and where there is some, to measure it
 
 
 class Observer:
@@ -60,11 +56,12 @@ class Observer:
         start = time.monotonic()
         for number, mode in enumerate(modes):
             one = InMode(self, target, mode, start + self.wanted["seconds"] * (number + 1) / len(modes))
-            if self.before is None:
-                one.observe()
-                torch.save(self.seen, self.wanted["file"])
-            else:
-                one.compare(self.before)
+            with put_back_determinism():
+                if self.before is None:
+                    one.observe()
+                    torch.save(self.seen, self.wanted["file"])
+                else:
+                    one.compare(self.before)
         torch._dynamo.reset()
         self.wire.send("target_done", name=target.name)
 
@@ -90,6 +87,12 @@ class InMode:
         self.kept: Kept | None = None
         self.function: Callable[..., Any] | None = None
         self.backend: CountingBackend | None = None
+        self.noisy = False
+        self.held = Held()
+
+    @property
+    def setting(self) -> str:
+        return repr((self.target.name, self.mode))
 
     def key(self, variant: Variant) -> str:
         return repr((self.target.name, self.mode, variant.label))
@@ -103,6 +106,7 @@ class InMode:
         plainly = self.eager(first, False)
         if plainly["error"]:
             return
+        plainly = self.settle(first, plainly)
         self.start(first)
         done: dict[Variant, dict[str, Any]] = {first: self.note(first, plainly, False)}
         known, left = [self.shown(first)], 0
@@ -135,12 +139,89 @@ class InMode:
                     one["again"] = True
                     one["compiled"] = self.compiled(variant, one["gradients"])
         shown_sides = {number: sorted(values) for number, values in sides.seen.items()}
-        self.wire.send("observed", target=self.target.name, mode=self.mode, left=left, sides=shown_sides)
+        noise = max((max(one["noise"].values(), default=0.0) for one in done.values()), default=0.0)
+        self.wire.send(
+            "observed", target=self.target.name, mode=self.mode, left=left, sides=shown_sides,
+            deterministic=self.seen[self.setting], noise=noise,
+        )  # fmt: skip
+
+    def settle(self, first: Variant, plainly: dict[str, Any]) -> dict[str, Any]:
+        """See whether the target does the same each time it is asked the same; where it does not, turn to deterministic
+        algorithms, and leave them on if they help. Returns the outcome of the first call under what was chosen."""
+        self.seen[self.setting] = False
+        with_gradients = Variant(GRADIENTS, 0, as_it_is, True, 0)
+        asked = [(first, False)]
+        if self.mode != "eval" and GRADIENTS not in self.wanted["leave"].get(self.mode, ()):
+            asked.append((with_gradients, True))
+
+        def noise() -> float:
+            found = 0.0
+            for variant, gradients in asked:
+                runs = [self.eager(variant, gradients) for _ in range(AGAIN)]
+                runs += [plainly] if variant is first else []
+                found = max(found, max(spread(runs).values(), default=0.0))
+            return found
+
+        before = noise()
+        if not before:
+            return plainly
+        use_deterministic(True)
+        plainly = self.eager(first, False)
+        after = noise()
+        self.noisy = bool(after)
+        self.seen[self.setting] = after < before / 2
+        if not self.seen[self.setting]:
+            use_deterministic(False)
+            plainly = self.eager(first, False)
+        return plainly
 
     def note(self, variant: Variant, eager: dict[str, Any], gradients: bool) -> dict[str, Any]:
-        one = {"eager": eager, "compiled": None, "gradients": gradients, "again": not variant.seed}
+        runs = [eager, *(self.eager(variant, gradients) for _ in range(NOISY if self.noisy else 0))]
+        one = {
+            "eager": eager, "compiled": None, "gradients": gradients, "again": not variant.seed,
+            "noise": spread(runs), "reference": self.reference(variant, eager, gradients),
+        }  # fmt: skip
         self.seen[self.key(variant)] = one
         return one
+
+    def reference(
+        self, variant: Variant, eager: dict[str, Any], gradients: bool
+    ) -> dict[tuple[str, str], torch.Tensor]:
+        """The numbers of a call in half precision as the same code gives them in a wider dtype, by place; empty where
+        nothing is in half precision, or the code does not run in another dtype."""
+        leaves = [one for what in ("value", "gradients", "inputs") for _, one in eager[what]]
+        given = [one for one in leaves if isinstance(one, torch.Tensor) and one.is_floating_point()]
+        halves = [one.dtype for one in given if one.dtype in HALF]
+        if eager["error"] or not halves:
+            return {}
+        wider = torch.float32 if len(halves) == len(given) else torch.float64
+        self.step(variant, "eager")
+        try:
+            function = self.target.fresh(self.mode, self.device)
+            module = module_of(function)
+            if module is not None:
+                module.to(wider)
+            call = mapped(
+                lambda tensor: widened(tensor, wider) if tensor.is_floating_point() else tensor,
+                self.arguments(variant),
+            )
+            said = outcome(
+                function,
+                self.mode,
+                call,
+                gradients,
+                variant.seed,
+                lambda function: function,
+                rounded=halves[0],
+            )
+        except Exception:
+            return {}
+        return {
+            (what, path): one
+            for what in ("value", "inputs", "buffers", "gradients")
+            for path, one in said[what]
+            if isinstance(one, torch.Tensor) and one.is_floating_point()
+        }
 
     def shown(self, variant: Variant) -> list[Any]:
         """The arguments, and whether they get gradients, to be compared with those of other calls."""
@@ -156,6 +237,8 @@ class InMode:
                  if self.key(one) in before]  # fmt: skip
         if not found:
             return
+        if before.get(self.setting):
+            use_deterministic(True)
         if self.compare_one(*found[0], self.eager, ""):
             return
         self.start(found[0][0])
@@ -184,10 +267,11 @@ class InMode:
         allowed = bool(self.wanted.get("runtime_error"))
         if how and not self.wanted["prints"]:
             now["printed"] = old["eager"]["printed"]
-        difference = differ(old["eager"], now, allowed)
+        allowance = Allowance(old["noise"], old["reference"])
+        difference = differ(old["eager"], now, allowed, allowance, self.held)
         # Dynamo drops random numbers that nobody uses: what is compiled may draw others than eager does.
         if difference and how and old["compiled"]:
-            difference = differ(old["compiled"], now, allowed)
+            difference = differ(old["compiled"], now, allowed, allowance, self.held)
         if difference:
             # Dropped random numbers move those after them, not the errors or what is printed.
             random = bool(how and old["compiled"]) and not now["error"] and not old["eager"]["error"]
@@ -202,6 +286,8 @@ class InMode:
             label=variant.label,
             difference=difference,
             random=random,
+            noise=self.held.noise,
+            half=self.held.half,
         )
 
     def arguments(self, variant: Variant) -> Call:
@@ -273,6 +359,33 @@ def variants(target: Target) -> list[Variant]:
 
 def as_it_is(call: Call) -> Call:
     return call
+
+
+def use_deterministic(on: bool) -> None:
+    """Deterministic algorithms where there are any; what has none goes on as it is, and memory is filled by nobody."""
+    torch.use_deterministic_algorithms(on, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = False
+    if on:
+        torch.backends.cudnn.benchmark = False
+
+
+@contextlib.contextmanager
+def put_back_determinism() -> Iterator[None]:
+    was, only = (
+        torch.are_deterministic_algorithms_enabled(),
+        torch.is_deterministic_algorithms_warn_only_enabled(),
+    )
+    filled, measured = torch.utils.deterministic.fill_uninitialized_memory, torch.backends.cudnn.benchmark
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(was, warn_only=only)
+        torch.utils.deterministic.fill_uninitialized_memory = filled
+        torch.backends.cudnn.benchmark = measured
+
+
+def widened(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    return tensor.detach().to(dtype).requires_grad_(tensor.requires_grad)
 
 
 @contextlib.contextmanager
@@ -374,9 +487,16 @@ def silenced() -> Iterator[io.StringIO]:
 
 
 def outcome(
-    function: Any, mode: str, call: Call, gradients: bool, at: int, how: Callable[[Any], Any]
+    function: Any,
+    mode: str,
+    call: Call,
+    gradients: bool,
+    at: int,
+    how: Callable[[Any], Any],
+    rounded: torch.dtype | None = None,
 ) -> dict[str, Any]:
-    """What one call did, as plain data: lists of (path, value)."""
+    """What one call did, as plain data: lists of (path, value). `rounded` is the dtype that the weights of the results
+    fit in, where the numbers are to be compared with those of a narrower dtype."""
     module = module_of(function)
     args, kwargs = cloned(call)
     leaves: list[torch.Tensor] = []
@@ -401,7 +521,7 @@ def outcome(
         except Exception as error:
             said["error"] = (type(error).__name__, str(error)[:300])
         named = list(module.named_parameters()) if module is not None else []
-        said["gradients"] = [] if said["error"] else backward(value, leaves, named)
+        said["gradients"] = [] if said["error"] else backward(value, leaves, named, rounded)
         # What went backwards by itself left its gradients there.
         said["gradients"] += [
             (f"{name}.grad", one.grad.clone()) for name, one in named if one.grad is not None
@@ -414,7 +534,9 @@ def outcome(
     return said
 
 
-def backward(value: Any, leaves: list[torch.Tensor], named: list[Any]) -> list[Any]:
+def backward(
+    value: Any, leaves: list[torch.Tensor], named: list[Any], rounded: torch.dtype | None = None
+) -> list[Any]:
     """Gradients of a weighted sum of all results; the weights tell the elements apart."""
     results = [
         tensor
@@ -427,6 +549,7 @@ def backward(value: Any, leaves: list[torch.Tensor], named: list[Any]) -> list[A
     total = None
     for tensor in results:
         weights = torch.linspace(1, 2, tensor.numel(), device=tensor.device).reshape(tensor.shape)
+        weights = weights if rounded is None else weights.to(rounded)
         part = (tensor * weights.to(tensor.dtype)).sum()
         part = part.real if part.is_complex() else part
         total = part if total is None else total + part
@@ -460,62 +583,3 @@ def plain(value: Any, path: str = "", keep: bool = False, depth: int = 12) -> li
         return [(path, type(value).__name__)]
     head = [(path, type(value).__name__)]
     return head + [leaf for where, item in items for leaf in plain(item, where, keep, depth - 1)]
-
-
-def differ(old: Mapping[str, Any], new: Mapping[str, Any], allowed: bool) -> str | None:
-    """The first difference in words, None where there is none. `allowed`: a RuntimeError may take the place
-    of another error, as the fix says."""
-    if old["error"] or new["error"]:
-        before, after = old["error"] or ("nothing", ""), new["error"] or ("nothing", "")
-        if before[0] == after[0] or (allowed and old["error"] and after[0] == "RuntimeError"):
-            return None
-        detail = f" ({after[1][:120]})" if after[1] else ""
-        return f"it raised {before[0]} before, {after[0]} after{detail}"
-    for what in ("value", "inputs", "buffers", "gradients"):
-        ones, others = old[what], new[what]
-        if what == "gradients" and (not ones or not others) and not any(map(nonzero, [*ones, *others])):
-            continue  # nothing asked for a gradient, or something that is zero
-        if [path for path, _ in ones] != [path for path, _ in others]:
-            return f"the {what} have another structure"
-        for (path, one), (_, other) in zip(ones, others):  # noqa: B905
-            if what == "gradients" and (one is None) != (other is None):
-                given = one if one is not None else other
-                if isinstance(given, torch.Tensor) and not given.any():
-                    continue
-            difference = differ_leaf(one, other)
-            if difference:
-                return f"{what}{' ' + path if path else ''}: {difference}"
-    if old["printed"] != new["printed"]:
-        return f"it printed {old['printed'][-80:]!r} before, {new['printed'][-80:]!r} after"
-    return None
-
-
-def nonzero(gradient: tuple[str, Any]) -> bool:
-    value = gradient[1]
-    return value is not None and not (isinstance(value, torch.Tensor) and not value.any())
-
-
-def differ_leaf(one: Any, other: Any) -> str | None:
-    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
-        if isinstance(one, torch.Tensor) or isinstance(other, torch.Tensor) or one != other:
-            return f"{short(one)} before, {short(other)} after"
-        return None
-    if one.dtype != other.dtype or one.shape != other.shape:
-        return f"{short(one)} before, {short(other)} after"
-    if one.layout != torch.strided or one.is_quantized or one.is_nested:
-        return None
-    if not (one.is_floating_point() or one.is_complex()):
-        return None if torch.equal(one, other) else "other values"
-    relative, absolute = TOLERANCE.get(one.dtype, (1e-4, 1e-5))
-    if one.dtype in (torch.float16, torch.bfloat16):
-        one, other = one.float(), other.float()
-    if torch.allclose(one, other, relative, absolute, equal_nan=True):
-        return None
-    apart = (one - other).abs()
-    return f"values differ by up to {apart[~apart.isnan()].max().item() if (~apart.isnan()).any() else 'NaN'}"
-
-
-def short(value: Any) -> str:
-    if isinstance(value, torch.Tensor):
-        return f"a {str(value.dtype).replace('torch.', '')} tensor of shape {tuple(value.shape)}"
-    return str(value)[:80]

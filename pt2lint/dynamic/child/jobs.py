@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import torch
@@ -25,6 +26,8 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
     if spec.get("observe"):
         from . import compare, entropy
 
+        # What cuBLAS has to be told before it is loaded, should deterministic algorithms be asked for.
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         entropy.install()
         if spec["observe"]["calm"]:
             from . import dropout_off

@@ -1,0 +1,236 @@
+"""What counts as the same: two outcomes of one call compared, number by number.
+
+Numbers may differ by rounding (`TOLERANCE`, by dtype). Where two runs of the unchanged code differ among themselves,
+they may differ by that much: `spread` measures it. In half precision a tolerance wide enough for a deep model hides
+mistakes and is still too narrow for some sums, so a run of the unchanged code in a wider dtype is the judge: the
+fixed code may be no further away from it than the code as it was, times a small factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+# (relative, absolute) by dtype: results that are computed in another order may differ in the last digits.
+TOLERANCE = {
+    torch.float64: (1e-7, 1e-9),
+    torch.float32: (1e-4, 1e-5),
+    torch.float16: (1e-2, 1e-2),
+    torch.bfloat16: (3e-2, 3e-2),
+}
+HALF = (torch.float16, torch.bfloat16)
+PARTS = ("value", "inputs", "buffers", "gradients")
+NOISE_FACTOR = 3.0  # of the largest difference that a few runs showed
+NOISE_SHARE = 0.01  # of the largest number: noise above that hides everything
+BELIEVED = 0.05  # relative error of the old code above which the reference computes something else
+RMS_FACTOR, MAX_FACTOR = 2.0, 3.0  # how much further away than the old code
+RMS_ULPS, MAX_ULPS = 2.0, 4.0  # and by how many rounding steps, where the old code happens to be exact
+
+Place = tuple[str, str]  # part and path
+
+
+@dataclass
+class Allowance:
+    """What is known of one call of the unchanged code, beside its outcome: the largest difference between runs of it by
+    place, infinite where they cannot be compared; and its numbers in a wider dtype."""
+
+    noise: Mapping[Place, float] = field(default_factory=dict)
+    reference: Mapping[Place, torch.Tensor] = field(default_factory=dict)
+
+
+@dataclass
+class Held:
+    """How far apart numbers were that were accepted for another reason than plain rounding."""
+
+    noise: float = 0.0
+    half: float = 0.0
+
+
+def differ(
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    allowed: bool,
+    allowance: Allowance | None = None,
+    held: Held | None = None,
+) -> str | None:
+    """The first difference in words, None where there is none. `allowed`: a RuntimeError may take the place
+    of another error, as the fix says. `held` takes up what was accepted and why."""
+    allowance, held = allowance or Allowance(), held or Held()
+    if old["error"] or new["error"]:
+        before, after = old["error"] or ("nothing", ""), new["error"] or ("nothing", "")
+        if before[0] == after[0] or (allowed and old["error"] and after[0] == "RuntimeError"):
+            return None
+        detail = f" ({after[1][:120]})" if after[1] else ""
+        return f"it raised {before[0]} before, {after[0]} after{detail}"
+    for what in PARTS:
+        ones, others = old[what], new[what]
+        if what == "gradients" and (not ones or not others) and not any(map(nonzero, [*ones, *others])):
+            continue  # nothing asked for a gradient, or something that is zero
+        if [path for path, _ in ones] != [path for path, _ in others]:
+            return f"the {what} have another structure"
+        for (path, one), (_, other) in zip(ones, others):  # noqa: B905 -- Python 3.9
+            if what == "gradients" and (one is None) != (other is None):
+                given = one if one is not None else other
+                if isinstance(given, torch.Tensor) and not given.any():
+                    continue
+            difference = judged(one, other, (what, path), allowance, held)
+            if difference:
+                return f"{what}{' ' + path if path else ''}: {difference}"
+    if old["printed"] != new["printed"]:
+        return f"it printed {old['printed'][-80:]!r} before, {new['printed'][-80:]!r} after"
+    return None
+
+
+def judged(one: Any, other: Any, place: Place, allowance: Allowance, held: Held) -> str | None:
+    """The difference of two leaves in words, None where it is rounding, noise, or as near to the reference."""
+    noise = allowance.noise.get(place, 0.0)
+    reference = allowance.reference.get(place)
+    if not alike(one, other) or not is_real(one):
+        difference = differ_leaf(one, other)
+        if difference and noise:
+            return f"{difference}, as two runs of the code as it was do: nothing can be told"
+        return difference
+    if reference is not None and one.dtype in HALF and reference.shape == one.shape:
+        difference = further(one, other, reference, held)
+    else:
+        difference = differ_leaf(one, other)
+    if difference is None or not noise:
+        return difference
+    scale = largest(one)
+    if noise > NOISE_SHARE * scale:
+        return (
+            f"{difference}; two runs of the code as it was differ by up to {noise:.3g}: nothing can be told"
+        )
+    relative, absolute = TOLERANCE.get(one.dtype, (1e-4, 1e-5))
+    if not torch.allclose(wide(one), wide(other), relative, absolute + NOISE_FACTOR * noise, equal_nan=True):
+        return f"{difference}; two runs of the code as it was differ by up to {noise:.3g} only"
+    held.noise = max(held.noise, furthest(one, other))
+    return None
+
+
+def further(one: torch.Tensor, other: torch.Tensor, reference: torch.Tensor, held: Held) -> str | None:
+    """The difference in words where the new numbers are further from the reference than the old ones were; where the
+    old ones are far from it themselves, it computes something else, and the tolerance decides."""
+    old, new, exact = wide(one), wide(other), wide(reference)
+    if torch.equal(one.isnan(), other.isnan()) and torch.equal(old.nan_to_num(), new.nan_to_num()):
+        return None
+    finite = old.isfinite()
+    if not torch.equal(finite, exact.isfinite()):
+        return differ_leaf(one, other)
+    if (
+        not torch.equal(old[~finite].nan_to_num(), new[~finite].nan_to_num())
+        or not new[finite].isfinite().all()
+    ):
+        return differ_leaf(one, other) or "values differ by up to infinity"
+    before, after, exact = (old - exact)[finite], (new - exact)[finite], exact[finite]
+    size = rms(exact)
+    if rms(before) > BELIEVED * size:
+        return differ_leaf(one, other)
+    step = torch.finfo(one.dtype).eps
+    least = torch.finfo(one.dtype).tiny * step
+    near = rms(after) <= RMS_FACTOR * rms(before) + RMS_ULPS * step * size + least
+    most = MAX_FACTOR * largest(before) + MAX_ULPS * step * largest(exact) + least
+    if near and largest(after) <= most:
+        held.half = max(held.half, furthest(one, other))
+        return None
+    return (
+        f"values differ by up to {furthest(one, other):.3g}, and are further from those in "
+        f"{str(reference.dtype).replace('torch.', '')} ({largest(after):.3g}) than before ({largest(before):.3g})"
+    )
+
+
+def differ_leaf(one: Any, other: Any) -> str | None:
+    """The difference of two leaves in words, None where rounding explains it."""
+    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
+        if isinstance(one, torch.Tensor) or isinstance(other, torch.Tensor) or one != other:
+            return f"{short(one)} before, {short(other)} after"
+        return None
+    if one.dtype != other.dtype or one.shape != other.shape:
+        return f"{short(one)} before, {short(other)} after"
+    if one.layout != torch.strided or one.is_quantized or one.is_nested:
+        return None
+    if not (one.is_floating_point() or one.is_complex()):
+        return None if torch.equal(one, other) else "other values"
+    relative, absolute = TOLERANCE.get(one.dtype, (1e-4, 1e-5))
+    if one.dtype in HALF:
+        one, other = one.float(), other.float()
+    if torch.allclose(one, other, relative, absolute, equal_nan=True):
+        return None
+    apart = (one - other).abs()
+    return f"values differ by up to {apart[~apart.isnan()].max().item() if (~apart.isnan()).any() else 'NaN'}"
+
+
+def spread(outcomes: Sequence[Mapping[str, Any]]) -> dict[Place, float]:
+    """How far apart runs of one call are, by place; only places where they are. Infinite where the numbers of two runs
+    cannot be compared: whole numbers, other shapes, a NaN in one alone. Outcomes of another structure count at no
+    place: that the code does other things each time `differ` tells."""
+    first, *rest = outcomes
+    found: dict[Place, float] = {}
+    for other in rest:
+        for what in PARTS:
+            if [path for path, _ in first[what]] != [path for path, _ in other[what]]:
+                continue
+            for (path, one), (_, again) in zip(first[what], other[what]):  # noqa: B905 -- Python 3.9
+                apart = between(one, again)
+                if apart:
+                    found[what, path] = max(apart, found.get((what, path), 0.0))
+    return found
+
+
+def between(one: Any, other: Any) -> float:
+    if not alike(one, other):
+        same = type(one) is type(other) and not isinstance(one, torch.Tensor) and bool(one == other)
+        return 0.0 if same else float("inf")
+    if not is_real(one):
+        odd = one.layout != torch.strided or one.is_quantized or one.is_nested or one.is_complex()
+        return 0.0 if odd or torch.equal(one, other) else float("inf")
+    if not torch.equal(one.isfinite(), other.isfinite()):
+        return float("inf")
+    return furthest(one, other)
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Two tensors of one shape and dtype."""
+    return (
+        isinstance(one, torch.Tensor)
+        and isinstance(other, torch.Tensor)
+        and (one.dtype, one.shape, one.layout) == (other.dtype, other.shape, other.layout)
+    )
+
+
+def is_real(one: torch.Tensor) -> bool:
+    """Whether it holds real numbers whose distance means something."""
+    plain = one.layout == torch.strided and not one.is_quantized and not one.is_nested
+    return plain and one.is_floating_point()
+
+
+def wide(one: torch.Tensor) -> torch.Tensor:
+    return one.double()
+
+
+def furthest(one: torch.Tensor, other: torch.Tensor) -> float:
+    return largest(wide(one) - wide(other))
+
+
+def largest(one: torch.Tensor) -> float:
+    """The largest finite number, without its sign."""
+    finite = one[one.isfinite()].abs()
+    return float(finite.max()) if finite.numel() else 0.0
+
+
+def rms(one: torch.Tensor) -> float:
+    return float(one.square().mean().sqrt()) if one.numel() else 0.0
+
+
+def nonzero(gradient: tuple[str, Any]) -> bool:
+    value = gradient[1]
+    return value is not None and not (isinstance(value, torch.Tensor) and not value.any())
+
+
+def short(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"a {str(value.dtype).replace('torch.', '')} tensor of shape {tuple(value.shape)}"
+    return str(value)[:80]

@@ -1,0 +1,158 @@
+"""What proof takes for the same: noise of the unchanged code, half precision, and mistakes planted on purpose."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pt2lint.dynamic import VerifyOptions, verify
+from pt2lint.dynamic.child.judge import Allowance, Held, differ, spread
+from pt2lint.finding import Edit, Finding, Fix
+from pt2lint.fixes.proof import prove
+
+OPTIONS = VerifyOptions(modes=("train",), further=False, timeout=120)
+BODY = "        h = torch.where(h.sum() > 0, {value}, h)\n"
+MODEL = '''import time
+
+import torch
+
+own = torch.Generator().manual_seed(time.time_ns())
+
+
+@torch.library.custom_op("judge_{dtype}_{noise}::shaken", mutates_args=())
+def shaken(x: torch.Tensor) -> torch.Tensor:
+    """Draws from a generator that no seed reaches, as sums on a GPU come in an order of their own."""
+    return x + torch.randn(x.shape, generator=own).to(x.dtype) * 1e-{noise}
+
+
+@shaken.register_fake
+def fake(x):
+    return torch.empty_like(x)
+
+
+shaken.register_autograd(lambda context, gradient: shaken(gradient))
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(16, 16)
+
+    def forward(self, x):
+        h = self.fc(x)
+        {shake}
+        if h.sum() > 0:
+            h = h * 3
+        return h
+
+
+def example_inputs():
+    model = Model().to(torch.{dtype})
+    return model, (torch.rand(4, 16).to(torch.{dtype}),)
+'''
+
+
+def proved(folder, values, dtype="float32", noise=None):
+    """Whether each of these values for `h * 3` is proven to be the same, and the notes."""
+    path = str(folder / "m.py")
+    shake = "h = shaken(h)" if noise else "h = h * 1"
+    text = MODEL.format(dtype=dtype, noise=noise or 9, shake=shake)
+    with open(path, "w") as file:
+        file.write(text)
+    line = text.split("\n").index("        if h.sum() > 0:") + 1
+    found = []
+    notes = []
+    for value in values:
+        fix = Fix("a fix", "unsafe", (Edit(path, line, 1, line + 2, 1, BODY.format(value=value)),))
+        branch = Finding("PTB110", "branch", "m", path, line, 12, line, 23, fixes=(fix,), verdict="confirmed")
+        if not found:
+            judged = verify([branch], [path], OPTIONS)
+        proof = prove([branch], judged.events, [path], OPTIONS)
+        found.append(proof.findings[0].fixes[0].proven)
+        notes += proof.notes
+    return found, "\n".join(notes)
+
+
+def test_noise_of_the_unchanged_code_is_no_difference_and_a_mistake_is(tmp_path):
+    found, notes = proved(tmp_path, ["h * 3", "h * 3.0003"], "float64", noise=6)
+    assert found == [True, False], notes
+    assert "two runs of the code as it was differ by up to" in notes
+    assert "with the fix by up to" in notes
+    assert "only" in notes
+
+
+def test_what_is_noise_throughout_is_not_proven(tmp_path):
+    found, notes = proved(tmp_path, ["h * 3"], noise=1)
+    assert found == [False]
+    assert "nothing can be told" in notes
+
+
+@pytest.mark.parametrize(
+    ("dtype", "wrong"), [("float32", "(h * 3).detach()"), ("float16", "h * 3 + 0.02 * (h > 1)")]
+)
+def test_planted_mistakes_fail(tmp_path, dtype, wrong):
+    found, notes = proved(tmp_path, ["h + h + h", wrong], dtype)
+    assert found == [True, False], notes
+
+
+# --- the judge alone
+
+
+def said(*values, gradients=()):
+    return {
+        "error": None, "printed": "", "inputs": [], "buffers": [],
+        "value": [(f"[{number}]", one) for number, one in enumerate(values)],
+        "gradients": [(f"w{number}", one) for number, one in enumerate(gradients)],
+    }  # fmt: skip
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**16), dtype=st.sampled_from([torch.float16, torch.bfloat16]))
+def test_sums_in_another_order_are_the_same_in_half_precision_and_lost_terms_are_not(seed, dtype):
+    generator = torch.Generator().manual_seed(seed)
+    exact = torch.rand(200, 64, generator=generator) * 20
+    terms = exact.to(dtype)
+    exact = terms.float().sum(0)
+
+    def added(order):
+        total = torch.zeros(64, dtype=dtype)
+        for at in order:
+            total = total + terms[at]
+        return total
+
+    old, new = added(range(200)), added(torch.randperm(200, generator=generator).tolist())
+    allowance, held = Allowance(reference={("value", "[0]"): exact}), Held()
+    assert differ(said(old), said(new), False, allowance, held) is None
+    assert torch.equal(old, new) or held.half > 0
+    wrong = new.clone()
+    wrong[7] = wrong[7] * 0.6
+    assert "further from" in (differ(said(old), said(wrong), False, allowance) or "")
+
+
+def test_small_gradients_in_half_precision_are_compared_too():
+    """The tolerance for half precision alone would take a gradient of zero for one of 0.005."""
+    exact = torch.linspace(0.001, 0.005, 50)
+    old = exact.half()
+    allowance = Allowance(reference={("gradients", "w0"): exact})
+    assert differ(said(gradients=[old]), said(gradients=[old * 1.001]), False, allowance) is None
+    assert differ(said(gradients=[old]), said(gradients=[old * 0.5]), False, allowance)
+    assert differ(said(gradients=[old]), said(gradients=[old * 0.5]), False) is None
+
+
+def test_a_reference_that_computes_something_else_is_not_believed():
+    """Where half precision overflows and is clamped, a wider dtype does not."""
+    old = torch.full((8,), 60000.0).half()
+    allowance = Allowance(reference={("value", "[0]"): torch.full((8,), 1e9)})
+    assert differ(said(old), said(old), False, allowance) is None
+    assert differ(said(old), said(old * 0.9), False, allowance)
+    assert differ(said(old), said(torch.full((8,), float("inf")).half()), False, allowance)
+
+
+def test_spread_tells_where_runs_differ():
+    ones, others = said(torch.ones(3), torch.tensor([1, 2])), said(torch.ones(3) + 1e-3, torch.tensor([1, 3]))
+    found = spread([ones, others])
+    assert found["value", "[0]"] == pytest.approx(1e-3, rel=1e-3)
+    assert found["value", "[1]"] == float("inf")
+    assert spread([ones, ones]) == {}
