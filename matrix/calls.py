@@ -329,6 +329,7 @@ CALLS = {
     "call queue.Queue.get": "things.put(1); things.get()",
     "call queue.Queue.put": "things.put(1)",
     "call torch.testing.assert_close": "torch.testing.assert_close(x, x)",
+    "call torch._C._is_tracing": "torch._C._is_tracing()",
     "call torch._assert": "torch._assert(s > 0, 'a')",
     "call operator.index": "import operator; operator.index(i[1])",
     "call atexit.register": "atexit.register(print)",

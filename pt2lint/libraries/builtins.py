@@ -13,6 +13,7 @@ from pt2lint.static.values import (
     INT,
     MAX_ALTERNATIVES,
     NONE,
+    OFTEN_OFF,
     STR,
     UNKNOWN,
     Class,
@@ -114,6 +115,8 @@ def truth_value(call: Call, first: Value) -> Value:
     if tensor is not None:
         call.note("test tensor", tensor)
     known = truth(first) if call.args else False
+    if known is None and isinstance(first, Seq) and first.elts == [] and first.type == "list":
+        return Py("bool", off=OFTEN_OFF)  # nothing in sight has put anything into it
     return BOOL if known is None else Py("bool", known)
 
 

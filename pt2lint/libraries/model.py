@@ -66,6 +66,7 @@ ROLES = {
     "tensor": "the type of tensors",
     "tensor type": "a type whose values are tensors",
     "typing": "a base of a class that says nothing of its objects",
+    "typed dictionary": "a base of a class whose annotations say what a dictionary holds",
     "looks": "a built-in function that looks at the value of what it is given",
     "grows": "a method that makes a list longer",
     "shrinks": "a method that makes a list shorter",

@@ -6,6 +6,7 @@ from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
 from pt2lint.static.values import (
     CONSTANT,
+    FLOAT,
     INT,
     LEAF,
     OBJECT,
@@ -27,6 +28,18 @@ NDARRAY = frozenset(
 # Functions that give plain Python objects.
 PLAIN = ("numpy.dtype", "numpy.issubdtype", "numpy.ndim", "numpy.shape", "numpy.size")
 SCALARS = frozenset("float32 float64 float16 int64 int32 int8 uint8 bool_ int16".split())
+# What draws one number where no size is given, and at which place the size stands.
+DRAWN = {
+    f"numpy.random.{name}": at
+    for at, names in enumerate(
+        (
+            "rand randn random random_sample standard_normal",
+            "choice poisson exponential",
+            "normal uniform randint beta binomial gamma laplace",
+        )
+    )
+    for name in names.split()
+}
 NOT_FOLLOWED = ("numpy.testing", "numpy.random.default_rng", "numpy.random.seed")
 
 
@@ -66,6 +79,9 @@ def called(call: Call) -> Value:
         return OBJECT
     if last[:1].isupper() or name.startswith(NOT_FOLLOWED):
         return UNKNOWN
+    if name in DRAWN and not (len(args) > DRAWN[name] or "size" in call.kwargs):
+        # Dynamo has ended the graph there: what is drawn is a number of Python.
+        return INT if last == "randint" else OBJECT if last == "choice" else FLOAT
     # NumPy on Python numbers gives a constant that Dynamo nevertheless treats as a tensor.
     constant = all((t := tensor_of(a)) is None or t.leaf == CONSTANT for a in args)
     random = name.startswith("numpy.random.")

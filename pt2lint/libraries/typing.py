@@ -15,6 +15,9 @@ LIBRARY = Library(
     "typing",
     closed=True,
     constants={"typing.TYPE_CHECKING": "false"},
-    roles={"typing": ("typing.*",)},
+    roles={
+        "typing": ("typing.*",),
+        "typed dictionary": ("typing.TypedDict", "typing_extensions.TypedDict"),
+    },
     handlers={"typing.cast": cast},
 )

@@ -51,14 +51,15 @@ def merged(old: Op, new: Op) -> Op:
     ):
         return old._replace(**_where(old, new))
     args = {k: either(old.args.get(k, ""), v) for k, v in {**old.args, **new.args}.items()}
+    way = old if old.flow and (old.caller or not new.caller) else new  # one way is told, not parts of two
     return new._replace(
         args=args,
         why=new.why or old.why,
         sure=old.sure or new.sure,
         region=old.region or new.region,
-        flow=old.flow or new.flow,
+        flow=way.flow,
         uses=old.uses | new.uses,
-        caller=old.caller or new.caller,
+        caller=way.caller,
         **_where(old, new),
     )
 

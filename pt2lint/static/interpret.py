@@ -152,6 +152,7 @@ class Interpreter:
             return
         instance = self.at.objects.instance(cls)
         called = owner is cls and node in self.at.functions.reached
+        called = called or self.at.classes.is_replaced(owner, "forward")
         self.at.notebook.doubt += called
         seldom = (Guard("", SELDOM),) if self.is_seldom_compiled(cls) else ()
         self.at.calls.roots.root(self.at.classes.method_value(owner, node, instance), "forward", seldom)

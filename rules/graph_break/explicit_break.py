@@ -5,6 +5,9 @@ import libcst as cst
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
+RAISE = ("mark_dynamic", "set_stance")  # Dynamo refuses to trace these, and ends with an error
+RAISES = "{code} raises an error in compiled code: call it before"
+
 
 class ExplicitBreak(GraphBreak):
     """`torch._dynamo.graph_break()` ends the graph.
@@ -60,7 +63,7 @@ class ExplicitBreak(GraphBreak):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not op.name.endswith("disallow_in_graph"):
-            self.breaks(node, op, self.says)
+            self.breaks(node, op, RAISES if op.name.endswith(RAISE) else self.says)
         elif isinstance(node, cst.Call) and node.args:
             given = self.quote(node.args[0].value)
             self.report(

@@ -79,8 +79,21 @@ class RequiresGrad(GraphBreak):
         if op.name.startswith("call torch.Tensor."):
             variant = f"{op.name} kept inside" if self._detached(node) else ""
         elif op.name.startswith("call "):
+            if op.arg("requires_grad") == "bool":
+                asked = self._mode(node)
+                if asked is None:
+                    return
+                op = op._replace(when=tuple(dict.fromkeys((*op.when, asked))))
             variant = f"{op.name} that requires a gradient"
         self.breaks(node, op, self.says, variant)
+
+    def _mode(self, node: cst.CSTNode) -> str | None:
+        """`self.training`, where that decides whether a gradient is required."""
+        for arg in node.args if isinstance(node, cst.Call) else ():
+            if arg.keyword is not None and arg.keyword.value == "requires_grad":
+                asks = isinstance(arg.value, cst.Attribute) and arg.value.attr.value == "training"
+                return self.text(arg.value) if asks else None
+        return None
 
     def _detached(self, node: cst.CSTNode) -> bool:
         """Whether the function returns nothing but detached tensors."""
@@ -95,4 +108,4 @@ class RequiresGrad(GraphBreak):
         if op.name == "call torch.Tensor.requires_grad_":
             kept = "is a buffer" in op.why or "is a parameter" in op.why  # made outside the graph: fine
             return op.arg(0, "requires_grad") != "constant False" and not kept
-        return op.name.startswith("set ") or op.arg("requires_grad") == "constant True"
+        return op.name.startswith("set ") or op.arg("requires_grad") in ("constant True", "bool")

@@ -40,7 +40,7 @@ class TensorDataAssignment(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. Assigning the data of a
-    parameter or a buffer is fine.
+    parameter, a buffer or an input is fine.
     """
 
     code = "PTB163"
@@ -54,7 +54,12 @@ class TensorDataAssignment(GraphBreak):
         "return x.data + 1",
         "y = x.clone()\ny.data[0] = 1\nreturn y",
         "lin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n    lin.weight.data = x\n    return lin(x)",
+        "x.data += 1\nreturn x + 1",
     )
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return not op.arg("input")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name):

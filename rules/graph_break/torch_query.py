@@ -59,6 +59,7 @@ class TorchQuery(GraphBreak):
         *calls("torch.cuda", "is_bf16_supported is_tf32_supported is_initialized"),
         *calls("torch.Tensor", "is_inference is_conj is_pinned is_neg is_signed is_set_to is_distributed"),
         *calls("torch.Tensor", "dense_dim has_names resize resize_ resize_as_ share_memory_ to_mkldnn"),
+        "call torch._C._is_tracing",
         "call torch.backends.cuda.is_built",
         "call torch.backends.mps.is_available",
         "call torch.hub.get_dir",

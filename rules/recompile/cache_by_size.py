@@ -66,6 +66,7 @@ class CacheBySize(Rule):
     ops = ("keep by size",)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        op = op._replace(rare="" if op.rare == "once" else op.rare)  # once for each size: that is the cost
         what = (
             "keeps something under a size"
             if op.arg("how") == "item"

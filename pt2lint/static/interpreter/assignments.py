@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, imported_above
 from pt2lint.static.values import (
+    LEAF,
     UNKNOWN,
     Dict,
     Ext,
@@ -91,9 +92,12 @@ class Assignments:
             elif isinstance(option, Tensor):
                 operation = f"set {self.at.models.tensor}.{target.attr}"
                 if self.at.notebook.listens(operation, frame):
-                    self.at.notebook.note(
-                        target, operation, frame, about=option, args={0: self.at.types.sort(value)}
-                    )
+                    args: dict[int | str, str] = {0: self.at.types.sort(value)}
+                    given = tensor_of(value)
+                    dtype = given.dtype if given is not None else None
+                    if option.leaf == LEAF and dtype in (None, option.dtype or "float"):
+                        args["input"] = "self"
+                    self.at.notebook.note(target, operation, frame, about=option, args=args)
 
     def assign_item(self, target: ast.Subscript, value: Value, env: Env, frame: Frame) -> None:
         owner = self.at.expressions.eval(target.value, env, frame)

@@ -202,9 +202,14 @@ class Calls:
         for name in ("__call__", "forward"):
             found = self.at.classes.find_method(cls, name)
             if found is not None:
-                return self.apply(
-                    self.at.classes.method_value(*found, func), args, kwargs, node, frame, spread
-                )
+                replaced = self.at.classes.is_replaced(found[0], name)
+                self.at.notebook.doubt += replaced
+                try:
+                    return self.apply(
+                        self.at.classes.method_value(*found, func), args, kwargs, node, frame, spread
+                    )
+                finally:
+                    self.at.notebook.doubt -= replaced
         if self.at.classes.is_module(cls):
             for base in self.at.classes.bases(cls)[1]:
                 if self.at.models.of(base).forward is not None:

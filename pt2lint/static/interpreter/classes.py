@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
 from pt2lint.static.values import (
@@ -33,6 +35,7 @@ class Classes:
         self.at = at
         self._bases: dict[ClassInfo, tuple[list[ClassInfo], list[str], bool]] = {}
         self._is_module: dict[ClassInfo, bool] = {}
+        self._replaced: dict[ClassInfo, frozenset[str]] = {}
         self.methods: dict[FunctionNode, tuple[Value, str]] = {}
 
     def bases(self, cls: ClassInfo) -> tuple[list[ClassInfo], list[str], bool]:
@@ -93,6 +96,43 @@ class Classes:
                     if isinstance(value, Ext) and self.at.models.of(value.name).forward is not None:
                         return True
         return False
+
+    def is_replaced(self, cls: ClassInfo, name: str) -> bool:
+        """Whether a decorator of the class puts another function in the method's place, which does not call it: it
+        may run it all the same, when a table of functions has nothing better."""
+        known = self._replaced.get(cls)
+        if known is None:
+            self._replaced[cls] = frozenset()
+            known = self._replaced[cls] = frozenset(
+                method
+                for decorator in cls.node.decorator_list
+                for method in self._replaced_by(decorator, cls)
+            )
+        return name in known
+
+    def _replaced_by(self, decorator: ast.expr, cls: ClassInfo) -> Iterator[str]:
+        callee = decorator.func if isinstance(decorator, ast.Call) else decorator
+        value = self.at.expressions.quietly(
+            callee, cls.env or {}, Frame(cls.module, unit_of(cls.node), cls.name)
+        )
+        if not isinstance(value, Func) or isinstance(value.node, ast.Lambda):
+            return
+        parts = list(ast.walk(value.node))
+        taken = {part.arg for part in parts if isinstance(part, ast.arg)}
+        called = {dotted(part.func) for part in parts if isinstance(part, ast.Call)}
+        for part in parts:
+            if not isinstance(part, ast.Assign):
+                continue
+            for target in part.targets:
+                if isinstance(target, ast.Attribute) and dotted(target.value) in taken:
+                    kept = {
+                        dotted(name)
+                        for other in parts
+                        if isinstance(other, ast.Assign) and dotted(other.value) == dotted(target)
+                        for name in other.targets
+                    }
+                    if not called & ({*kept, dotted(target)} - {None}):
+                        yield target.attr
 
     def find_method(
         self, cls: ClassInfo, name: str, after: ClassInfo | None = None

@@ -162,6 +162,8 @@ class Conditions:
                     self._narrow_none(test.left, env, outcome, frame)
                 elif isinstance(test.ops[0], (ast.IsNot, ast.NotEq)):
                     self._narrow_none(test.left, env, not outcome, frame)
+            elif isinstance(test.left, ast.Attribute) and test.left.attr == "dtype":
+                self._narrow_dtype(test.left.value, right, test.ops[0], env, outcome, frame)
         elif isinstance(test, ast.NamedExpr):
             self.narrow(test.target, env, outcome, frame)
         elif isinstance(test, (ast.Name, ast.Attribute)):
@@ -184,6 +186,18 @@ class Conditions:
                 env[key] = NONE
         elif isinstance(value, Union):
             env[key] = without(value, lambda o: is_none(o) is True)
+
+    def _narrow_dtype(
+        self, place: ast.expr, asked: ast.expr, op: ast.cmpop, env: Env, outcome: bool, frame: Frame
+    ) -> None:
+        """`mask.dtype == torch.bool` came out as `outcome`."""
+        key = dotted(place)
+        if key is None or not isinstance(op, (ast.Eq, ast.Is) if outcome else (ast.NotEq, ast.IsNot)):
+            return
+        kind, value = (self.at.expressions.again(part, env, frame) for part in (asked, place))
+        if isinstance(value, Tensor) and isinstance(kind, Py) and kind.type == "dtype":
+            if kind.const in ("bool", "int", "float"):
+                env[key] = value.but(dtype=kind.const)
 
     def _narrow_call(self, test: ast.Call, env: Env, outcome: bool, frame: Frame) -> None:
         if len(test.args) < 1:

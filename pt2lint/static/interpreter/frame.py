@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ class Frame:
     """
 
     __slots__ = (
+        "block",
         "breaks",
         "broke",
         "closure",
@@ -67,6 +69,7 @@ class Frame:
         self.cls, self.me, self.closure = cls, me, closure
         self.inside: str | None = None
         self.line = unit[0]
+        self.block: list[ast.stmt] = []  # the statements among which the one that runs stands
         self.returns: list[Value] = []
         self.yields: list[Value] = []
         self.breaks: list[list[Env]] = []

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.values import Py, Seq, Value, options
+from pt2lint.static.values import Instance, Py, Seq, Value, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -93,9 +94,23 @@ class Guards:
         if body and frame.region and not self.at.notebook.quiet:
             if not known and fails(body):
                 guards += (Guard("", RAISES),)
-            elif self._runs_once(test, outcome, body):
+            elif self._runs_once(test, body, frame):
                 guards += (Guard("", ONCE),)
         return guards
+
+    def rest(self, node: ast.If, body: list[ast.stmt], frame: Frame) -> Path:
+        """What else is said of the statements of `body` after an `if` that returns: `if self.ready: return`."""
+        if (
+            node.orelse
+            or not isinstance(node.body[-1], ast.Return)
+            or not frame.region
+            or self.at.notebook.quiet
+        ):
+            return ()
+        after = body[next(i for i, each in enumerate(body) if each is node) + 1 :]
+        if fails(after):
+            return (Guard("", RAISES),)
+        return (Guard("", ONCE),) if self._runs_once(node.test, after, frame) else ()
 
     def _of(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> Path:
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -134,7 +149,7 @@ class Guards:
         if isinstance(test, (ast.Name, ast.Attribute)) and not _is_tensor(value):
             if isinstance(test, ast.Attribute) and test.attr in self.at.models.last_words("mode"):
                 return MODE
-            if outcome and isinstance(value, Py) and value.off:
+            if outcome and ((isinstance(value, Py) and value.off) or _starts_empty(test, value)):
                 return OFF
             sort = self._given(test, frame)
             if isinstance(value, Py) and value.type == "int":  # a size, which nobody switches on
@@ -179,21 +194,36 @@ class Guards:
             return ARGUMENT if first in frame.parameters else None
         return FLAG if first in frame.parameters and rest else None
 
-    def _runs_once(self, test: ast.expr, outcome: bool, body: list[ast.stmt]) -> bool:
-        """Whether the branch makes its own test come out otherwise: `if self.table is None: self.table = make()`."""
-        asked = {
-            key
-            for part in ast.walk(test)
-            if isinstance(part, ast.Attribute) and (key := dotted(part)) is not None
-        }
-        return bool(asked) and any(
-            dotted(target) in asked
-            for statement in body
-            if isinstance(statement, (ast.Assign, ast.AnnAssign))
-            for target in (statement.targets if isinstance(statement, ast.Assign) else [statement.target])
-            if isinstance(target, ast.Attribute)
-            and (not isinstance(statement.value, ast.Constant) or statement.value.value is not None)
+    def _runs_once(self, test: ast.expr, body: list[ast.stmt], frame: Frame) -> bool:
+        """Whether the branch makes its own test come out otherwise: `if self.table is None: self.table = make()`, or
+        fills what it looked into: `if key not in self.tables: self.tables[key] = make(key)`."""
+        asked, filled = set[str](), set[str]()
+        for part in ast.walk(test):
+            if isinstance(part, (ast.Attribute, ast.Name)) and (key := dotted(part)) is not None:
+                if isinstance(part, ast.Attribute) or part.id in frame.globals:
+                    asked.add(key)
+            elif isinstance(part, ast.Compare) and isinstance(part.ops[-1], (ast.In, ast.NotIn)):
+                if isinstance(part.comparators[-1], (ast.Attribute, ast.Name)):
+                    filled.add(dotted(part.comparators[-1]) or "")
+            elif isinstance(part, ast.Call) and len(part.args) == 2 and _is_name(part.func, "hasattr"):
+                owner, name = dotted(part.args[0]), part.args[1]
+                if owner is not None and isinstance(name, ast.Constant) and isinstance(name.value, str):
+                    asked.add(f"{owner}.{name.value}")
+        return bool(asked or filled) and any(
+            (dotted(target) in asked and _is_something(value))
+            or (isinstance(target, ast.Subscript) and dotted(target.value) in filled)
+            for target, value in _set_in([*body, *self._called(body, frame)])
         )
+
+    def _called(self, body: list[ast.stmt], frame: Frame) -> Iterator[ast.stmt]:
+        """The statements of the object's own methods that the statements call: `self.init_table(x)`."""
+        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        for statement in body if cls is not None else ():
+            call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
+            callee = call.func if isinstance(call, ast.Call) else None
+            if isinstance(callee, ast.Attribute) and _is_name(callee.value, "self"):
+                found = self.at.classes.find_method(cls, callee.attr)  # type: ignore[arg-type]
+                yield from found[1].body if found is not None else ()
 
     # What holds in the end
 
@@ -252,6 +282,39 @@ def rare(guards: Path) -> str:
 def fails(body: list[ast.stmt]) -> bool:
     """Whether statements that run one after another end with an error."""
     return bool(body) and isinstance(body[-1], ast.Raise)
+
+
+def _set_in(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """What the statements assign themselves, and what with; methods that fill in place (`copy_`) too."""
+    for statement in body:
+        if isinstance(statement, ast.Assign):
+            yield from ((target, statement.value) for target in statement.targets)
+        elif isinstance(statement, ast.AnnAssign):
+            yield statement.target, statement.value
+        elif isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call):
+            if isinstance(call.func, ast.Attribute) and call.func.attr in ("copy_", "fill_") and call.args:
+                owner = call.func.value
+                if isinstance(owner, ast.Attribute) and owner.attr == "data":
+                    owner = owner.value
+                yield owner, call.args[0]
+
+
+def _is_something(value: ast.expr | None) -> bool:
+    return value is not None and not (isinstance(value, ast.Constant) and value.value is None)
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _starts_empty(place: ast.expr, value: Value) -> bool:
+    """Whether an attribute is a list that nothing in sight has put anything into."""
+    return (
+        isinstance(place, ast.Attribute)
+        and isinstance(value, Seq)
+        and value.elts == []
+        and value.type == "list"
+    )
 
 
 def opposite(test: ast.expr) -> ast.expr:

@@ -79,6 +79,11 @@ class Notebook:
         if about is not None and about.origin is not None:
             path, at, phrase = about.origin
             why = f"{phrase} (line {at})" if path == module.path else f"{phrase} ({path}:{at})"
+        around = frame.around()
+        stays = (
+            old is not None and bool(old.flow) and bool(old.caller or not around)
+        )  # one way is told, not two
+        flow, caller = (old.flow, old.caller) if old is not None and stays else (frame.flow(), around)
         unit[key] = Op(
             name,
             line,
@@ -90,8 +95,8 @@ class Notebook:
             sure or (old is not None and old.sure),
             frame.inside,  # type: ignore[arg-type]
             frame.region or (old is not None and old.region),
-            frame.flow() if old is None or not old.flow else old.flow,
-            caller=(old.caller if old else "") or frame.around(),
+            flow,
+            caller=caller,
         )
 
     def holds(self, path: str, unit: Unit, key: Key, held: dict[int | None, Path]) -> Path | None:

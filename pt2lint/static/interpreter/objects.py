@@ -206,6 +206,8 @@ class Objects:
                 default = c.attributes.get(name)
                 if isinstance(default, ast.Constant) and default.value is None:
                     return join(NONE, value)
+                if isinstance(default, ast.List) and not default.elts and isinstance(value, Seq):
+                    return Seq([], value.elem, value.type)
                 if value is not UNKNOWN or default is None:
                     return value
             if name in c.attributes:

@@ -51,6 +51,7 @@ class Statements:
             if handler is not None:
                 frame.line = statement.lineno
                 frame.broke = False
+                frame.block = body
                 if handler(self, statement, env, frame) is False:
                     return False
                 if frame.broke and isinstance(statement, SIMPLE):
@@ -169,7 +170,7 @@ class Statements:
     def s_if(self, node: ast.If, env: Env, frame: Frame) -> bool:
         known = self.at.conditions.test(node.test, env, frame)
         paths: list[Env] = []
-        before = frame.guards
+        before, rest = frame.guards, self.at.conditions.guards.rest(node, frame.block, frame)
         left: list[Path] = []  # what holds where each branch that goes on ends
         undecided = known is None
         if known is not False:
@@ -198,6 +199,7 @@ class Statements:
         # What follows runs under the test where one branch returns; an error is nothing that code waits for.
         one = len(left) == 1 and not (undecided and (fails(node.body) or fails(node.orelse)))
         frame.guards = tuple(g for g in left[0] if g.text or g in before) if one else before
+        frame.guards += rest if one and undecided else ()
         if not paths:
             return False
         merge_env(env, paths)
@@ -244,6 +246,7 @@ class Statements:
 
     def s_with(self, node: ast.With, env: Env, frame: Frame) -> bool:
         outer = frame.inside
+        managers: list[tuple[Instance, ast.expr]] = []
         for item in node.items:
             value = self.at.expressions.eval(item.context_expr, env, frame)
             device = isinstance(value, Py) and value.type == "device"
@@ -256,12 +259,25 @@ class Statements:
                 self.at.notebook.note(item.context_expr, f"with {name}", frame)
             if not (name and self.at.models.plays(name, "resumable")):
                 frame.inside = "with"
+            entered: Value = value if isinstance(value, (Instance, Tensor)) else UNKNOWN
+            if isinstance(value, Instance) and value.cls is not None:
+                entered = self.called(value, "__enter__", item.context_expr, frame)
+                managers.append((value, item.context_expr))
             if item.optional_vars is not None:
-                entered = value if isinstance(value, (Instance, Tensor)) else UNKNOWN
                 self.at.statements.assignments.assign(item.optional_vars, entered, env, frame)
         alive = self.block(node.body, env, frame)
+        for manager, place in reversed(managers):
+            self.called(manager, "__exit__", place, frame)
         frame.inside = outer
         return alive
+
+    def called(self, me: Instance, method: str, node: ast.expr, frame: Frame) -> Value:
+        """What a method that the language itself calls on an object of the project returns."""
+        found = self.at.classes.find_method(me.cls, method) if me.cls is not None else None
+        if found is None:
+            return me if method == "__enter__" else UNKNOWN
+        given: list[Value] = [] if method == "__enter__" else [NONE, NONE, NONE]
+        return self.at.calls.apply(self.at.classes.method_value(*found, me), given, {}, node, frame)
 
     def s_try(self, node: ast.Try, env: Env, frame: Frame) -> bool:
         outer, frame.inside = frame.inside, "try"
@@ -308,17 +324,35 @@ class Statements:
         if tensor is not None and self.at.notebook.listens("test tensor", frame):
             if any(isinstance(p, ast.MatchValue) for case in node.cases for p in ast.walk(case.pattern)):
                 self.at.notebook.note(node.subject, "test tensor", frame, about=tensor)
-        paths: list[Env] = [dict(env)]
+        conditions = self.at.conditions
+        paths: list[Env] = []
+        after = dict(env)  # what holds where no case has matched so far
         for case in node.cases:
-            inner = dict(env)
+            inner = dict(after)
+            test = as_test(case.pattern, node.subject)
+            known = None if test is None else truth(self.at.expressions.again(test, inner, frame))
             for part in ast.walk(case.pattern):
                 name = getattr(part, "name", None)
                 if isinstance(part, (ast.MatchAs, ast.MatchStar)) and name:
                     inner[name] = UNKNOWN
-            if case.guard is not None:
-                self.at.conditions.test(case.guard, inner, frame)
-            if self.block(case.body, inner, frame):
-                paths.append(inner)
+            if test is not None:
+                conditions.narrow(test, inner, True, frame)
+            if isinstance(case.pattern, ast.MatchAs) and case.pattern.name:
+                inner[case.pattern.name] = self.at.expressions.again(node.subject, inner, frame)
+            if known is not False:
+                if case.guard is not None:
+                    conditions.test(case.guard, inner, frame)
+                if self.block(case.body, inner, frame):
+                    paths.append(inner)
+            if case.guard is None:
+                if known is True or _takes_all(case.pattern):
+                    break
+                if test is not None:
+                    conditions.narrow(test, after, False, frame)
+        else:
+            paths.append(after)
+        if not paths:
+            return False
         merge_env(env, paths)
         return True
 
@@ -399,6 +433,36 @@ class Statements:
 
     if hasattr(ast, "TryStar"):
         _statements[ast.TryStar] = s_try
+
+
+def as_test(pattern: ast.pattern, subject: ast.expr) -> ast.expr | None:
+    """The test that a `case` makes of the subject: `case Table():` is `isinstance(subject, Table)`."""
+    if isinstance(pattern, ast.MatchAs):
+        return as_test(pattern.pattern, subject) if pattern.pattern is not None else None
+    if isinstance(pattern, ast.MatchSingleton):
+        constant = ast.copy_location(ast.Constant(pattern.value), pattern)
+        return ast.copy_location(ast.Compare(subject, [ast.Is()], [constant]), pattern)
+    kinds: ast.expr
+    if isinstance(pattern, ast.MatchOr):
+        parts = [part.cls for part in pattern.patterns if _is_bare(part)]  # type: ignore[attr-defined]
+        if len(parts) < len(pattern.patterns):
+            return None
+        kinds = ast.copy_location(ast.Tuple(parts, ast.Load()), pattern)
+    elif _is_bare(pattern):
+        kinds = pattern.cls  # type: ignore[attr-defined]
+    else:
+        return None
+    named = ast.copy_location(ast.Name("isinstance", ast.Load()), pattern)
+    return ast.copy_location(ast.Call(named, [subject, kinds], []), pattern)
+
+
+def _is_bare(pattern: ast.pattern) -> bool:
+    """Whether a pattern asks for a class and nothing else."""
+    return isinstance(pattern, ast.MatchClass) and not (pattern.patterns or pattern.kwd_patterns)
+
+
+def _takes_all(pattern: ast.pattern) -> bool:
+    return isinstance(pattern, ast.MatchAs) and pattern.pattern is None
 
 
 def merge_env(target: Env, others: list[Env]) -> None:

@@ -11,6 +11,7 @@ from pt2lint.static.values import (
     CONSTANT,
     LEAF,
     NONE,
+    OBJECT,
     UNKNOWN,
     Class,
     Dict,
@@ -29,6 +30,7 @@ from pt2lint.static.values import (
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
+    from pt2lint.static.source.modules import ClassInfo
 
 DEEPEST = 4  # lists in lists that `Types.sort` looks into
 
@@ -104,6 +106,8 @@ class Types:
             externals = self.at.classes.bases(info)[1]
             if any(self.at.models.plays(e, "tensor type") for e in externals):
                 return Tensor(None, origin, leaf=LEAF)
+            if any(self.at.models.plays(e, "typed dictionary") for e in externals):
+                return self.typed_dictionary(info, frame)
             if any(self.at.models.plays(e, "typing") for e in externals):
                 return UNKNOWN
             return self.at.objects.instance(info)
@@ -114,6 +118,19 @@ class Types:
             inner.depth = frame.depth + 1
             return self.annotation(target, inner, line or node.lineno, text)
         return UNKNOWN
+
+    def typed_dictionary(self, info: ClassInfo, frame: Frame) -> Value:
+        """A value of a class under TypedDict. Where a key may be missing, which keys there are is not known."""
+        items: dict[str, Value] = {}
+        total = True
+        for cls in reversed(self.at.classes.bases(info)[0]):
+            within = Frame(cls.module, unit_of(cls.node), cls.name)
+            within.depth = frame.depth + 1
+            total = total and not cls.node.keywords and "NotRequired" not in cls.module.source
+            for name, annotation in cls.annotations.items() if within.depth < 4 else ():
+                text = f"`{name}` of {cls.name} is annotated as a tensor"
+                items[name] = self.annotation(annotation, within, annotation.lineno, text)
+        return Dict(items, UNKNOWN if total else OBJECT)
 
     def subscripted_type(self, base: Value, node: ast.Subscript, frame: Frame) -> tuple[Value, ast.Subscript]:
         """`Float["b n"]`, where Float's `__getitem__` returns `self.dtype[Tensor, shape]`, is that type."""

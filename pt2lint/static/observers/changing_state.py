@@ -185,16 +185,32 @@ class ChangingState:
 
 
 def _decides(place: ast.Attribute, statement: ast.Assign, node: FunctionNode) -> bool:
-    """Whether an `if` that compares the attribute leads to the statement, or returns before it."""
+    """Whether an `if` above the statement that compares what the last call left leads to it, or returns before it;
+    not one that asks whether there is anything yet (`self.n is None`, `self.n == 0`)."""
     return any(
-        isinstance(side, ast.Attribute) and side.attr == place.attr and _is_self(side)
+        _is_attribute(side, place) and not any(isinstance(other, ast.Constant) for other in sides)
         for part in walk(node)
         if isinstance(part, ast.If)
+        and part.lineno < statement.lineno
         and (isinstance(part.body[-1], ast.Return) or any(statement in walk(b) for b in part.body))
         for test in walk(part.test)
         if isinstance(test, ast.Compare)
-        for side in (test.left, *test.comparators)
+        for sides in [(test.left, *test.comparators)]
+        for side in sides
+    ) and not _made_first(place, statement, node)
+
+
+def _made_first(place: ast.Attribute, statement: ast.Assign, node: FunctionNode) -> bool:
+    """Whether the function writes the attribute, whatever comes, before it looks at it."""
+    return any(
+        isinstance(first, ast.Assign) and any(_is_attribute(target, place) for target in first.targets)
+        for first in node.body
+        if (first.end_lineno or 0) < statement.lineno
     )
+
+
+def _is_attribute(node: ast.expr, place: ast.Attribute) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == place.attr and _is_self(node)
 
 
 def _is_list(value: ast.expr) -> bool:

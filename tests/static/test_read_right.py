@@ -1,0 +1,311 @@
+"""Constructs that were once read wrongly: findings that were none, and some that were missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pt2lint.static.engine import lint
+
+HEAD = "import typing\nimport numpy as np\nimport torch\nfrom torch import nn\n\n"
+
+
+def findings(tmp_path: Path, code: str) -> list[tuple[str, str]]:
+    """Of each sure finding, the code and the source line."""
+    path = tmp_path / "m.py"
+    path.write_text(HEAD + code)
+    lines = path.read_text().splitlines()
+    return [(f.code, lines[f.line - 1].strip()) for f in lint([str(path)]).findings]
+
+
+REPLACED = """
+def dispatched(cls=None, *, table={{}}):
+    def wrapper(cls):
+        original = cls.forward
+
+        def forward(self, *args):
+            {run}
+
+        cls.forward = forward
+        return cls
+
+    return wrapper if cls is None else wrapper(cls)
+
+@dispatched{call}
+class Experts(nn.Module):
+    def forward(self, x: torch.Tensor):
+        return x[x > 0] + x.sum().item()
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.experts = Experts()
+
+    def forward(self, x: torch.Tensor):
+        return self.experts(x)
+"""
+
+
+@pytest.mark.parametrize("call", ["", "()", "(table={1: 2})"])
+def test_a_class_decorator_may_put_another_forward_in_its_place(tmp_path: Path, call: str) -> None:
+    chosen = "return table.get(self.kind, original)(self, *args)"
+    assert findings(tmp_path, REPLACED.format(run=chosen, call=call)) == []
+    called = findings(tmp_path, REPLACED.format(run="return original(self, *args)", call=call))
+    assert {code for code, _ in called} == {"PTB103", "PTB120"}
+
+
+MERGED = """
+class Layer(nn.Module):
+    {kept}
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(2, 2)
+        self._disabled = False
+        {init}
+
+    @property
+    def merged(self) -> bool:
+        return bool(self.names)
+
+    @property
+    def disabled(self) -> bool:
+        return self._disabled
+
+    def merge(self, name):
+        self.names.append(name)
+
+    def enable(self, flag):
+        self._disabled = not flag
+
+    def forward(self, x: torch.Tensor):
+        if self.merged:
+            x.sum().item()
+        if self.disabled:
+            x.sum().tolist()
+        return x
+"""
+
+
+@pytest.mark.parametrize("kept", ["names: list[str] = []", "names = []", ""])
+def test_a_flag_is_read_through_a_property(tmp_path: Path, kept: str) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(HEAD + MERGED.format(kept=kept or "pass", init="" if kept else "self.names = []"))
+    found = {f.when: f.note for f in lint([str(path)]).findings}
+    assert found == {("self.merged",): "`self.merged` is off by default"}
+
+
+def test_a_class_pattern_narrows(tmp_path: Path) -> None:
+    code = """
+class M(nn.Module):
+    def forward(self, x: torch.Tensor | int | None, other: torch.Tensor | str):
+        match x:
+            case None:
+                return 0
+            case int():
+                return 1 if x > 0 else 2
+            case torch.Tensor() as y:
+                if y.sum() > 0:
+                    y = y + 1
+        match other:
+            case str() | int():
+                return 1 if other else 2
+            case _:
+                return other.item()
+"""
+    assert findings(tmp_path, code) == [("PTB110", "if y.sum() > 0:"), ("PTB103", "return other.item()")]
+
+
+def test_a_typed_dictionary_holds_what_its_annotations_say(tmp_path: Path) -> None:
+    code = """
+class Batch(typing.TypedDict):
+    x: torch.Tensor
+    size: int
+
+class M(nn.Module):
+    def forward(self, batch: Batch):
+        if batch["size"] > 3:
+            return batch["x"]
+        return batch["x"].sum().item()
+"""
+    assert findings(tmp_path, code) == [("PTB103", 'return batch["x"].sum().item()')]
+
+
+def test_what_a_context_manager_of_the_project_does_is_traced(tmp_path: Path) -> None:
+    code = """
+class Scale:
+    def __init__(self, x):
+        self.x = x
+
+    def __enter__(self):
+        self.factor = self.x.max().item()
+        return self
+
+    def __exit__(self, *error):
+        return self.x.min().tolist()
+
+class M(nn.Module):
+    def forward(self, x: torch.Tensor):
+        with Scale(x) as scale:
+            return x * scale.factor
+"""
+    assert [code for code, _ in findings(tmp_path, code)] == ["PTB103", "PTB105"]
+
+
+def test_a_mask_has_proven_its_dtype(tmp_path: Path) -> None:
+    code = """
+class M(nn.Module):
+    def forward(self, x: torch.Tensor, mask: torch.Tensor, i: torch.Tensor):
+        assert mask.dtype == torch.bool
+        if i.dtype != torch.bool:
+            return x[mask] + x[i]
+        return x
+"""
+    assert findings(tmp_path, code) == [("PTB120", "return x[mask] + x[i]")]
+
+
+def test_whether_a_gradient_is_required_may_hang_on_the_mode(tmp_path: Path) -> None:
+    code = """
+class M(nn.Module):
+    def forward(self, x: torch.Tensor, flag: bool):
+        y = torch.zeros(1, requires_grad=self.training)
+        return x + y + torch.zeros(1, requires_grad=flag)
+"""
+    path = tmp_path / "m.py"
+    path.write_text(HEAD + code)
+    assert [(f.code, f.when) for f in lint([str(path)]).findings] == [("PTB161", ("self.training",))]
+
+
+def test_a_size_that_is_set_once_or_written_first_is_no_cache(tmp_path: Path) -> None:
+    code = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n, self.longest, self.width, self.zero = None, 0, 1, 0
+
+    def forward(self, x: torch.Tensor):
+        if self.n is None:
+            self.n = x.shape[0]
+        if self.zero == 0:
+            self.zero = x.shape[0]
+        self.width = x.shape[1]
+        if self.width > x.shape[0]:
+            self.width = x.shape[0]
+        if x.shape[0] > self.longest:
+            self.longest = x.shape[0]
+        return x
+"""
+    assert findings(tmp_path, code) == [("PTR214", "self.longest = x.shape[0]")]
+
+
+ONCE = {
+    "if not self.ready:\n    {item}\n    self.ready = True": "once",
+    "if self.ready:\n    return x\n{item}\nself.ready = True": "once",
+    "if self.ready:\n    return x\nself.ready.data.copy_(x.sum().item())": "once",
+    "if not self.ready:\n    self.prepare(x)": "once",
+    "if not hasattr(self, 'table'):\n    self.table = {item}": "once",
+    "if self.kind not in self.tables:\n    self.tables[self.kind] = {item}": "once",
+    "global READY\nif not READY:\n    READY = True\n    {item}": "once",
+    "if self.ready:\n    return x\n{item}": "",
+    "if self.flag:\n    return x\nraise ValueError({item})": None,
+    "if self.flag:\n    return x\ny = {item}\nraise ValueError(y)": "on an error path",
+}
+
+
+@pytest.mark.parametrize("body", ONCE)
+def test_what_runs_once_says_so(tmp_path: Path, body: str) -> None:
+    def indented(text: str) -> str:
+        return "\n".join("        " + line for line in text.split("\n"))
+
+    code = f"""
+READY = False
+
+class M(nn.Module):
+    def __init__(self, flag: bool, kind: str):
+        super().__init__()
+        self.flag, self.kind, self.tables = flag, kind, {{}}
+        self.register_buffer("ready", torch.tensor(False))
+        self.ready: bool = flag
+
+    def prepare(self, x):
+        self.ready = True
+        return x.sum().item()
+
+    def forward(self, x: torch.Tensor):
+{indented(body.format(item="x.sum().item()"))}
+"""
+    path = tmp_path / "m.py"
+    path.write_text(HEAD + code + ("" if "raise" in body else "        return x\n"))
+    expected = ONCE[body]
+    assert [f.note for f in lint([str(path)]).findings if f.code == "PTB103"] == (
+        [] if expected is None else [expected]
+    )
+
+
+def test_the_way_that_is_told_is_one_way(tmp_path: Path) -> None:
+    code = """
+def helper(x):
+    if x > 0:
+        return 1
+
+class B(nn.Module):
+    def forward(self, x: torch.Tensor):
+        for _ in range(3):
+            helper(x)
+
+class A(nn.Module):
+    def forward(self, x: torch.Tensor | int):
+        return helper(x)
+"""
+    path = tmp_path / "m.py"
+    path.write_text(HEAD + code)
+    [found] = [f for f in lint([str(path)]).findings if f.code == "PTB110"]
+    assert "a loop of `B.forward`" in found.message
+    assert found.flow[0].message == "`B.forward` is compiled"
+
+
+def test_the_data_of_what_the_graph_did_not_compute_may_be_exchanged(tmp_path: Path) -> None:
+    code = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        weight = self.linear.weight
+        weight.data = weight.data * 2
+        weight.data += 1
+        given = x
+        given.data += 1
+        y = x + 1
+        y.data += 1
+        return self.linear(x) + y
+"""
+    assert findings(tmp_path, code) == [("PTB163", "y.data += 1")]
+
+
+def test_a_random_number_has_been_drawn_by_the_break(tmp_path: Path) -> None:
+    code = """
+class M(nn.Module):
+    def forward(self, x: torch.Tensor):
+        n = np.random.rand()
+        if n > 0.5:
+            return x
+        for _ in range(int(n * 3)):
+            x = x + 1
+        return x
+"""
+    assert findings(tmp_path, code) == [("PTB141", "n = np.random.rand()")]
+
+
+def test_marking_a_size_raises_while_tracing(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(
+        HEAD
+        + "class M(nn.Module):\n    def forward(self, x: torch.Tensor):\n        if torch._C._is_tracing():\n"
+        "            return x\n        torch._dynamo.mark_dynamic(x, 0)\n        return x\n"
+    )
+    [query, mark] = lint([str(path)]).findings
+    assert query.code == "PTB186"
+    assert "raises an error in compiled code: call it before" in mark.message
