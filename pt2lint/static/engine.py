@@ -8,6 +8,7 @@ import gc
 import importlib
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -113,6 +114,9 @@ class _Run:
         self.files, self.settings, self.texts, self.stop = files, settings, texts, stop
         self.problems: list[Problem] = []
         self._digests: dict[str, str | None] = {}
+        self._parsed: Project | None = None  # for child processes: what they need not parse
+        self._readers: Counter[str] = Counter()
+        self._room = 2 * GROUP  # bytes of text; the trees take fifty times as much, and children share them
 
     @cached_property
     def rules(self) -> list[type[Rule]]:
@@ -210,8 +214,11 @@ class _Run:
                     gc.collect()  # what the group before left
                 yield self.analyse_group(group)
             return
+        self._load_repairs()
+        self._parsed = Project(self.texts, self.files)
         for group, facts in zip(groups, workers.spread(self.analyse_group, groups), strict=True):
             if facts is not None:
+                self._parse_what_many_read(facts)
                 yield facts
                 continue
             # A file that kills its reader shall not cost the others' findings.
@@ -230,6 +237,22 @@ class _Run:
         if self.stop is not None and self.stop():
             raise Stopped
 
+    def _load_repairs(self) -> None:
+        """Once, before there are children, each of which would."""
+        for repair in {name for rule in self.rules for name in getattr(rule, "repairs", ())}:
+            with contextlib.suppress(Exception):  # told of where it is needed
+                importlib.import_module(f"pt2lint.fixes.repairs.{repair}")
+
+    def _parse_what_many_read(self, facts: Facts) -> None:
+        """What a second group has parsed beyond its own files, the children still to come will read too: they find it
+        parsed."""
+        assert self._parsed is not None
+        for path in facts.parsed:
+            self._readers[path] += 1
+            if self._readers[path] == 2 and self._room > 0:
+                with contextlib.suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+                    self._room -= len(self._parsed.load(path, whole=False).source)
+
     def analyse_group(self, group: Sequence[str]) -> Facts:
         # What is made here lives until the end, and looking for garbage among it takes a third of the time.
         collects = gc.isenabled()
@@ -246,7 +269,7 @@ class _Run:
 
         traced = frozenset(op for rule in self.rules for op in rule.ops)
         anywhere = frozenset(op for rule in self.rules if rule.anywhere for op in rule.ops)
-        project = Project(self.texts, self.files)
+        project = Project(self.texts, self.files, self._parsed)
         interpreter = Interpreter(project, traced, anywhere, self.models)
         if self.stop is not None:
             events = interpreter.at.events
@@ -272,6 +295,7 @@ class _Run:
                 module, notes, facts.problems, partial(kinds_of, interpreter.at, module)
             )
         facts.read, facts.looked_at = project.read(), sorted(project.looked_at)
+        facts.parsed = sorted(project.parsed().difference(group))
         return facts
 
     def findings_in(

@@ -18,7 +18,7 @@ class Facts:
     """`findings` by file of the group; `notes` by any linted file in which the group's code did something.
 
     `read` are the digests of all files read or sought (None: not there), `complete` says that nothing but the
-    contents of these files made it so.
+    contents of these files made it so. `parsed` are the files that took time, for those who plan the rest of the run.
     """
 
     findings: dict[str, list[Finding]] = field(default_factory=dict)
@@ -27,6 +27,7 @@ class Facts:
     read: dict[str, str | None] = field(default_factory=dict)
     looked_at: list[str] = field(default_factory=list)
     complete: bool = True
+    parsed: list[str] = field(default_factory=list, compare=False)
 
 
 def joined(a: Facts, b: Facts) -> Facts:

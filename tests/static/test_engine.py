@@ -119,6 +119,28 @@ def test_a_file_that_kills_its_reader_costs_no_other(
     assert "died" in problem.message
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_what_many_groups_read_is_parsed_once_and_answers_as_if_each_had(
+    files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files += [f"caller{i}.py" for i in range(4)]
+    for name in files[3:]:
+        Path(name).write_text(CALLER)
+    monkeypatch.setattr(workers, "processors", lambda: 1)
+    groups = [[path] for path in files]
+
+    def facts() -> tuple[list[engine.Facts], engine._Run]:
+        run = engine._Run(files, Settings(target_torch=(2, 13)), {})
+        return list(run.analyse(groups)), run
+
+    shared, run = facts()
+    assert run._parsed is not None
+    assert list(run._parsed._by_path) == ["layer.py"]
+    monkeypatch.setattr(engine._Run, "_parse_what_many_read", lambda *_: None)
+    assert facts()[0] == shared
+    assert shared[-1].read["layer.py"]
+
+
 def test_facts_survive_json(files: list[str]) -> None:
     import json
 

@@ -352,9 +352,17 @@ class Project:
     """All modules that can be reached from the linted files. Errors of files that were asked for are the
     caller's to report: `load` raises them; look-ups of other modules answer None."""
 
-    def __init__(self, texts: Mapping[str, str] | None = None, linted: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        texts: Mapping[str, str] | None = None,
+        linted: Sequence[str] = (),
+        parsed: Project | None = None,
+    ) -> None:
+        """`parsed` is a project of the same files, in which nothing was interpreted: what it has parsed is taken from
+        it, and must be taken once only."""
         self._texts = texts or {}
         self._linted = frozenset(linted)
+        self._parsed = parsed
         self._digests: dict[str, str | None] = {}
         self._by_path: dict[str, Module] = {}
         self.looked_at: set[str] = set()  # every place where a first-party module was sought, found or not
@@ -363,10 +371,16 @@ class Project:
         self._path_of: dict[str, str | None] = {}
         self._homes: dict[tuple[str, str], str] = {}
         self._folders: dict[str, bool] = {}
-        folders: dict[str, tuple[list[str], str]] = {}
-        places = [module_name(path, folders) for path in linted]
-        self._roots = list(dict.fromkeys(root for _, root, _ in places))
-        self._own = {name.split(".", 1)[0] for name, _, _ in places}
+        self._first_roots: list[str]
+        self._own: set[str]
+        if parsed is not None:
+            self._first_roots, self._own = parsed._first_roots, parsed._own
+        else:
+            folders: dict[str, tuple[list[str], str]] = {}
+            places = [module_name(path, folders) for path in linted]
+            self._first_roots = list(dict.fromkeys(root for _, root, _ in places))
+            self._own = {name.split(".", 1)[0] for name, _, _ in places}
+        self._roots = [*self._first_roots]
 
     def load(self, path: str, whole: bool = True) -> Module:
         """The module at `path`. Raises OSError, SyntaxError, ValueError, RecursionError or MemoryError.
@@ -378,6 +392,10 @@ class Project:
             name, root, is_package = module_name(path)
             if root not in self._roots:
                 self._roots.append(root)
+            if self._parsed is not None and path in self._parsed._by_path:
+                self._digests.setdefault(path, self._parsed._digests.get(path))
+                module = self._by_path[path] = self._parsed._by_path[path]
+                return module
             source = self.text(path)
             linted = path in self._linted
             module = self._by_path[path] = Module(
@@ -407,6 +425,10 @@ class Project:
         except (OSError, ValueError):
             pass
         return self._digests[path]
+
+    def parsed(self) -> set[str]:
+        """The files that were parsed, or bound at least."""
+        return set(self._by_path)
 
     def read(self) -> dict[str, str | None]:
         """The digests of all files that were read, or sought and not found."""
