@@ -47,6 +47,25 @@ def np_free():
 log = logging.getLogger("pt2lint.matrix")
 generator = torch.Generator()
 lock = threading.RLock()
+shared = multiprocessing.Value("i", 3)
+event = multiprocessing.Event()
+shared_lock = multiprocessing.RLock()
+channel = multiprocessing.Queue()
+class Held:
+    @torch.no_grad()
+    @staticmethod
+    def mean(v):
+        return v.mean()
+class Exp(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, v):
+        return v.exp()
+    @classmethod
+    def backward(cls, ctx, grad):
+        return grad
+import torch.distributed as dist
+if not dist.is_initialized():
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
 data = b"ab cd"
 packed = zlib.compress(data)
 numbers = [3, 1, 2]
@@ -328,6 +347,26 @@ CALLS = {
     "call concurrent.futures.ThreadPoolExecutor.map": "list(pool.map(abs, [1]))",
     "call queue.Queue.get": "things.put(1); things.get()",
     "call queue.Queue.put": "things.put(1)",
+    "choose by key": "max([x, x[:2]], key=lambda t: t.shape[0])",
+    "call decorated static method": "Held.mean(x)",
+    "call class method of function": "Exp.apply(weight)",
+    "get multiprocessing.Value.value": "shared.value",
+    "set multiprocessing.Value.value": "shared.value = 4",
+    "call multiprocessing.Event.is_set": "event.is_set()",
+    "call multiprocessing.Queue.empty": "channel.empty()",
+    "call multiprocessing.Queue.put": "channel.put(1)",
+    "call multiprocessing.Queue.get": "channel.put(1); channel.get()",
+    "with multiprocessing.Lock": "with shared_lock: x + 1",
+    "with multiprocessing.RLock": "with shared_lock: x + 1",
+    **each("torch.distributed", "barrier monitored_barrier", "dist.{}()"),
+    **each("torch.distributed", "all_reduce", "dist.{}(y, async_op=True).wait()"),
+    **each("torch.distributed", "broadcast reduce", "dist.{}(y, 0, async_op=True).wait()"),
+    **each("torch.distributed", "all_gather", "dist.{}([torch.empty_like(x)], x, async_op=True).wait()"),
+    **each(
+        "torch.distributed", "all_gather_into_tensor", "dist.{}(torch.empty_like(x), x, async_op=True).wait()"
+    ),
+    **each("torch.distributed", "all_gather_object", "dist.{}([None], 3)"),
+    **each("torch.distributed", "broadcast_object_list", "dist.{}([3], 0)"),
     "call torch.testing.assert_close": "torch.testing.assert_close(x, x)",
     "call torch._C._is_tracing": "torch._C._is_tracing()",
     "call torch._assert": "torch._assert(s > 0, 'a')",

@@ -19,6 +19,10 @@ Names of operations:
 - `call breaking`   a function is called of which a library model says that Dynamo ends the graph there; args: "why",
                     and "until", the first torch where it does not
 - `call extension`  something of a compiled extension is called, as the project's setup.py builds it; args "name"
+- `choose by key`   `min` or `max` is given a `key`, and objects or tensors
+- `call decorated static method`  a static method is called through a decorator that stands above `@staticmethod`
+- `call class method of function`  `apply` of an autograd.Function whose traced methods are class methods; there and
+                    at the method, args "method" and, at the method, "called": "PATH:LINE" of the call
 - `call disabled`   a function that torch.compiler.disable decorates is called
 - `define class`    a class statement runs
 - `discard NAME`    the result of a call is thrown away

@@ -158,8 +158,13 @@ class M(nn.Module):
         super().__init__()
         self.lin = nn.Linear(4, 4)
         self.step = 0
+    @torch.no_grad()
+    @staticmethod
+    def scaled(x):
+        return x * 2
     def forward(self, x):
         self.step += 1
+        x = M.scaled(x)
         noise(2)
         return self.lin(x) if x.sum() > 0 else x
     def encode(self, x):
@@ -181,6 +186,7 @@ ALONE = {
     "Misuse": {"late hook"},
     "CachedFunctions": {"call cached"},
     "OwnForward": {"forward of compiled"},
+    "MethodKinds": {"call decorated static method"},
 }
 WANTED = frozenset({"test tensor", "call torch.optim.SGD"}.union(*ALONE.values()))
 

@@ -19,6 +19,7 @@ from pt2lint.static.values import (
     Class,
     Dict,
     Ext,
+    Func,
     Instance,
     Py,
     Seq,
@@ -133,10 +134,36 @@ def text(call: Call, first: Value) -> Value:
 
 def extreme(call: Call, first: Value) -> Value:
     values = call.args if len(call.args) > 1 else [call.element(first)]
+    by = call.kwargs.get("key")
+    if by is not None and call.listens("choose by key") and not isinstance(first, Class):
+        if any(_is_object(v, by) for v in values):  # the members of an enumeration are compared while tracing
+            call.note("choose by key")
     found = next((t for t in map(tensor_of, values) if t is not None), None)
     if found is not None:
         return found.but(leaf=0)
     return join_all(Py(v.type) if isinstance(v, Py) else v for v in values)
+
+
+def _is_object(value: Value, by: Value) -> bool:
+    """Whether what `min` compares is a tensor or an object; where nothing is known of it, whether the key reads an
+    attribute of it."""
+    if value is UNKNOWN and isinstance(by, Func) and isinstance(by.node, ast.Lambda):
+        parameter = by.node.args.args[0].arg if by.node.args.args else ""
+        return any(
+            isinstance(part, ast.Attribute)
+            and isinstance(part.value, ast.Name)
+            and part.value.id == parameter
+            for part in ast.walk(by.node.body)
+        )
+    return any(isinstance(o, (Tensor, Instance)) for o in options(value))
+
+
+def length(call: Call) -> Value:
+    """`len` of an object of the project runs its `__len__`."""
+    for owner in options(call.args[0]) if call.args else ():
+        if isinstance(owner, Instance) and owner.cls is not None and "__len__" in call.methods_of(owner):
+            call.apply(call.attribute(owner, "__len__"), [])
+    return INT
 
 
 def total(call: Call, first: Value) -> Value:
@@ -342,7 +369,7 @@ LIBRARY = Library(
     given="anything",
     closed=True,
     returns={
-        **dict.fromkeys(("builtins.len", "builtins.id", "builtins.hash", "builtins.ord"), "int"),
+        **dict.fromkeys(("builtins.id", "builtins.hash", "builtins.ord"), "int"),
         **dict.fromkeys(("builtins.callable", "builtins.issubclass"), "bool"),
         **dict.fromkeys(("builtins.format", "builtins.chr", "builtins.input"), "str"),
         "builtins.print": "none",
@@ -373,7 +400,7 @@ LIBRARY = Library(
         "shrinks": tuple(f"builtins.list.{n}" for n in ("clear", "pop", "popleft", "remove")),
     },
     sizes={"builtins.range": (ALL, ())},
-    handlers={"builtins.hasattr": has_attribute},
+    handlers={"builtins.hasattr": has_attribute, "builtins.len": length},
     otherwise=called,
     measured="matrix/constructs/containers.py, matrix/constructs/python_code.py",
 )

@@ -15,6 +15,7 @@ CONTEXTS = (
     "contextlib.suppress",
     "contextlib.ExitStack",
 )
+SHARED = ("Value", "Array", "Lock", "RLock", "Event", "Semaphore", "Queue")  # what processes share
 WHOLE = frozenset(f"math.{n}" for n in ("floor", "ceil", "gcd", "prod", "isqrt"))
 DRAWN = (
     "randint",
@@ -118,6 +119,21 @@ LIBRARIES = (
     Library(
         "contextvars",
         returns={"contextvars.ContextVar": "instance contextvars.ContextVar"},
+        measured="matrix/calls.py",
+    ),
+    Library(
+        "multiprocessing",
+        returns={
+            name: f"instance multiprocessing.{name.rpartition('.')[2]}"
+            for home in ("multiprocessing", "torch.multiprocessing")
+            for name in (f"{home}.{kind}" for kind in SHARED)
+        }
+        | {
+            "multiprocessing.get_context": "instance multiprocessing",
+            "torch.multiprocessing.get_context": "instance multiprocessing",
+            "multiprocessing.Value.get_lock": "instance multiprocessing.Lock",
+            "multiprocessing.Array.get_lock": "instance multiprocessing.Lock",
+        },
         measured="matrix/calls.py",
     ),
     Library(

@@ -6,9 +6,10 @@ from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
 from pt2lint.libraries.torch_functions import called
 from pt2lint.libraries.torch_table import table
-from pt2lint.static.values import Instance, Seq, Value
+from pt2lint.static.values import LEAF, Instance, Seq, Tensor, Value
 
 GROUP = "torch.optim.Optimizer.param_group"
+STATE, STATE_OF_ONE = "torch.optim.Optimizer.state", "torch.optim.Optimizer.state.item"
 
 
 def made(call: Call) -> Value:
@@ -18,7 +19,14 @@ def made(call: Call) -> Value:
 
 
 def attribute(type_name: str, owner: Value, name: str) -> Value | None:
-    """`optimizer.param_groups`: what is done with a group is done with the optimizer, its "owner"."""
+    """`optimizer.param_groups`: what is done with a group is done with the optimizer, its "owner". `group["params"]`
+    holds parameters, `optimizer.state[p]` what is kept for one. An item goes by the name "[KEY]"."""
+    if type_name == STATE and name.startswith("["):
+        return Instance(None, STATE_OF_ONE)
+    if type_name == GROUP and name == "[params]":
+        return Seq(None, Tensor("float", leaf=LEAF), "list")
+    if name == "state" and isinstance(owner, Instance):
+        return Instance(None, STATE)
     if name != "param_groups" or not isinstance(owner, Instance):
         return None
     group = owner.attrs.get("param_groups")

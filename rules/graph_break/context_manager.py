@@ -49,6 +49,8 @@ class ContextManager(GraphBreak):
     ops = (
         "with threading.Lock",
         "with threading.RLock",
+        "with multiprocessing.Lock",
+        "with multiprocessing.RLock",
         "with torch.backends.cudnn.flags",
         "with torch.backends.cuda.sdp_kernel",
         "with torch.random.fork_rng",

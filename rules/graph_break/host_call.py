@@ -78,8 +78,12 @@ class HostCall(GraphBreak):
         "call sys.exc_info",
         *calls("torch.nn.Module", "state_dict to"),
         "call torch.utils.checkpoint.checkpoint_sequential",
+        "get multiprocessing.Value.value",
+        "set multiprocessing.Value.value",
+        "call multiprocessing.Event.is_set",
+        *calls("multiprocessing.Queue", "put get empty"),
     )
-    says = "{code} is a call that Dynamo does not trace"
+    says = "{code} is what Dynamo does not trace"
     repairs = ("disable",)
     graph_breaks = ("GB0007", "GB0156", "GB0059")
 

@@ -17,7 +17,6 @@ from pt2lint.static.values import (
     UNKNOWN,
     Class,
     Dict,
-    Ext,
     Func,
     Instance,
     Py,
@@ -217,7 +216,7 @@ class Objects:
         if self.at.classes.is_module(cls):
             return self.at.models.attribute(self.at.models.named("module base"), instance, name)
         externals = self.at.classes.bases(cls)[1]
-        return Ext(f"{externals[0]}.{name}", instance) if externals else UNKNOWN
+        return self.at.models.attribute(externals[0], instance, name) if externals else UNKNOWN
 
     def instance_item(self, owner: Instance, index: Value, frame: Frame) -> Value:
         if owner.cls is not None:
@@ -226,6 +225,11 @@ class Objects:
                 return self.at.calls.apply(
                     self.at.classes.method_value(*found, owner), [index], {}, found[1], frame
                 )
+        elif owner.external:
+            attribute = self.at.models.library_of(owner.external).attribute
+            key = index.const if isinstance(index, Py) and isinstance(index.const, str) else ""
+            item = attribute(owner.external, owner, f"[{key}]") if attribute is not None else None
+            return item if item is not None else UNKNOWN
         return UNKNOWN
 
 

@@ -14,6 +14,7 @@ from pt2lint.static.observers.cached_functions import CachedFunctions
 from pt2lint.static.observers.changing_state import ChangingState
 from pt2lint.static.observers.compiled_calls import CompiledCalls
 from pt2lint.static.observers.lifecycle import Lifecycle
+from pt2lint.static.observers.method_kinds import MethodKinds
 from pt2lint.static.observers.misuse import Misuse
 from pt2lint.static.observers.own_forward import OwnForward
 
@@ -27,4 +28,5 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     Misuse,
     CachedFunctions,
     OwnForward,
+    MethodKinds,
 )
