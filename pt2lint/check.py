@@ -20,6 +20,7 @@ from pt2lint.project.pages import UNUSED, VERIFY_PAGES
 if TYPE_CHECKING:
     from pt2lint.dynamic import VerifyResult
     from pt2lint.dynamic.events import Run
+    from pt2lint.report.models import Model
     from pt2lint.report.place import Place
 
 # What gives verdicts: findings and the paths that exist in, the dynamic pass's result out.
@@ -31,7 +32,9 @@ class Checked:
     """What came out: sorted findings, those that a comment silenced, and what could not be done.
 
     `texts` holds what was read in place of a file (a notebook's code, standard input), `sources` the text of
-    each file that a finding names; `runs` are what the probes of `judge` saw.
+    each file that a finding names; `runs` are what the probes of `judge` saw, `after` what they saw with the proven
+    fixes, `times` seconds of calls by target, `judged` all that they say of findings, shown or not, `models` a line for
+    each that was run, where it is known already.
     """
 
     files: list[str] = field(default_factory=list)
@@ -45,6 +48,10 @@ class Checked:
     pages: dict[str, RulePage] = field(default_factory=dict)
     watched: list[str] = field(default_factory=list)
     runs: Sequence[Run] = ()
+    after: Sequence[Run] = ()
+    times: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    judged: Sequence[Finding] = ()
+    models: Sequence[Model] = ()
     fail_on: dict[str, Severity] = field(default_factory=dict)  # by file, what the settings say
     digests: dict[str, bytes] = field(default_factory=dict)  # of each file as it was before it was linted
 
@@ -239,7 +246,8 @@ def _judged(found: list[Finding], paths: Iterable[str], judge: Judge, checked: C
     result = judge([finding for finding in found if finding not in outside], there)
     checked.problems += result.problems
     checked.notes += result.notes
-    checked.runs = result.events.runs
+    checked.runs, checked.after, checked.times = result.events.runs, result.after, result.times
+    checked.judged, checked.models = result.findings, result.models
     return sorted([*result.findings, *outside], key=lambda finding: finding.sort_key)
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pt2lint.report import Report
 
 FORMATS = ("text", "concise", "json", "sarif", "github")
+ZOO = ("results", "shard", "durations", "executor", "gpus")  # options of cli/zoo.py
 SUFFIXES = {".json": "json", ".sarif": "sarif", ".txt": "text"}
 
 DESCRIPTION = """\
@@ -124,7 +125,10 @@ def _print_all(out: str, err: str, status: int) -> int:
 
 
 def _main(arguments: list[str]) -> int:
-    commands = {"rule": _rule, "server": _server, "completion": _completion, "skill": _skill}
+    commands = {
+        "rule": _rule, "server": _server, "completion": _completion, "skill": _skill, "merge": _merge,
+        "compare": _compare,
+    }  # fmt: skip
     if arguments and arguments[0] in commands:
         return commands[arguments[0]](arguments[1:])
     options = _parser().parse_args(arguments)
@@ -148,7 +152,8 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = argparse.ArgumentParser(
         prog="pt2lint",
-        usage="pt2lint [OPTIONS] [PATHS...]\n       pt2lint rule CODE\n       pt2lint server\n"
+        usage="pt2lint [OPTIONS] [PATHS...]\n       pt2lint rule CODE\n       pt2lint merge RESULTS...\n"
+        "       pt2lint compare OLD NEW\n       pt2lint server\n"
         "       pt2lint completion bash|zsh|fish\n       pt2lint skill",
         description=DESCRIPTION,
         epilog=EPILOG,
@@ -226,6 +231,28 @@ def _parser() -> argparse.ArgumentParser:
         "names (default here: inductor)",
     )
 
+    add("--env", metavar="NAME=VALUE", action="append", default=[], help="a variable for the child processes")
+
+    add = parser.add_argument_group("verify many targets (docs/zoo.md)").add_argument
+    add(
+        "--results",
+        metavar="FILE",
+        help="keep each target's result in this file as it ends, and go on from what it holds",
+    )
+    add(
+        "--shard",
+        metavar="K/N",
+        help="only part K of N of the targets; `pt2lint merge` makes one result of all",
+    )
+    add("--durations", metavar="FILE", help="results of an earlier run: their times make the parts even")
+    add(
+        "--executor",
+        metavar="MODULE:CALLABLE",
+        help="it returns a concurrent.futures.Executor, whose workers run the targets",
+    )
+    add("--gpus", metavar="NAMES", help="as in 0,1,2: each target that runs has one of them for itself")
+
+    add = parser.add_argument_group("or judge by logs").add_argument
     add("--trace", metavar="DIR", help="instead: judge by the TORCH_TRACE logs of a job; nothing is run")
     add(
         "--source-root", metavar="DIR", help="with --trace: the folder of the job's files here, or THERE=HERE"
@@ -327,7 +354,19 @@ def _run(options: argparse.Namespace, arguments: list[str]) -> int:
 
 
 def _check_usage(options: argparse.Namespace) -> None:
-    for name in ("inputs", "run", "python", "timeout", "memory", "jobs", "backend", "device", "time"):
+    for name in (
+        "inputs",
+        "run",
+        "python",
+        "timeout",
+        "memory",
+        "jobs",
+        "backend",
+        "device",
+        "time",
+        "env",
+        *ZOO,
+    ):
         value = getattr(options, name)
         if value is not None and value is not False and value != [] and not options.verify:
             raise _UsageError(f"--{name} is of use only with --verify, which runs the code")
@@ -431,9 +470,19 @@ def _verify_options(options: argparse.Namespace, configs: Configs, paths: Sequen
             jobs=options.jobs,
             backend=options.backend,
             device=options.device,
+            environment=_environment(options),
+            gpus=[name.strip() for name in (options.gpus or "").split(",") if name.strip()],
         )
     except ValueError as error:
         raise _UsageError(f"--verify: {error}") from None
+
+
+def _environment(options: argparse.Namespace) -> tuple[tuple[str, str], ...]:
+    pairs = [text.partition("=") for text in options.env]
+    wrong = [name for name, equals, _ in pairs if not (name and equals)]
+    if wrong:
+        raise _UsageError(f"--env {wrong[0]}: should be NAME=VALUE")
+    return tuple((name, value) for name, _, value in pairs)
 
 
 def _judge(
@@ -446,6 +495,13 @@ def _judge(
     if options.verify:
         wanted = _verify_options(options, configs, paths)
         timing = _timed_backend(options, configs, paths) if options.time else None
+        if any(getattr(options, name) for name in ZOO):
+            from pt2lint.cli.zoo import UsageError, judge_of
+
+            try:
+                return judge_of(options, wanted, timing, paths, _settings_of(configs, paths[0]), progress)
+            except UsageError as error:
+                raise _UsageError(str(error)) from None
         from dataclasses import replace
 
         from pt2lint.dynamic import verify
@@ -454,7 +510,8 @@ def _judge(
         def judge(findings: Sequence[Finding], there: Sequence[str]) -> VerifyResult:
             result = verify(findings, there, wanted, progress)
             proof = prove(result.findings, result.events, there, wanted, progress, timing=timing)
-            return replace(result, findings=proof.findings, notes=[*result.notes, *proof.notes])
+            notes = [*result.notes, *proof.notes]
+            return replace(result, findings=proof.findings, notes=notes, times=proof.times)
 
         return judge
     if options.trace:
@@ -786,7 +843,9 @@ def _write_page(
             fixed[path] = apply_edits(sources[path], edits)
         except (EditError, KeyError):
             continue
-    if fixed and options.verify:
+    if checked.after:
+        report = replace(report, fixed=fixed, traced_after=traced(checked.after, shown))
+    elif fixed and options.verify:
         from pt2lint.dynamic import verify
 
         progress = _progress()
@@ -936,6 +995,18 @@ def _skill(arguments: list[str]) -> int:
     folder = installed if installed.is_dir() else in_the_repository
     print((folder / "SKILL.md").read_text(encoding="utf-8"), end="")
     return 0
+
+
+def _merge(arguments: list[str]) -> int:
+    from pt2lint.cli.merge import merge
+
+    return merge(arguments)
+
+
+def _compare(arguments: list[str]) -> int:
+    from pt2lint.cli.compare import compare
+
+    return compare(arguments)
 
 
 def _rule(arguments: list[str]) -> int:

@@ -78,7 +78,8 @@ class Run:
     `graph_lines` holds the lines traced into it. `traced` holds the lines Dynamo traced in frames that it kept,
     `gave_up` those in frames it gave up, `ran` how often each line ran eagerly. `details` of "recorded" and
     "program" hold `sites`: the lines that called torch.compile, with what came of it, and of "recorded" `reads`:
-    what the program's lines read from modules that torch.compile returned (child/harvest.py).
+    what the program's lines read from modules that torch.compile returned (child/harvest.py); of all, `defined` is
+    the path and line where the target is defined, `model` what it is called across runs (names.py).
     """
 
     target: str
@@ -148,7 +149,11 @@ def run_from(message: Mapping[str, Any]) -> Run:
         explain=message.get("explain"),
         seconds=message.get("seconds"),
         rank=message.get("rank"),
-        details={key: message[key] for key in ("call", "dims", "sites", "reads") if key in message},
+        details={
+            key: message[key]
+            for key in ("call", "dims", "sites", "reads", "defined", "model")
+            if key in message
+        },
     )
 
 

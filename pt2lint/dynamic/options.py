@@ -31,6 +31,8 @@ class VerifyOptions:
     modes: "train" and "eval", for modules; other callables run once as they are.
     made_up: whether inputs may be made up where none are found.
     further: whether to call again with further inputs, to see recompilations.
+    environment: (name, value) of variables for the child processes; in the table {NAME = "value"}.
+    gpus: names for CUDA_VISIBLE_DEVICES, of which each target that runs has one for itself.
     """
 
     inputs: tuple[str, ...] = ()
@@ -45,6 +47,8 @@ class VerifyOptions:
     modes: tuple[str, ...] = ("train", "eval")
     made_up: bool = True
     further: bool = True
+    environment: tuple[tuple[str, str], ...] = ()
+    gpus: tuple[str, ...] = ()
 
 
 _SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([KMGT])?(?:i?B)?", re.ASCII | re.IGNORECASE)
@@ -52,7 +56,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "inputs": (list, tuple), "targets": (list, tuple), "modes": (list, tuple),
     "run": (str,), "python": (str,), "backend": (str,), "device": (str,),
     "timeout": (int, float), "memory": (int, str), "jobs": (int,),
-    "made_up": (bool,), "further": (bool,),
+    "made_up": (bool,), "further": (bool,), "environment": (dict, tuple), "gpus": (list, tuple),
 }  # fmt: skip
 
 
@@ -72,12 +76,20 @@ def options_from(table: Mapping[str, Any], **given: Any) -> VerifyOptions:
             raise ValueError(f"has no key `{key}`; {told}")
         if not isinstance(value, _TYPES[name]) or (isinstance(value, bool) and bool not in _TYPES[name]):
             raise ValueError(f"`{key}` should be {_TYPES[name][0].__name__}, not {value!r}")
+        if isinstance(value, dict):
+            value = tuple((name_, text) for name_, text in value.items())
+            if not all(isinstance(text, str) for _, text in value):
+                raise ValueError(f'`{key}` should hold strings, as in {{TOKENIZERS_PARALLELISM = "false"}}')
+            values[name] = value
+            continue
         items = list(value) if isinstance(value, (list, tuple)) else []
         if not all(isinstance(item, str) for item in items):
             raise ValueError(f"`{key}` should be a list of strings, not {value!r}")
         values[name] = tuple(items) if list in _TYPES[name] else value
     for name, value in given.items():
         if value is not None and value != [] and value != ():
+            if name == "environment":  # what is given stands beside the table's
+                value = tuple({**dict(values.get(name, ())), **dict(value)}.items())
             values[name] = tuple(value) if isinstance(value, list) else value
     if isinstance(values.get("memory"), str):
         values["memory"] = mebibytes(values["memory"])

@@ -25,7 +25,7 @@ MARK = "PT2LINT_VERIFY"
 # They would send Dynamo's records elsewhere, or turn Dynamo off.
 _UNSET = ("TORCH_LOGS", "TORCH_TRACE", "TORCH_LOGS_OUT", "TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE")
 # What the child says when it starts on something that has the whole time for itself.
-RENEWING = ("loaded", "target", "target_done", "step", "no_torch")
+RENEWING = ("loaded", "making", "target", "target_done", "step", "no_torch")
 _TAIL = 16_384
 STOPPED = Failure("stopped", "it was interrupted")
 
@@ -37,6 +37,14 @@ class Limits:
 
     seconds: float
     memory: int | None
+
+
+@dataclass(frozen=True)
+class Around:
+    """What a child starts in: a folder (None: ours), and variables of the environment on top of ours."""
+
+    folder: str | None = None
+    environment: tuple[tuple[str, str], ...] = ()
 
 
 def machine_memory() -> int | None:
@@ -77,6 +85,7 @@ def run_child(
     limits: Limits,
     hear: Callable[[dict[str, Any]], None],
     stop: threading.Event | None = None,
+    around: Around | None = None,
 ) -> Failure | None:
     """Run the child on a specification and hand each of its messages to `hear`.
 
@@ -89,7 +98,9 @@ def run_child(
     mark = uuid.uuid4().hex
     scratch = tempfile.mkdtemp(prefix="pt2lint-")
     read_end, write_end = os.pipe()
+    around = around or Around()
     environment = {key: value for key, value in os.environ.items() if key not in _UNSET}
+    environment.update(around.environment)
     environment.update(
         {MARK: mark, "TMPDIR": scratch, "TORCHINDUCTOR_CACHE_DIR": os.path.join(scratch, "inductor"),
          "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -108,6 +119,7 @@ def run_child(
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             pass_fds=(write_end,),
+            cwd=around.folder,
             env=environment,
             start_new_session=True,
         )

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,11 +15,13 @@ from typing import Any
 
 from pt2lint.dynamic.child.log_listener import under
 from pt2lint.dynamic.events import Events, Failure, Run, failure_from, run_from
+from pt2lint.dynamic.names import qualified
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.dynamic.plan import Job, find_files, plan
-from pt2lint.dynamic.process import STOPPED, Limits, interruptible, machine_memory, run_child
+from pt2lint.dynamic.process import STOPPED, Around, Limits, interruptible, machine_memory, run_child
 from pt2lint.dynamic.verdict import Files, judge
 from pt2lint.finding import Finding, Problem
+from pt2lint.report.models import Model
 
 NO_INPUTS = (
     "nothing was run, since no inputs were found: give --inputs MODULE:FUNCTION (a function that returns "
@@ -36,12 +38,17 @@ class VerifyResult:
     problems: what could not be run, one line each in the user's words; they make the exit status 2.
     notes: sentences for the report: what was run and how, what was missing.
     events: what the probes saw, for tests and benchmarks.
+    after: what they saw with the proven fixes, as far as that was run; times: seconds of a call by target
+    (pt2lint.fixes.proof.Proof); models: a line for each that was run, where it is known already.
     """
 
     findings: list[Finding]
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     events: Events = field(default_factory=Events)
+    after: Sequence[Run] = ()
+    times: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    models: Sequence[Model] = ()
 
 
 def verify(
@@ -71,40 +78,50 @@ def verify(
     if python is None:
         collected.problems.append(Problem(None, trouble))
         collected.failures.append(((), Failure("no torch", trouble)))
-        return _judged(findings, collected, files)
-    folders = [os.path.realpath(path) for path in paths if os.path.isdir(path)]
-    roots = folders + [path for path in sources if not under(path, folders)]
+        return judged(findings, collected, files)
+    roots = roots_of(paths, sources)
     flagged = {os.path.realpath(finding.path) for finding in findings}
     jobs = plan(sources, flagged, options)
-    limits = Limits(options.timeout, _memory(options))
-    session = _Session(python, limits, options, files, roots, frozenset(flagged), progress, overlay or {})
+    session = Session(python, options, shown, roots, frozenset(flagged), progress, overlay or {})
     with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool, interruptible(session.stop):
         for done in pool.map(session.do, jobs):
             collected.add(done)
     if not jobs and findings:
         collected.notes.append(NO_INPUTS)
-    return _judged(findings, collected, files)
+    return judged(findings, collected, files)
+
+
+def roots_of(paths: Sequence[str], sources: Iterable[str]) -> list[str]:
+    """The real paths of what the user named: folders, and files (of `sources`) that lie in none of these."""
+    folders = [os.path.realpath(path) for path in paths if os.path.isdir(path)]
+    return folders + [path for path in sources if not under(path, folders)]
 
 
 @dataclass
 class Collected:
-    """What the jobs brought, in the order of the plan."""
+    """What the jobs brought, in the order of the plan. `said` are the children's messages that `runs` are made of,
+    `torch` the version that they ran."""
 
     runs: list[Run] = field(default_factory=list)
+    said: list[Mapping[str, Any]] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
     failures: list[tuple[tuple[str, ...], Failure]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    torch: str = ""
 
     def add(self, other: Collected) -> None:
+        self.torch = self.torch or other.torch
         self.runs += other.runs
+        self.said += other.said
         self.jobs += other.jobs
         self.failures += other.failures
         self.problems += [problem for problem in other.problems if problem not in self.problems]
         self.notes += [note for note in other.notes if note not in self.notes]
 
 
-def _judged(findings: Sequence[Finding], collected: Collected, files: Files) -> VerifyResult:
+def judged(findings: Sequence[Finding], collected: Collected, files: Files) -> VerifyResult:
+    """What is to be said of the findings, of all that was collected."""
     events = Events(tuple(collected.runs), tuple(collected.failures), tuple(collected.jobs))
     judged = judge(findings, events, files)
     return VerifyResult(judged, collected.problems, collected.notes, events)
@@ -129,18 +146,42 @@ def _memory(options: VerifyOptions) -> int | None:
 
 
 @dataclass(frozen=True)
-class _Session:
-    """What all jobs of one verification share."""
+class Session:
+    """What all jobs of one verification share. `shown` maps real paths to what the user calls them, `only` names the
+    targets to look at (none: all), `folder` is where the children run (None: here)."""
 
     python: str
-    limits: Limits
     options: VerifyOptions
-    files: Files
+    shown: Mapping[str, str]
     roots: Sequence[str]
     flagged: frozenset[str]
     progress: Callable[[str], None]
     overlay: Mapping[str, str]
+    only: tuple[str, ...] = ()
+    folder: str | None = None
     stop: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.options.timeout, _memory(self.options))
+
+    def targets(self, job: Job) -> tuple[list[str], bool]:
+        """The names of the targets that a job has, and whether each is made alone; none where they cannot be had."""
+        found: list[str] = []
+        later = False
+
+        def hear(message: dict[str, Any]) -> None:
+            nonlocal later
+            if message.get("event") == "listed":
+                found.extend(message["targets"])
+                later = message["later"]
+
+        self.progress(f"{job.label}: which targets there are")
+        spec = {**self._specification(job, []), "list": True}
+        run_child(
+            self.python, spec, self.limits, hear, self.stop, Around(self.folder, self.options.environment)
+        )
+        return found, later
 
     def do(self, job: Job) -> Collected:
         """Run one job; where it leads to no call, the ways that are left, and say why."""
@@ -154,7 +195,7 @@ class _Session:
             trouble = next((str(failure) for _, failure in before.failures), "it led to no call")
             if tried.kind == "run" and any(failure.kind == "exit" for _, failure in before.failures):
                 trouble += f'; if it wants arguments, give them: --run "{tried.what} ARGUMENTS"'
-            shown = self.files.shown.get(job.covers[0], job.covers[0])
+            shown = self.shown.get(job.covers[0], job.covers[0])
             out.notes.append(f"{shown}: verified with {other.way}, not with {tried.way}: {trouble}")
             before, tried = self._do(other), other
             out.add(before)
@@ -163,13 +204,14 @@ class _Session:
     def _do(self, job: Job) -> Collected:
         """Run one job; when a target brings the child down, go on with the next one in a new child."""
         out = Collected()
-        where = self.files.shown.get(job.covers[0]) if job.covers else None
+        where = self.shown.get(job.covers[0]) if job.covers else None
         skip: list[str] = []
         while True:
             state = _State(job, where, self.progress)
             self.progress(f"{job.label}: loading")
             spec = self._specification(job, skip)
-            ended = run_child(self.python, spec, self.limits, state.hear, self.stop)
+            around = Around(self.folder, self.options.environment)
+            ended = run_child(self.python, spec, self.limits, state.hear, self.stop, around)
             out.add(state.out)
             if job not in out.jobs and any(run.probe != "recorded" for run in state.out.runs):
                 out.jobs.append(job)
@@ -192,7 +234,7 @@ class _Session:
         return {
             "kind": job.kind, "what": job.what, "roots": self.roots, "skip": skip, "memory": self.limits.memory,
             "modes": options.modes, "backend": options.backend, "device": options.device, "further": options.further,
-            "overlay": dict(self.overlay),
+            "overlay": dict(self.overlay), "only": self.only,
         }  # fmt: skip
 
 
@@ -208,6 +250,7 @@ class _State:
         self.current: str | None = None
         self.path: str | None = None
         self.line: int | None = None
+        self.model: str | None = None
 
     def at_target(self, failure: Failure) -> Failure:
         """The failure with the place of the target that is being probed."""
@@ -224,6 +267,9 @@ class _State:
         kind = message.get("event")
         if kind == "hello":
             self.greeted = True
+            self.out.torch = message["torch"]
+        elif kind == "making":
+            self.current, self.path, self.line, self.model = message["name"], None, None, message["name"]
         elif kind == "no_torch":
             self._fail(Failure("no torch", f"torch cannot be imported: {message['message']}"), self.job.label)
         elif kind == "bad_inputs":
@@ -231,7 +277,7 @@ class _State:
         elif kind in ("load_failed", "program_failed"):
             failure = failure_from(message["error"])
             assert failure is not None
-            self._fail(failure, self.job.label)
+            self._fail(failure, self.current or self.job.label)
         elif kind == "loaded":
             self.targets = message["targets"]
             if not self.targets and self.job.kind == "run" and not self.out.failures:
@@ -239,6 +285,7 @@ class _State:
         elif kind == "target":
             self.current = message["name"]
             self.path, self.line = message["path"], message["line"]
+            self.model = message["name"] if message.get("named") else qualified(message["name"], self.path)
             self.progress(f"{self.current}: {message['how']}")
             if self.job.kind == "made_up":
                 self.out.notes.append(f"{self.current}: verified with {message['how']}")
@@ -246,8 +293,13 @@ class _State:
             self.finished.append(message["name"])
             self.current = None
         elif kind == "run":
+            if self.path:
+                message["defined"] = [self.path, self.line]
+            if self.model:
+                message["model"] = self.model
             run = run_from(message)
             self.out.runs.append(run)
+            self.out.said.append(message)
             if run.probe == "recorded":
                 return
             mode = f" ({run.mode})" if run.mode != "call" else ""

@@ -23,7 +23,7 @@ from pt2lint.dynamic.child.log_listener import under
 from pt2lint.dynamic.events import Break, Events, Run, run_from
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.dynamic.plan import Job, find_files, plan
-from pt2lint.dynamic.process import Limits, machine_memory, run_child
+from pt2lint.dynamic.process import Around, Limits, machine_memory, run_child
 from pt2lint.dynamic.run import find_python, read_sources
 from pt2lint.finding import Edit, Finding, Fix
 from pt2lint.fixes.edit import SHORTCUT, EditError, apply_edits, check_source, checked, choose
@@ -40,12 +40,14 @@ class Proof:
     """The findings with `Fix.proven` set where a fix was tried, and sentences for the report.
 
     `gone` are the lines that broke before, and with proven fixes are traced and no longer do, those of other findings
-    included: (real path, line) and whether these fixes were all repairs.
+    included: (real path, line) and whether these fixes were all repairs. `times` are the seconds of a call by target:
+    "eager", "cold" (the first compiled one), "warm", and "fixed", warm with the proven fixes.
     """
 
     findings: list[Finding]
     notes: list[str] = field(default_factory=list)
     gone: dict[Place, bool] = field(default_factory=dict)
+    times: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -111,11 +113,12 @@ def prove(
     on_progress: Callable[[str], None] | None = None,
     texts: Mapping[str, str] | None = None,
     timing: str | None = None,
+    folder: str | None = None,
 ) -> Proof:
     """Try the fixes of every confirmed graph break, the first first, until one is proven.
 
     `timing` names a backend: how long calls take is measured too, eager and compiled with it, before and with all
-    proven fixes.
+    proven fixes. `folder` is where the children run (None: here).
 
     `events` are those of the `VerifyResult` that confirmed the findings: they say which targets break where.
     `texts` holds what stands in place of a file, by path as findings name it. This RUNS the user's code, and
@@ -140,16 +143,17 @@ def prove(
     python, trouble = find_python(options.python, paths)
     if python is None:
         return Proof(list(findings), [trouble])
-    with tempfile.TemporaryDirectory(prefix="pt2lint-proof-") as folder:
+    with tempfile.TemporaryDirectory(prefix="pt2lint-proof-") as scratch:
         known = _default_runs(events)
-        prover = _Prover(python, options, sources, roots, Path(folder), progress, known, events.jobs)
+        around = Around(folder, options.environment)
+        prover = _Prover(python, options, sources, roots, Path(scratch), progress, known, events.jobs, around)
         proved = list(findings)
         if reach:
             prover.observe(findings, reach)
             proved = prover.prove(findings, reach)
         if timing:
             prover.time(proved, timing, sorted({run.target for run in events.runs if run.probe == "default"}))
-        return Proof(proved, prover.notes, prover.gone)
+        return Proof(proved, prover.notes, prover.gone, prover.times)
 
 
 def _default_runs(events: Events) -> dict[tuple[str, str], Run]:
@@ -193,8 +197,10 @@ class _Prover:
         progress: Callable[[str], None],
         known: Mapping[tuple[str, str], Run],
         ways: Sequence[Job],
+        around: Around,
     ) -> None:
-        self.known, self.ways = known, ways
+        self.known, self.ways, self.around = known, ways, around
+        self.times: dict[str, dict[str, float]] = {}
         self.python, self.options, self.sources, self.roots = python, options, sources, roots
         self.folder, self.progress = folder, progress
         self.notes: list[str] = []
@@ -322,7 +328,7 @@ class _Prover:
             "modes": list(options.modes), "backend": options.backend, "device": options.device,
             "memory": memory, "overlay": dict(overlay), **more,
         }  # fmt: skip
-        ended = run_child(self.python, spec, Limits(options.timeout, memory), hear, stop)
+        ended = run_child(self.python, spec, Limits(options.timeout, memory), hear, stop, self.around)
         if ended is not None and seen.trouble is None and not stop.is_set():
             seen.trouble = str(ended)
         return seen
@@ -441,6 +447,8 @@ class _Prover:
                 if overlay:
                     took += f" before the proven fixes, {_time(other['compiled'])} compiled with them"
                 self.notes.append(f"{target}: a call takes {took} (median{mode}, backend {backend})")
+                times = {"eager": one["eager"], "cold": one["cold"], "warm": one["compiled"]}
+                self.times[target] = times | ({"fixed": other["compiled"]} if overlay else {})
 
     def seen_sides(self, number: int) -> str:
         sides = self.sides.get(number)

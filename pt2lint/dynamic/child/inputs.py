@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import os
@@ -12,7 +13,7 @@ from typing import Any
 
 import torch
 
-from .targets import Target
+from .targets import Later, Target
 
 
 class BadInputs(Exception):
@@ -78,12 +79,40 @@ def import_function(name: str) -> Any:
     return value
 
 
-def targets_from(value: Any, how: str, name: str, module: Any) -> list[Target]:
-    """Targets from what an inputs function returned: (callable, args[, kwargs]) or a list of such, or arguments for
-    what `module`, where the function stands, defines.
+def targets_from(value: Any, how: str, name: str, module: Any) -> list[Target | Later]:
+    """Targets from what an inputs function returned: (callable, args[, kwargs]) or a list of such, a dictionary of
+    functions that return such, or arguments for what `module`, where the function stands, defines.
 
     Calls of one callable become one target with further inputs.
     """
+    if is_zoo(value):
+        return [
+            Later(key, functools.partial(one_target, make, key, how, name)) for key, make in value.items()
+        ]
+    return [*made_targets(value, how, name, module)]
+
+
+def is_zoo(value: Any) -> bool:
+    """Whether a value is a dictionary of functions that make what is called, by the names of the targets."""
+    return (
+        isinstance(value, dict)
+        and bool(value)
+        and all(isinstance(key, str) and key for key in value)
+        and all(callable(make) and not isinstance(make, torch.nn.Module) for make in value.values())
+    )
+
+
+def one_target(make: Callable[[], Any], key: str, how: str, name: str) -> Target:
+    """The target that a function of a dictionary makes: of one callable, with one call or several."""
+    found = made_targets(make(), how, f"{name}[{key!r}]", None)
+    if len(found) > 1:
+        raise BadInputs(f"`{name}[{key!r}]` calls {len(found)} callables; give each a key of its own")
+    found[0].name, found[0].named = key, True
+    return found[0]
+
+
+def made_targets(value: Any, how: str, name: str, module: Any) -> list[Target]:
+    """Targets whose callables are there already."""
     items = [value] if is_call(value) else value
     if module is not None and not is_call(value):
         from . import bare_arguments
@@ -138,7 +167,7 @@ def label(function: Any) -> str:
     return getattr(function, "__qualname__", None) or type(function).__name__
 
 
-def unique(name: str, targets: Iterable[Target]) -> str:
+def unique(name: str, targets: Iterable[Target | Later]) -> str:
     taken = {target.name for target in targets}
     number, result = 2, name
     while result in taken:
@@ -146,7 +175,7 @@ def unique(name: str, targets: Iterable[Target]) -> str:
     return result
 
 
-def from_function(name: str) -> list[Target]:
+def from_function(name: str) -> list[Target | Later]:
     """Way 1 and 2: --inputs MODULE:FUNCTION, or a target named in pyproject.toml."""
     value = import_function(name)
     module = getattr(value, "__module__", "")
@@ -155,10 +184,10 @@ def from_function(name: str) -> list[Target]:
     return targets_from(value, f"inputs {name}", name, sys.modules.get(module))
 
 
-def from_file(path: str) -> list[Target]:
+def from_file(path: str) -> list[Target | Later]:
     """Way 3: what the file has already. Empty where it has nothing."""
     module: Any = import_path(path)
-    targets: list[Target] = []
+    targets: list[Target | Later] = []
 
     def own(name: str) -> Callable[..., Any] | None:
         value = vars(module).get(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -11,11 +12,14 @@ import torch._dynamo.guards
 from . import inputs
 from .probes import Prober, failure, seed
 from .result_pipe import Wire
-from .targets import Target
+from .targets import Later, Target
 
 
 def do(spec: dict[str, Any], wire: Wire) -> None:
-    """Do the job of the specification; whatever goes wrong is sent, never raised."""
+    """Do the job of the specification; whatever goes wrong is sent, never raised.
+
+    `only` names the targets to look at, of those that are found; with `list` none is, they are only told.
+    """
     leave_guards_untimed()
     prober = Prober(spec, wire)
     look = prober.probe
@@ -60,10 +64,34 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
         message = f"--backend {spec['backend']}: torch has none of this name, but {', '.join(sorted(known))}"
         wire.send("bad_inputs", message=message)
         return
-    wire.send("loaded", targets=[target.name for target in targets])
+    names = [target.name for target in targets]
+    if spec.get("list"):
+        wire.send("listed", targets=names, later=any(isinstance(target, Later) for target in targets))
+        return
+    only = spec.get("only") or (spec.get("observe") or spec.get("time") or {}).get("only") or names
+    for gone in [] if spec.get("observe") or spec.get("time") else sorted({*only} - {*names}):
+        wire.send("bad_inputs", message=f"`{spec['what']}` has no target `{gone}` any more")
+    wire.send("loaded", targets=[name for name in names if name in only])
     for target in targets:
-        if target.name not in spec["skip"]:
-            look(target)
+        if target.name in only and target.name not in spec["skip"]:
+            made = target if isinstance(target, Target) else made_now(target, spec, wire)
+            if made is not None:
+                look(made)
+            del made  # before the next one is made
+
+
+def made_now(target: Later, spec: dict[str, Any], wire: Wire) -> Target | None:
+    """The target, as it is made in every child; None where that fails, which is sent."""
+    wire.send("making", name=target.name)
+    seed(0)
+    try:
+        return target.make()
+    except inputs.BadInputs as error:
+        wire.send("bad_inputs", message=str(error))
+    except BaseException as error:
+        wire.send("load_failed", error=failure(error, spec["roots"]))
+    wire.send("target_done", name=target.name)
+    return None
 
 
 def leave_guards_untimed() -> None:
@@ -79,7 +107,7 @@ def short(error: Exception) -> str:
     return str(error).split("\n", 1)[0][:120]
 
 
-def find(spec: dict[str, Any], wire: Wire, prober: Prober) -> list[Target]:
+def find(spec: dict[str, Any], wire: Wire, prober: Prober) -> Sequence[Target | Later]:
     kind, what = spec["kind"], spec["what"]
     if kind == "inputs":
         return inputs.from_function(what)

@@ -156,7 +156,8 @@ class Prober:
 
     def probe(self, target: Target) -> None:
         """All probes of one target, each in the modes that it has."""
-        self.wire.send("target", name=target.name, how=target.how, path=target.path, line=target.line)
+        said = {"how": target.how, "path": target.path, "line": target.line, "named": target.named}
+        self.wire.send("target", name=target.name, **said)
         self.answers = {}
         modes = [mode for mode in target.modes if mode == "call" or mode in self.spec["modes"]]
         worked = [mode for mode in modes if self.eager(target, mode)]

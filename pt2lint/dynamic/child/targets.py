@@ -17,8 +17,10 @@ class Target:
 
     `how` says where the inputs came from; `path` and `line` where the callable is defined; `seen_in` the mode
     in which a program made each call, None where no program did; `pristine` a copy of a callable with state, that
-    nobody calls.
+    nobody calls; `named` that the user gave it its name.
     """
+
+    named = False
 
     def __init__(self, name: str, function: Callable[..., Any], calls: list[Call], how: str) -> None:
         self.name, self.function, self.calls, self.how = name, function, calls, how
@@ -67,6 +69,13 @@ class Target:
             number for number, seen in enumerate(self.seen_in)
             if number == 0 or seen is None or seen == mode or mode == "call"
         ]  # fmt: skip
+
+
+class Later:
+    """A target that is made when its turn comes: of hundreds, one is in memory at a time."""
+
+    def __init__(self, name: str, make: Callable[[], Target]) -> None:
+        self.name, self.make = name, make
 
 
 def module_of(function: Any) -> torch.nn.Module | None:

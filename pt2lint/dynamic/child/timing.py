@@ -34,28 +34,32 @@ class Timer:
         mode = modes[-1]  # "eval" where there is the choice
         backend = self.spec["time"]["backend"]
         try:
-            eager = self.median(target, mode, lambda function: function)
+            _, eager = self.median(target, mode, lambda function: function)
             torch._dynamo.reset()
-            compiled = self.median(target, mode, lambda function: torch.compile(function, backend=backend))
-            said: dict[str, Any] = {"eager": eager, "compiled": compiled, "error": None}
+            cold, warm = self.median(target, mode, lambda function: torch.compile(function, backend=backend))
+            said: dict[str, Any] = {"eager": eager, "cold": cold, "compiled": warm, "error": None}
         except BaseException as error:
             said = {"eager": None, "compiled": None, "error": failure(error, self.spec["roots"])}
         self.wire.send("timed", target=target.name, mode=mode, **said)
         self.wire.send("target_done", name=target.name)
 
-    def median(self, target: Target, mode: str, how: Callable[[Any], Any]) -> float:
+    def median(self, target: Target, mode: str, how: Callable[[Any], Any]) -> tuple[float, float]:
+        """Seconds of the first call, and the median of those after the warm-up."""
         device = self.prober.device
         function = how(target.fresh(mode, device))
         args, kwargs = target.arguments(0, device)
         took: list[float] = []
+        first = 0.0
         with as_before(), torch.set_grad_enabled(mode != "eval"), silenced():
             for number in range(WARM + CALLS):
                 start = time.perf_counter()
                 function(*args, **kwargs)
                 if torch.cuda.is_available():
                     torch.cuda.synchronize()
+                seconds = time.perf_counter() - start
+                first = first if number else seconds
                 if number >= WARM:
-                    took.append(time.perf_counter() - start)
+                    took.append(seconds)
                 if sum(took) > SECONDS:
                     break
-        return statistics.median(took)
+        return first, statistics.median(took)

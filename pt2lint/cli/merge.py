@@ -1,0 +1,133 @@
+"""`pt2lint merge`: one result of what several runs kept."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pt2lint.finding import Finding, Problem
+from pt2lint.zoo import sources
+from pt2lint.zoo.results import Keeper, Results, read
+
+if TYPE_CHECKING:
+    from pt2lint.dynamic.run import VerifyResult
+
+NAMED = 5  # targets without a result that are named
+
+
+def merge(arguments: list[str]) -> int:
+    """Run `pt2lint merge`; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="pt2lint merge",
+        description="Make one result of the files that `pt2lint --verify --results` wrote, as of the parts of --shard. "
+        "They must be of the same code, which lies here, and of the same torch and settings.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("results", nargs="+", metavar="RESULTS", help="files that --results wrote")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", action="append", default=[],
+        help="write there, by its suffix: .json, .sarif, .txt, .html, .jsonl (results again); repeatable",
+    )  # fmt: skip
+    parser.add_argument("--fail-on", choices=("note", "warning", "error"))
+    parser.add_argument("--exit-zero", action="store_true", help="exit status 0 although there are findings")
+    options = parser.parse_args(arguments)
+    wrong = [path for path in options.output if os.path.splitext(path)[1] not in WRITERS]
+    if wrong:
+        return _refused(f"-o {wrong[0]}: its suffix should be one of {', '.join(WRITERS)}")
+    try:
+        merged = together(options.results)
+    except (OSError, ValueError) as error:
+        told = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+        return _refused(told)
+    return _tell(merged, options)
+
+
+WRITERS = (".json", ".sarif", ".txt", ".html", ".jsonl")
+
+
+def _refused(why: str) -> int:
+    print(f"pt2lint merge: {why}", file=sys.stderr)
+    return 2
+
+
+def together(paths: Sequence[str]) -> Results:
+    """The results of all files; raises ValueError, worded for the user, where they do not belong together, or not to
+    the code that lies here."""
+    first, *others = [(path, read(path, os.getcwd())) for path in paths]
+    merged = Results(replace(first[1].header, shard=""))
+    merged.add(first[1].records.values())
+    for path, other in others:
+        misfit = first[1].header.misfit(other.header)
+        if misfit:
+            raise ValueError(f"{first[0]} and {path} do not belong together: {misfit}")
+        merged.add(other.records.values())
+    files = merged.header.files
+    here = sources.digests([path for path in merged.header.arguments["paths"] if os.path.exists(path)], ".")
+    here |= sources.digests([path for path in files if path not in here and os.path.exists(path)], ".")
+    changed = sources.difference(files, here)
+    if changed:
+        checkout = f" (commit {merged.header.commit})" if merged.header.commit else ""
+        raise ValueError(f"the code here is not what was verified{checkout}: {changed}")
+    return merged
+
+
+def _tell(merged: Results, options: argparse.Namespace) -> int:
+    from pt2lint import cli
+    from pt2lint.check import check
+    from pt2lint.project.config import Configs
+
+    asked = cli._parser().parse_args([])
+    for name, value in merged.header.arguments["options"].items():
+        setattr(asked, name, value)
+    asked.fail_on, asked.exit_zero = options.fail_on, options.exit_zero
+    keys = merged.header.planned
+    missing = [key for key in keys if ("target", key) not in merged.records]
+
+    def judge(findings: Sequence[Finding], there: Sequence[str]) -> VerifyResult:
+        return judged_again(findings, there, merged)
+
+    configs = Configs(cli._overrides(asked), asked.config)
+    checked = check(merged.header.arguments["paths"], configs, judge=judge)
+    checked.notes.insert(
+        0, f"{len(keys) - len(missing)} of {len(keys)} targets, of {len(options.results)} files"
+    )
+    if merged.twice:
+        checked.notes.insert(1, f"{merged.twice} results were there twice; the first of each counts")
+    if missing:
+        named = ", ".join(missing[:NAMED]) + (
+            f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+        )
+        checked.problems.append(
+            Problem(None, f"merge: no result for {len(missing)} of {len(keys)} targets: {named}")
+        )
+    cli._narrow(asked, checked)
+    for path in options.output:
+        suffix = os.path.splitext(path)[1]
+        if suffix == ".jsonl":
+            Keeper(path, os.getcwd(), merged.header).start(merged.records.values())
+        elif suffix == ".html":
+            asked.report = path
+            cli._write_page(asked, configs, checked, merged.header.arguments["paths"])
+        else:
+            asked.output, asked.format = path, cli.SUFFIXES[suffix]
+            cli._answer(asked, checked)
+    asked.output, asked.format = None, "text"
+    out, err, status = cli._answer(asked, checked)
+    return cli._print_all("" if options.output else out, err, status)
+
+
+def judged_again(findings: Sequence[Finding], paths: Sequence[str], merged: Results) -> VerifyResult:
+    """What the records say of the findings in the code that lies here."""
+    from pt2lint.dynamic.plan import find_files
+    from pt2lint.dynamic.run import read_sources
+    from pt2lint.dynamic.verdict import Files
+    from pt2lint.zoo.verify import result_of
+
+    shown = find_files(paths, (finding.path for finding in findings))
+    texts = read_sources(shown)
+    files = Files({path: shown[path] for path in texts}, texts)
+    return result_of(findings, files, merged, merged.header.planned, os.getcwd())

@@ -1,0 +1,224 @@
+"""Runs over many targets: what is kept, what is reused, in parts, and together."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pt2lint.dynamic.options import VerifyOptions
+from pt2lint.dynamic.plan import Job
+from pt2lint.zoo.results import read
+from pt2lint.zoo.task import Task, perform
+from tests.zoo.conftest import ROOT, Zoo, commands, pt2lint, write_zoo
+
+
+def keys(folder: Path, name: str = "results.jsonl") -> list[tuple[str, str]]:
+    return [*read(str(folder / name), str(folder)).records]
+
+
+def test_each_target_is_a_line_of_what_is_kept(zoo: Zoo) -> None:
+    assert (zoo.ran.status, zoo.ran.err) == (1, "")
+    results = read(str(zoo.folder / "results.jsonl"), str(zoo.folder))
+    assert results.header.planned == [f"zoo.py:cases[{name}]" for name in ("net", "odd")]
+    assert sorted(event for event, _ in results.records) == ["proof", "target", "target"]
+    assert set(results.header.files) == {"models.py", "zoo.py"}
+    net, odd = results.models(results.header.planned)
+    assert [model.name for model in (net, odd)] == ["net", "odd"]
+    assert (len(net.graphs), [place.text for place in net.breaks]) == (2, ["if x.sum() > 0:"])
+    assert net.fixed is not None
+    assert (len(net.fixed), net.fixed_breaks) == (1, 0)
+    assert (odd.fixed, [place.text for place in odd.breaks]) == (None, ["torch._dynamo.graph_break()"])
+    assert {"compile"} == {*net.seconds}
+    assert "PTB110" in zoo.ran.out
+    assert "proven" in zoo.ran.out
+
+
+def test_a_run_that_was_stopped_goes_on(zoo: Zoo, tmp_path: Path) -> None:
+    folder = zoo.copy(tmp_path)
+    last = max(number for number, line in enumerate(zoo.lines) if '"event": "target"' in line)
+    kept = [line for number, line in enumerate(zoo.lines) if number != last]
+    (folder / "results.jsonl").write_text("".join(kept) + zoo.lines[last][:100])  # killed while it wrote
+    again = pt2lint(folder, *commands()[0][1:], "--format", "json")
+    whole = pt2lint(zoo.folder, *commands()[0][1:], "--format", "json")
+    assert json.loads(again.out) == json.loads(whole.out)
+    assert sorted(keys(folder)) == sorted(keys(zoo.folder))
+    said = pt2lint(folder, *commands()[0][1:]).out
+    assert "reused from results.jsonl, where they were kept before: 2 of 2 targets" in said
+
+
+def test_nothing_is_reused_for_other_code(zoo: Zoo, tmp_path: Path) -> None:
+    folder = zoo.copy(tmp_path)
+    (folder / "models.py").write_text((folder / "models.py").read_text() + "\n# changed\n")
+    (folder / "zoo.py").write_text("def cases():\n    raise SystemExit('nothing to run')\n")
+    said = pt2lint(folder, *commands()[0][1:])
+    assert (
+        "nothing of results.jsonl is used, for it is of another run: other code: models.py, zoo.py"
+        in said.out
+    )
+    assert (folder / "results.jsonl.old").read_text() == "".join(zoo.lines)
+
+
+def parts(zoo: Zoo, folder: Path) -> None:
+    """What two parts would have kept, as the whole run did."""
+    head, *rest = zoo.lines
+    for number in (1, 2):
+        mine = [line for line in rest if ("odd" in json.loads(line)["key"]) == (number == 2)]
+        (folder / f"part{number}.jsonl").write_text("".join([head, *mine]))
+
+
+def test_parts_make_the_whole(zoo: Zoo, tmp_path: Path) -> None:
+    folder = zoo.copy(tmp_path)
+    parts(zoo, folder)
+    done = pt2lint(
+        folder, "merge", "part2.jsonl", "part1.jsonl", "-o", "m.json", "-o", "m.sarif", "-o", "all.jsonl"
+    )
+    assert (done.status, done.out, done.err) == (1, "", "")
+    whole = pt2lint(zoo.folder, *commands()[0][1:], "--format", "json")
+    merged = json.loads((folder / "m.json").read_text())
+    # The command to run next names the options of --verify, which merging has none of.
+    assert [{**one, "next": None} for one in merged] == [
+        {**one, "next": None} for one in json.loads(whole.out)
+    ]
+    assert json.loads((folder / "m.sarif").read_text())["runs"][0]["results"]
+    assert sorted(keys(folder, "all.jsonl")) == sorted(keys(zoo.folder))
+    twice = pt2lint(folder, "merge", "part1.jsonl", "part2.jsonl", "part1.jsonl")
+    assert "2 results were there twice; the first of each counts" in twice.out
+    missing = pt2lint(folder, "merge", "part1.jsonl")
+    assert (missing.status, missing.err) == (
+        2,
+        "pt2lint: merge: no result for 1 of 2 targets: zoo.py:cases[odd]\n",
+    )
+
+
+def test_what_does_not_belong_together_is_refused(zoo: Zoo, tmp_path: Path) -> None:
+    folder = zoo.copy(tmp_path)
+    parts(zoo, folder)
+    head, *rest = (folder / "part2.jsonl").read_text().splitlines(keepends=True)
+    (folder / "other.jsonl").write_text(
+        "".join([json.dumps({**json.loads(head), "torch": "2.6.0"}) + "\n", *rest])
+    )
+    refused = pt2lint(folder, "merge", "part1.jsonl", "other.jsonl")
+    torch = json.loads(head)["torch"]
+    said = f"part1.jsonl and other.jsonl do not belong together: torch {torch} and torch 2.6.0"
+    assert (refused.status, refused.out, refused.err) == (2, "", f"pt2lint merge: {said}\n")
+    (folder / "models.py").write_text("")
+    changed = pt2lint(folder, "merge", "part1.jsonl", "part2.jsonl")
+    assert (changed.status, changed.err) == (
+        2,
+        "pt2lint merge: the code here is not what was verified: models.py\n",
+    )
+    assert pt2lint(folder, "merge", "models.py").err.startswith(
+        "pt2lint merge: models.py holds no results of pt2lint"
+    )
+
+
+SLOW = """\
+import os
+import time
+import torch
+from models import Odd
+
+
+def slow():
+    with open("seen", "a") as file:
+        print(os.environ.get("COLOUR"), os.environ.get("CUDA_VISIBLE_DEVICES"), file=file)
+    if not os.path.exists("killed"):
+        with open("started.new", "w") as file:
+            file.write(str(os.getppid()))
+        os.rename("started.new", "started")
+        time.sleep(600)
+    return Odd(), (torch.ones(2, 8),)
+
+
+def cases():
+    return {"quick": lambda: (Odd(), (torch.ones(2, 8),)), "slow": slow, "broken": lambda: Odd(1)}
+"""
+CREWS = """\
+from concurrent.futures import ProcessPoolExecutor
+
+
+def processes():
+    return ProcessPoolExecutor(max_workers=2)
+
+
+def dask():
+    from distributed import Client, LocalCluster
+
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+    return Client(cluster).get_executor()
+"""
+
+
+@pytest.mark.parametrize("crew", ["processes", "dask"])
+def test_what_a_lost_worker_had_is_run_again(tmp_path: Path, crew: str) -> None:
+    pytest.importorskip("torch")
+    if crew == "dask":
+        pytest.importorskip("distributed")
+    write_zoo(tmp_path)
+    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "crews.py").write_text(CREWS)
+    options = [
+        "--executor",
+        f"crews.py:{crew}",
+        "--results",
+        "r.jsonl",
+        "--env",
+        "COLOUR=blue",
+        "--gpus",
+        "5,7",
+    ]
+    command = [
+        sys.executable,
+        "-m",
+        "pt2lint",
+        "--verify",
+        "--inputs",
+        "slow.py:cases",
+        *options,
+        "models.py",
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
+        started = tmp_path / "started"
+        deadline = time.monotonic() + 300
+        while not started.exists():
+            assert run.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        (tmp_path / "killed").touch()
+        os.kill(int(started.read_text()), signal.SIGKILL)
+        out, err = run.communicate(timeout=600)
+    assert run.returncode == 2
+    told = [line for line in err.splitlines() if line.startswith("pt2lint:")]
+    assert len(told) == 1
+    assert told[0].startswith("pt2lint: broken: TypeError:")
+    assert [event for event, _ in keys(tmp_path, "r.jsonl")].count("target") == 3
+    results = read(str(tmp_path / "r.jsonl"), str(tmp_path))
+    assert not any("lost" in record for record in results.records.values())
+    quick, slow, broken = results.models(results.header.planned)
+    assert (len(quick.breaks), len(slow.breaks)) == (1, 1)
+    assert "TypeError" in broken.trouble
+    lines = (tmp_path / "seen").read_text().splitlines()
+    assert len(lines) == 2
+    assert {*lines} <= {"blue 5", "blue 7"}
+    assert out.count("PTB900") == 1
+
+
+def test_a_worker_with_other_files_runs_nothing(tmp_path: Path) -> None:
+    write_zoo(tmp_path)
+    code = (str(tmp_path / "models.py"),)
+    task = Task(
+        "k", Job("inputs", "zoo.py:cases"), (), code, str(tmp_path), VerifyOptions(), code="another digest"
+    )
+    done = perform(task)
+    assert "runs" not in done
+    assert set(done["differs"]) == {"models.py"}
