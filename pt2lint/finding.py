@@ -19,6 +19,8 @@ SETTING = (
     f"{WAY_ROUND}, a setting for the whole process"  # of these, how those begin that set torch._dynamo.config
 )
 LEFT_TO_YOU = "`--fix` leaves that to you"  # what a fix says that pt2lint tells, and does not write
+# What a fix says that may not work at all where its assumption fails.
+ONCE_PROVEN = "Only `--verify --fix` writes it, where it is proven"
 OTHER_DRAWS = "other random numbers"  # what a fix says that draws them in another order
 SILENT = ("compiled code does not log", "Compiled code goes without it", "once for each compilation")
 
@@ -75,6 +77,11 @@ class Fix:
     def is_told(self) -> bool:
         """Whether --fix never writes it, proven or not: where it belongs only the reader knows."""
         return LEFT_TO_YOU in self.description
+
+    @property
+    def waits_for_proof(self) -> bool:
+        """Whether --fix leaves it alone until it is proven."""
+        return not self.proven and ONCE_PROVEN in self.description
 
     @property
     def is_usable(self) -> bool:

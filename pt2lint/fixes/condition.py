@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -62,9 +63,7 @@ def read_condition(function: FunctionCode, test: cst.BaseExpression, kind: Kind)
         texts = [reader.truth(part) for part in dynamic]
     except _Cannot as error:
         return Refusal(str(error))
-    text = texts[0]
-    for other in texts[1:]:
-        text = f"{reader.torch('torch.logical_and')}({text}, {other})"
+    text = joined(texts, "&")
     if len(texts) > 1 and any(costly(function, part, kind) for part in dynamic[1:]):
         return Refusal("a later part of an `and` of tensors may not be computed where the first is false")
     return Condition(
@@ -139,7 +138,9 @@ class _Reader:
             inside = node.expression
             if isinstance(inside, cst.UnaryOperation) and isinstance(inside.operator, cst.Not):
                 return self.truth(inside.expression)
-            return f"{self.torch('torch.logical_not')}({self.truth(node.expression)})"
+            text, imports = opposite(self.function, self.truth(inside))
+            self.imports += [edit for edit in imports if edit not in self.imports]
+            return text
         if isinstance(node, cst.BooleanOperation):
             for side in (node.left, node.right):
                 if not _is_tensor(self.function, side, self.kind):
@@ -149,9 +150,9 @@ class _Reader:
                     )
             if costly(self.function, node.right, self.kind):
                 raise _Cannot("the second part may not be computed where the first decides")
-            name = "torch.logical_and" if isinstance(node.operator, cst.And) else "torch.logical_or"
             self.exact = False
-            return f"{self.torch(name)}({self.truth(node.left)}, {self.truth(node.right)})"
+            sign = "&" if isinstance(node.operator, cst.And) else "|"
+            return joined([self.truth(node.left), self.truth(node.right)], sign)
         if isinstance(node, cst.Comparison):
             return self.comparison(node)
         inner = unread(self.function, node, self.kind)
@@ -163,31 +164,29 @@ class _Reader:
 
     def comparison(self, node: cst.Comparison) -> str:
         sides = [node.left, *(one.comparator for one in node.comparisons)]
-        bare = [unread(self.function, side, self.kind) for side in sides]
-        tensors = [self.kind(side).startswith("tensor") for side in bare]
-        if not any(tensors) and all(one is side for one, side in zip(bare, sides, strict=True)):
+        asked = [unread(self.function, side, self.kind) for side in sides]
+        tensors = [self.kind(side).startswith("tensor") for side in asked]
+        if not any(tensors) and all(one is side for one, side in zip(asked, sides, strict=True)):
             self.exact = False
-        for one, side in zip(bare, sides, strict=True):
+        for one, side in zip(asked, sides, strict=True):
             if not is_scalar(self.function, one):
                 self.exact = False
             value = number(one)
             if one is not side or (value is not None and (value != int(value) or abs(value) > 256)):
                 # A number read out is compared in double precision, the tensor in its own.
-                self.exact = self.exact and not any(a is not b for a, b in zip(bare, sides, strict=True))
-        texts = [source(self.function, one) for one in bare]
-        for at, (one, side) in enumerate(zip(bare, sides, strict=True)):
-            others = [other for n, other in enumerate(bare) if n != at]
+                self.exact = self.exact and not any(a is not b for a, b in zip(asked, sides, strict=True))
+        texts = [source(self.function, one) for one in asked]
+        for at, (one, side) in enumerate(zip(asked, sides, strict=True)):
+            if _one_element(self.function, one):
+                # Without dimensions it selects between tensors of any shape, and of any device.
+                texts[at] = f"{texts[at]}.squeeze()"
+            others = [other for n, other in enumerate(asked) if n != at]
             whole = self.kind(one) in ("tensor:int", "tensor:bool")
             if one is not side and not whole and not all(self.alike(other) for other in others):
                 texts[at] = f"{in_parentheses(texts[at])}.double()"  # as the number that was read out
-        pairs = [
-            f"({texts[n]} {self.operator(one)} {texts[n + 1]})" for n, one in enumerate(node.comparisons)
-        ]
-        joined = pairs[0]
-        for pair in pairs[1:]:
-            joined = f"{self.torch('torch.logical_and')}({joined}, {pair})"
-            self.exact = False
-        return joined[1:-1] if len(pairs) == 1 else joined
+        pairs = [f"{texts[n]} {self.operator(one)} {texts[n + 1]}" for n, one in enumerate(node.comparisons)]
+        self.exact = self.exact and len(pairs) == 1
+        return joined(pairs, "&")
 
     def alike(self, other: cst.BaseExpression) -> bool:
         """Whether a comparison with it comes out the same in any precision: a tensor, or a number of few digits."""
@@ -203,6 +202,43 @@ class _Reader:
         return text
 
 
+def joined(texts: Sequence[str], sign: str) -> str:
+    """Bool tensors joined by `&` or `|`."""
+    if len(texts) == 1:
+        return texts[0]
+    return f" {sign} ".join(_operand(text, sign) for text in texts)
+
+
+def _operand(text: str, sign: str) -> str:
+    """The text as an operand of `~`, `&` or `|`."""
+    node = cst.parse_expression(text)
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.BitInvert):
+        return text
+    alike = cst.BitAnd if sign == "&" else cst.BitOr
+    if sign != "~" and isinstance(node, cst.BinaryOperation) and isinstance(node.operator, alike):
+        return text
+    return in_parentheses(text)
+
+
+_SIZED = words("rand randn zeros ones empty full tensor")
+
+
+def _one_element(function: FunctionCode, node: cst.BaseExpression, depth: int = 4) -> bool:
+    """Whether a tensor surely has one element and one dimension: `torch.rand(1)`, `torch.tensor([x])`."""
+    if isinstance(node, cst.Name) and depth:
+        value = definition(function, node)
+        return value is not None and _one_element(function, value, depth - 1)
+    if not isinstance(node, cst.Call) or not node.args or callee(node) not in _SIZED:
+        return False
+    if qualified(function, node.func) != f"torch.{callee(node)}" or node.args[0].keyword is not None:
+        return False
+    first, more = node.args[0].value, [arg for arg in node.args[1:] if arg.keyword is None]
+    if callee(node) == "tensor":
+        return isinstance(first, cst.List) and len(first.elements) == 1
+    sizes = source(function, first).replace(" ", "")
+    return sizes in ("(1,)", "[1]") or (sizes == "1" and not more)
+
+
 def opposite(function: FunctionCode, text: str) -> tuple[str, tuple[Edit, ...]]:
     """The tensor that is true where the tensor `text` is not, and the imports it needs.
 
@@ -213,8 +249,8 @@ def opposite(function: FunctionCode, text: str) -> tuple[str, tuple[Edit, ...]]:
         (one,) = node.comparisons
         if isinstance(one.operator, cst.NotEqual) and isinstance(one.comparator, cst.Integer):
             if one.comparator.value == "0" and node.lpar:  # the truth of a tensor of numbers
-                inner = cst.Module([]).code_for_node(node.left)
-                return _not(function, inner)
+                name, imports = torch_name(function, "torch.logical_not")
+                return f"{name}({bare(cst.Module([]).code_for_node(node.left))})", imports
         space = cst.SimpleWhitespace(" ")
         turned: cst.BaseCompOp | None = None
         if isinstance(one.operator, cst.Equal):
@@ -224,18 +260,15 @@ def opposite(function: FunctionCode, text: str) -> tuple[str, tuple[Edit, ...]]:
         if turned is not None:
             made = node.with_changes(comparisons=[one.with_changes(operator=turned)])
             return cst.Module([]).code_for_node(made), ()
-    return _not(function, text)
+    return f"~{_operand(text, '~')}", ()
 
 
-def _not(function: FunctionCode, text: str) -> tuple[str, tuple[Edit, ...]]:
-    name, imports = torch_name(function, "torch.logical_not")
+def bare(text: str) -> str:
+    """The expression without parentheses around all of it."""
     node = cst.parse_expression(text)
-    bare = (
-        cst.Module([]).code_for_node(node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1]))
-        if node.lpar
-        else text
-    )
-    return f"{name}({bare})", imports
+    if not node.lpar or "\n" in text:
+        return text
+    return cst.Module([]).code_for_node(node.with_changes(lpar=(), rpar=()))
 
 
 def is_scalar(function: FunctionCode, node: cst.BaseExpression, depth: int = 4) -> bool:

@@ -17,6 +17,7 @@ import stat
 import tempfile
 import tokenize
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -100,7 +101,7 @@ def choose(
     """At most one fix a finding, none of which touches another.
 
     `applicability` is the most that is allowed: "safe" takes safe fixes, and those that are proven and no way
-    round; "unsafe" takes all. With `proven_only`, a
+    round; "unsafe" takes all but those that wait for proof. With `proven_only`, a
     fix must be proven (what --verify demands); a fix that was disproved is never taken, and neither is one
     of a finding that Dynamo refuted. Of a finding's fixes the first that qualifies is taken, a proven one
     before the others. A fix whose edits overlap with those of an earlier finding waits for the next round;
@@ -112,7 +113,7 @@ def choose(
             fix
             for fix in finding.fixes
             if fix.is_usable
-            and (fix.proven or not proven_only)
+            and (fix.proven or not (proven_only or fix.waits_for_proof))
             and (applicability == "unsafe" or fix.applicability == "safe" or fix.is_proven_repair)
         ]
         if not fixes or finding.verdict == "refuted":
@@ -404,12 +405,13 @@ def fix_findings(
     `digests` tells what the findings were found in (`digest` of each file's bytes): a file that holds
     something else is left alone. The caller shows `Fixed.diff()` or calls `Fixed.write()`.
 
-    Each fix has to pass `checked`. One that does not is left out, with its finding's other fixes, and the others
-    of its file are applied.
+    Each fix has to pass `checked`, and must not bring new findings. One that does not pass is left out, with its
+    finding's other fixes, and the others of its file are applied.
     """
     result, stopped = Fixed(), set[str]()
     seen: dict[str, set[str]] = {}
     bad = set[object]()
+    findings = [*findings]
 
     def current(path: str) -> tuple[str, str]:
         if path not in result.texts:
@@ -448,8 +450,9 @@ def fix_findings(
             result.refused.append(why)
         taken = [one for one in taken if all(one is not other for other, _ in left)]
         changed = False
+        before = {path: result.texts[path] for path in made}
         for path, new in made.items():
-            old, text, encoding = result.texts[path]
+            old, text, encoding = before[path]
             dead = dead_imports(path, text, new)
             if dead:
                 try:
@@ -471,7 +474,18 @@ def fix_findings(
             break
         if changed:
             now = {path: new for path, (_, new, _) in result.texts.items()}
-            again = relint(now)
+            again = [*relint(now)]
+            for path in [path for path in made if (more := _more(findings, again, path))]:
+                culprits = _bringing_more(path, before[path], findings, taken, relint)
+                bad.update(_what_it_does(finding) for finding, _ in culprits)
+                for finding, _ in culprits:
+                    why = f"pt2lint would find {more} in what it writes"
+                    result.refused.append(f"{path}:{finding.line}: a fix was left out: {why}")
+                # The others of the file are taken in the next round.
+                result.texts[path] = before[path]
+                result.taken = [one for one in result.taken if one not in taken or one[0].path != path]
+                again = [one for one in again if one.path != path]
+                again += [one for one in findings if one.path == path]
             done = {_inserted(fix) for _, fix in result.taken} - {()}
             findings = [
                 replace(finding, fixes=tuple(fix for fix in finding.fixes if _inserted(fix) not in done))
@@ -479,6 +493,29 @@ def fix_findings(
             ]
     result.texts = {path: texts for path, texts in result.texts.items() if texts[0] != texts[1]}
     return result
+
+
+def _more(before: Iterable[Finding], after: Iterable[Finding], path: str) -> str:
+    """The codes of which a file has more findings than before, for a message; "" where it has not."""
+    counts = [Counter(one.code for one in found if one.path == path) for found in (before, after)]
+    return ", ".join(sorted(counts[1] - counts[0]))
+
+
+def _bringing_more(
+    path: str,
+    text: tuple[str, str, str],
+    findings: Sequence[Finding],
+    taken: Sequence[tuple[Finding, Fix]],
+    relint: Callable[[Mapping[str, str]], Iterable[Finding]],
+) -> list[tuple[Finding, Fix]]:
+    """Of the fixes taken, those after which the file has more findings of a rule; all, where it takes several."""
+    mine = [one for one in taken if one[0].path == path]
+    kept: list[tuple[Finding, Fix]] = []
+    for one in mine if len(mine) > 1 else ():
+        made, left = _applied([*kept, one], lambda _: text[1:])
+        if not left and path in made and not _more(findings, relint({path: made[path]}), path):
+            kept.append(one)
+    return [one for one in mine if one not in kept]
 
 
 def _said(path: str, error: Exception) -> str:

@@ -94,10 +94,13 @@ class File:
         """Whether a program starts here."""
         return any(_is_main(statement) for statement in self.tree.body)
 
-    @property
+    @cached_property
     def starts(self) -> bool:
-        """Whether a program starts here, or compiles."""
-        return self.is_script or self.compiles
+        """Whether a program starts here, or compiles: a module of a package that compiles is a library's, and what
+        holds for the whole process is for those to say who use it."""
+        return self.is_script or (
+            self.compiles and not (Path(self.path).absolute().parent / "__init__.py").exists()
+        )
 
     @cached_property
     def after_imports(self) -> int:

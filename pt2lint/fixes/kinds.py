@@ -221,6 +221,42 @@ def _simple(word: str) -> str:
     return word if word in _WORDS or word.startswith("tensor") else "unknown"
 
 
+def may_be_none(function: FunctionCode, name: str, at: cst.CSTNode) -> bool:
+    """Whether the code shows that the name may hold None where the statement `at` is reached.
+
+    It does where a test around the statement asks for that, where the interpreter saw it at a later place, and where
+    a later test asks for it.
+    """
+    inner: cst.CSTNode = at
+    while (outer := function.parent(inner)) is not None and not isinstance(inner, cst.FunctionDef):
+        if isinstance(outer, cst.If) and inner is outer.body:
+            given = _asks_for_none(outer.test).get(name)
+            if given is not None:
+                return given
+        inner = outer
+    end = function.range(at)[2:]
+    for use in uses(inner):
+        if use.name == name and not use.binds and function.range(use.node)[:2] >= end:
+            if "none" in told(function, use.node).split(" | "):
+                return True
+            parent = function.parent(use.node)
+            if isinstance(parent, cst.Comparison) and name in _asks_for_none(parent):
+                return True
+    return False
+
+
+def _asks_for_none(test: cst.BaseExpression) -> dict[str, bool]:
+    """The names of which the test, where it holds, says that they are None (True), or that they are not."""
+    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
+        return _asks_for_none(test.left) | _asks_for_none(test.right)
+    if isinstance(test, cst.Comparison) and len(test.comparisons) == 1 and isinstance(test.left, cst.Name):
+        (one,) = test.comparisons
+        nothing = isinstance(one.comparator, cst.Name) and one.comparator.value == "None"
+        if nothing and isinstance(one.operator, cst.Is | cst.IsNot):
+            return {test.left.value: isinstance(one.operator, cst.Is)}
+    return {}
+
+
 @lru_cache(maxsize=32)
 def _targets(body: cst.CSTNode) -> dict[str, list[cst.CSTNode]]:
     """Where each name is bound."""

@@ -30,6 +30,6 @@ def next_command(finding: Finding, given: str = "") -> str | None:
         return f"pt2lint --verify {again}"
     if any(fix.is_proven_repair for fix in usable):
         return f"pt2lint --verify --fix {again}"
-    if usable:
+    if any(not fix.waits_for_proof for fix in usable):
         return f"pt2lint --diff --unsafe-fixes {path}"
     return f"pt2lint rule {finding.code}"

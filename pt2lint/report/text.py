@@ -227,7 +227,7 @@ def summary(report: Report, style: Style = lambda text, name: text) -> str:
             fixable["--verify --fix"] += 1
         elif any(fix.applicability == "safe" for fix in usable):
             fixable["--fix"] += 1
-        elif usable:
+        elif any(not fix.waits_for_proof for fix in usable):
             fixable["--fix --unsafe-fixes"] += 1
     ways = [f"{count} {{}} with {options}" for options, count in fixable.items() if count]
     if ways:

@@ -58,6 +58,8 @@ class FunctionCode:
     kinds: Callable[[], Mapping[Range, str]] | None = (
         None  # the interpreter's words (Op.args) for expressions
     )
+    indent: str = ""  # of a block of the file, "" where it has none
+    breaks: frozenset[Range] = frozenset()  # where rules are told that the graph breaks
 
     @cached_property
     def code(self) -> str:
@@ -66,7 +68,9 @@ class FunctionCode:
 
     @cached_property
     def module(self) -> cst.Module:
-        return cst.parse_module(self.code)
+        made = cst.parse_module(self.code)
+        # LibCST takes the white space before a method for one level, also where it is more.
+        return tree.indented(made, self.indent) if self.indent else made
 
     @cached_property
     def _positions(self) -> Mapping[cst.CSTNode, tree.Place]:

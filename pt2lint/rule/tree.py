@@ -113,6 +113,22 @@ def visit(node: cst.CSTNode, visitor: Any) -> None:
             visit(child, visitor)
 
 
+def indented(module: cst.Module, indent: str) -> cst.Module:
+    """The same code, in which a new block is indented by `indent`."""
+    before = module.default_indent
+    if before == indent:
+        return module
+
+    class Keep(cst.CSTTransformer):
+        def leave_IndentedBlock(
+            self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
+        ) -> cst.IndentedBlock:
+            own = before if updated_node.indent is None else updated_node.indent
+            return updated_node.with_changes(indent=None if own == indent else own)
+
+    return module.visit(Keep()).with_changes(default_indent=indent)
+
+
 def parents(root: cst.CSTNode) -> Mapping[cst.CSTNode, cst.CSTNode]:
     """Each node's parent."""
     found: dict[cst.CSTNode, cst.CSTNode] = {}

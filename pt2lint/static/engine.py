@@ -352,7 +352,7 @@ def findings_in(
 
     A rule that raises loses what it has not yet reported and nothing else; `problems` gets a line that says so.
     """
-    from pt2lint.rule import FunctionCode
+    from pt2lint.rule import FunctionCode, GraphBreak
 
     lines: list[str] | None = None
     for (first, last), ops in notes.items():
@@ -369,7 +369,8 @@ def findings_in(
             lines = module.text_lines
         text = "\n".join(lines[first - 1 : last]) + "\n"
         code = FunctionCode(module.path, text, first, tuple(ops), target, module.imports, module.import_line)
-        code.functions, code.source = module.functions, module.source
+        code.functions, code.source, code.indent = module.functions, module.source, module.indent
+        code.breaks = frozenset(op.range for rule, op in wanted if issubclass(rule, GraphBreak))
         code.kinds = partial(kinds, (first, last)) if kinds is not None else None
         try:
             _ = code.module

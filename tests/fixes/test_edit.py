@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -318,3 +319,28 @@ def test_a_fix_that_loses_something_costs_only_itself(tmp_path):
     assert [fix.description for _, fix in fixed.taken] == ["f"]
     assert "would lose the comment `# why`" in fixed.refused[0]
     assert len(fixed.refused) == 2
+
+
+def test_a_fix_that_brings_new_findings_is_left_out(tmp_path: Path) -> None:
+    """The others of the file are applied all the same."""
+    file = tmp_path / "m.py"
+    file.write_text("a = 1\nb = 1\nc = 1\n")
+
+    def relint(texts: Mapping[str, str]) -> list[Finding]:
+        text = texts.get(str(file)) or file.read_text()
+        found = []
+        for at, line in enumerate(text.splitlines(), 1):
+            if line.endswith("= 1"):
+                made = "2" if line[0] != "b" else "bad"
+                one = Edit(str(file), at, 5, at, 6, made)
+                found.append(finding(Fix("it", "safe", (one,)), line=at, path=str(file)))
+            if line.endswith("bad"):
+                found.append(replace(finding(line=at, path=str(file)), code="PTB999"))
+        return found
+
+    fixed = fix_findings(relint({}), relint=relint)
+    assert fixed.texts[str(file)][1] == "a = 2\nb = 1\nc = 2\n"
+    assert [one.line for one, _ in fixed.taken] == [1, 3]
+    assert fixed.refused == [f"{file}:2: a fix was left out: pt2lint would find PTB999 in what it writes"]
+    file.write_text("b = 1\n")
+    assert not fix_findings(relint({}), relint=relint).texts

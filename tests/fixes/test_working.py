@@ -351,11 +351,14 @@ def test_a_setting_is_made_where_the_program_starts(tmp_path: Path, start: str) 
 @pytest.mark.parametrize(
     ("test", "expected"),
     [
-        ("not (not (x > 0).any())", "torch._assert_async(torch.logical_not((x > 0).any()), 'no')"),
+        ("not (not (x > 0).any())", "torch._assert_async(~(x > 0).any(), 'no')"),
         ("not x.sum() == 0", "torch._assert_async(x.sum() == 0, 'no')"),
         ("x.sum() == 0", "torch._assert_async(x.sum() != 0, 'no')"),
-        ("x.sum() < 0", "torch._assert_async(torch.logical_not(x.sum() < 0), 'no')"),
+        ("x.sum() < 0", "torch._assert_async(~(x.sum() < 0), 'no')"),
         ("x.sum()", "torch._assert_async(torch.logical_not(x.sum()), 'no')"),
+        ("not x.sum()", "torch._assert_async(x.sum() != 0, 'no')"),
+        ("x.sum() < 0 or x.isnan().any()", "torch._assert_async(~((x.sum() < 0) | x.isnan().any()), 'no')"),
+        ("-1 < x.sum() < 0", "torch._assert_async(~((-1 < x.sum()) & (x.sum() < 0)), 'no')"),
     ],
 )
 def test_conditions_are_simple(tmp_path: Path, test: str, expected: str) -> None:
@@ -514,3 +517,141 @@ def test_a_size_that_is_printed_stays_a_symbol(
 
 def test_sizes_that_the_operator_does_not_take_are_not_printed_with_it(tmp_path: Path) -> None:
     assert "_higher_order_ops" not in fixed(tmp_path, PRINTS.format(call="print(x.shape)"))
+
+
+def test_a_new_function_is_indented_as_the_file_is(tmp_path: Path) -> None:
+    """Also where the method stands two levels deep."""
+    text = """import warnings
+
+import torch
+
+if torch.__version__ > "1":
+
+    class M(torch.nn.Module):
+        def forward(self, x: torch.Tensor):
+            warnings.warn("old")
+            if self.training:
+                if x.sum() > 0:
+                    y = x @ x
+                else:
+                    y = x @ x.T
+                return y
+            return x
+"""
+    for step in ("    ", "  ", "\t"):
+        new = fixed(tmp_path, text.replace("    ", step))
+        assert f"(*args, stacklevel=1, **kwargs):\n{step}warnings.warn(" in new
+        assert f"{step * 4}def when_true():\n{step * 5}return x @ x\n" in new
+
+
+def test_what_may_be_none_is_not_selected(tmp_path: Path) -> None:
+    text = """import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor, mask=None, other=None):
+        if mask is None:
+            off = x == -1
+            if off.any():
+                mask = ~off
+        if x.sum() > 0:
+            other = x > 1
+        if mask is not None:
+            x = x * mask
+        return x if other is None else x * other
+"""
+    new = run(fixed(tmp_path, text))["M"]()
+    old = run(text)["M"]()
+    for x in (torch.ones(3), -torch.ones(3), torch.tensor([-1.0, 2, 3])):
+        assert torch.equal(new(x), old(x))
+
+
+CHECKS = """import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor, low: torch.Tensor, high=3.0):
+        assert low <= x.min() <= high
+        assert low <= x.min(), (
+            f"Expected values of at least {low}, got {x.min()}"
+        )
+        return x
+"""
+
+
+def test_a_check_keeps_its_message_and_form(tmp_path: Path) -> None:
+    new = fixed(tmp_path, CHECKS)
+    assert 'torch._assert_async(low <= x.min(), "Expected values of at least ..., got ...")\n' in new
+    new = fixed(tmp_path, CHECKS.replace("x.min() <= high", "high <= x.max()"))
+    assert "        assert low <= high\n        assert high <= x.max()\n" in new
+
+
+def test_one_drawn_number_selects_between_tensors_of_any_shape(tmp_path: Path) -> None:
+    text = """import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        if torch.rand(1).item() < 0.5:
+            return -x
+        return x
+"""
+    new = fixed(tmp_path, text)
+    assert "torch.where(torch.rand(1).squeeze()" in new
+    x = torch.tensor(1.0)
+    for seed in range(4):
+        torch.manual_seed(seed)
+        expected = run(text)["M"]()(x)
+        torch.manual_seed(seed)
+        assert torch.equal(run(new)["M"]()(x), expected)
+    assert run(new)["M"]()(x).shape == x.shape
+
+
+SIDES = """import torch
+import torch.nn.functional as F
+
+
+def grow(x, n):
+    return F.pad(x, (0, n))
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor, n: torch.Tensor, mask: torch.Tensor):
+        if mask.all():
+            y = x @ x
+        elif mask.any():
+            y = x[mask] @ x[mask].T
+        else:
+            y = x @ x.T
+        if n > 0:
+            y = grow(y, n)
+        return y
+"""
+
+
+def test_a_side_that_may_not_be_captured_is_not_written_untried(tmp_path: Path) -> None:
+    new = fixed(tmp_path, SIDES)
+    for mask in (torch.tensor([True, True]), torch.tensor([False, False]), torch.tensor([True, False])):
+        given = torch.ones(2, 2), torch.tensor(1), mask
+        assert torch.equal(load(new).M()(*given), load(SIDES).M()(*given))
+
+
+def test_a_mask_is_spread_over_a_tensor_only_if_it_has_its_shape(tmp_path: Path) -> None:
+    text = """import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor, rows: torch.Tensor):
+        x[rows] = y[rows]
+        x[x < 0] = y[x < 0]
+        low = x < 1
+        x[low] -= 1
+        count = (x[rows] - 1).sum() + x[rows].sum()
+        return x, x[~low & (y > 0)].sum(), count
+"""
+    given = torch.randn(2, 2), torch.randn(2, 2), torch.tensor([True, False])
+    again = [one.clone() for one in given]
+    new = fixed(tmp_path, text)
+    assert new.count("torch.where") == 3
+    for one, other in zip(run(new)["M"]()(*given), run(text)["M"]()(*again), strict=True):
+        assert torch.allclose(one, other)

@@ -7,10 +7,11 @@ from typing import Any
 
 import libcst as cst
 
+from pt2lint.finding import ONCE_PROVEN
 from pt2lint.fixes.arms import Refuse, elements, ordered, read_arms, replacement, under_static
 from pt2lint.fixes.condition import read_condition
-from pt2lint.fixes.kinds import Kind, guess, told
-from pt2lint.fixes.purity import draws, effect, number
+from pt2lint.fixes.kinds import Kind, guess, told, words
+from pt2lint.fixes.purity import callee, draws, effect, number
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -27,7 +28,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import visit
+from pt2lint.rule.tree import visit, walk
 
 MAX_STATEMENTS = 40  # more than this on one side is no longer a branch but half a model
 
@@ -65,6 +66,18 @@ _MAY_DRAW = (
 )
 
 
+_UNKNOWN = f" Whether torch can capture both sides whole, reading does not tell. {ONCE_PROVEN}."
+
+
+def _break_in(function: FunctionCode, *sides: cst.CSTNode) -> str | None:
+    """The code on a side that breaks the graph: torch.cond takes none, in eager mode neither."""
+    for side in sides:
+        for node in walk(side):
+            if isinstance(node, cst.BaseExpression) and function.range(node) in function.breaks:
+                return source(function, node)
+    return None
+
+
 _SUPER = "`super()` works in a method itself, not in a function within it"
 
 
@@ -78,14 +91,14 @@ def _surely_tensor(function: FunctionCode, name: str, kind: Kind) -> bool:
 
     torch.cond takes and returns nothing else, and what it hands through is copied by a method.
     """
-    words = set()
+    found = set()
     for use in uses(function.module):
         if use.name == name and not use.binds:
             word = told(function, use.node)
             known = kind(use.node)
             if word and not word.endswith("?") and not known.startswith("tensor"):
                 return False  # a tensor or something else, depending on the call
-            words.add(known.split(":")[0])
+            found.add(known.split(":")[0])
         elif use.name == name:
             target = function.parent(use.node)
             assign = function.parent(target) if isinstance(target, cst.AssignTarget) else None
@@ -94,18 +107,50 @@ def _surely_tensor(function: FunctionCode, name: str, kind: Kind) -> bool:
                 and len(assign.targets) == 1
                 and assign.targets[0].target is use.node
             ):
-                words.add(kind(assign.value).split(":")[0])
+                found.add(kind(assign.value).split(":")[0])
     if function.kinds is None:  # nothing but the text is known
-        return words <= {"tensor", "unknown"}
-    return "tensor" in words and words <= {"tensor", "unknown"}
+        return found <= {"tensor", "unknown"}
+    return "tensor" in found and found <= {"tensor", "unknown"}
 
 
-def _drawing(function: FunctionCode, *sides: cst.CSTNode) -> str:
-    """What to say of random numbers on the sides."""
-    drawn = draws(function, *sides)
+def _unsure(
+    function: FunctionCode, kind: Kind, then: Sequence[cst.CSTNode], orelse: Sequence[cst.CSTNode]
+) -> str:
+    """What to say of random numbers on the sides, of calls that are not known, and of shapes that may differ."""
+    drawn = draws(function, *then, *orelse)
     if drawn:
         raise Refuse(_DRAWS)
-    return _MAY_DRAW if drawn is None else ""
+    inside = _break_in(function, *then, *orelse)
+    if inside is not None:
+        raise Refuse(f"a side breaks the graph itself: `{inside}`")
+    if drawn is None:
+        return _MAY_DRAW + _UNKNOWN
+    shapes = [_shaping(function, side, kind) for side in (then, orelse)]
+    return _UNKNOWN if shapes[0] != shapes[1] or "mask" in shapes[0] else ""
+
+
+_SHAPING = words(
+    "pad cat concat concatenate stack hstack vstack repeat repeat_interleave tile unsqueeze squeeze reshape view "
+    "flatten unflatten narrow index_select gather take expand expand_as broadcast_to permute transpose movedim "
+    "sum mean prod amax amin std var norm logsumexp interpolate one_hot unfold fold chunk split nonzero unique "
+    "masked_select bincount diag diagonal outer select topk"
+)
+
+
+def _shaping(function: FunctionCode, side: Sequence[cst.CSTNode], kind: Kind) -> set[str]:
+    """What on a side gives a tensor of another shape; "mask" for an index that may be one."""
+    found: set[str] = set()
+    for statement in side:
+        for node in walk(statement):
+            if isinstance(node, cst.Call) and callee(node) in _SHAPING:
+                found.add(callee(node))
+            elif isinstance(node, cst.Subscript):
+                for element in node.slice:
+                    if not isinstance(element.slice, cst.Index):
+                        found.add("slice")
+                    elif kind(element.slice.value) in ("tensor", "tensor:bool"):
+                        found.add("mask")
+    return found
 
 
 def _cond_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Repaired:
@@ -121,7 +166,7 @@ def _cond_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Rep
         reason = effect(value)
         if reason:
             return Refusal(reason)
-    warning = _drawing(function, node.body, node.orelse)
+    warning = _unsure(function, kind, [node.body], [node.orelse])
     torch, imports = torch_name(function, "torch.cond")
     then, orelse = (_copied(function, value) for value in (node.body, node.orelse))
     first, second = ordered(condition, then, orelse)
@@ -208,7 +253,8 @@ def _cond_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaire
     for name in {*outs, *operands}:
         if not _surely_tensor(function, name, kind):
             return Refusal(f"`{name}` is not known to be a tensor")
-    warning = _drawing(function, *arms.then, *arms.orelse, *(arms.values or ()))
+    values = [[one] for one in arms.values or ()] or [[], []]
+    warning = _unsure(function, kind, [*arms.then, *values[0]], [*arms.orelse, *values[1]])
     torch, imports = torch_name(function, "torch.cond")
     names = [fresh(function, "when_true", node), fresh(function, "when_false", node)]
     lines: list[str] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
-from pt2lint.fixes.condition import opposite, read_condition
+from pt2lint.fixes.condition import bare, opposite, read_condition
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee
@@ -64,9 +64,9 @@ def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = No
     error = raised.exc.func if isinstance(raised.exc, cst.Call) else raised.exc
     arguments = raised.exc.args if isinstance(raised.exc, cst.Call) else ()
     imports = list(condition.imports)
-    holds = condition.text
+    holds = bare(condition.text)
     if not condition.negated:
-        holds, added = opposite(function, holds)
+        holds, added = opposite(function, condition.text)
         imports += added
     value = arguments[0].value if arguments else None
     if not (value is None or _is_text(value)):
@@ -149,6 +149,8 @@ def _message(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> st
     tensors and of what is not known become an ellipsis."""
     if isinstance(node, cst.ConcatenatedString):
         return f"({' '.join(_message(function, part, kind) for part in _parts(node))})"
+    if isinstance(node, cst.SimpleString | cst.FormattedString):
+        node = node.with_changes(lpar=(), rpar=())  # the call has parentheses of its own
     if not isinstance(node, cst.FormattedString):
         return source(function, node)
     pieces: list[cst.BaseFormattedStringContent] = []
@@ -176,12 +178,13 @@ def _is_static(node: cst.BaseExpression, kind: Kind) -> bool:
 
 
 def split_assert(function: FunctionCode, node: cst.Assert, kind: Kind | None = None) -> Repaired:
-    """`assert a and b` as `assert a`, `assert b`: the `and` asks for a tensor's truth, an assert does not.
+    """`assert a and b` as `assert a`, `assert b`, and so `assert a < b < c`: the `and` asks for a tensor's truth, an
+    assert does not.
 
     Safe: in eager mode each part is asked in the same order, and fails with the same error.
     """
     kind = kind or guess(function)
-    parts = _conjuncts(node.test)
+    parts = [one for part in _conjuncts(node.test) for one in _links(part)]
     statement = function.parent(node)
     if len(parts) < 2 or not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
         return Refusal("the assertion has one part, or shares its line")
@@ -206,6 +209,17 @@ def _conjuncts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
     return [node]
 
 
+def _links(node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """The comparisons of `a < b < c`, where what stands between two of them may be asked twice."""
+    if not isinstance(node, cst.Comparison) or len(node.comparisons) < 2:
+        return [node]
+    between = [one.comparator for one in node.comparisons[:-1]]
+    if not all(isinstance(one, cst.Name | cst.Integer | cst.Float) for one in between):
+        return [node]
+    lefts = [node.left, *between]
+    return [cst.Comparison(left, [one]) for left, one in zip(lefts, node.comparisons, strict=True)]
+
+
 def _constant(message: cst.BaseExpression | None) -> bool:
     if message is None or isinstance(message, cst.SimpleString):
         return True
@@ -228,9 +242,9 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
     if condition.static:
         return Refusal("the assertion is part tensor, part plain Python")
     imports = list(condition.imports)
-    holds = condition.text
+    holds = bare(condition.text)
     if condition.negated:
-        holds, added = opposite(function, holds)
+        holds, added = opposite(function, condition.text)
         imports += added
     if _constant(node.msg):
         tail = f", {source(function, node.msg)}" if node.msg is not None else ""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import Fix
-from pt2lint.fixes.condition import is_scalar
+from pt2lint.finding import ONCE_PROVEN, Fix
+from pt2lint.fixes.condition import definition, is_scalar
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.purity import callee, effect, number, singular
 from pt2lint.fixes.repairs.settings import capture_shapes
@@ -26,7 +26,7 @@ from pt2lint.fixes.rewrite import (
 )
 from pt2lint.rule import FunctionCode
 
-_SHAPE = " It assumes that the mask has the shape of `{}`."
+_SHAPE = f" It assumes that the mask has the shape of `{{}}`. {ONCE_PROVEN}."
 _NAN = " The gradient is NaN where the mask is off and the expression's own gradient is infinite."
 # Work on each element alone, so that it does not matter when the others are left out.
 ELEMENTWISE = words(
@@ -67,6 +67,42 @@ def masked_of(
         if isinstance(node.func, cst.Attribute) and len(given) == 1:
             return node.func.value, given[0]
     return None
+
+
+def _assumed(function: FunctionCode, tensor: cst.BaseExpression, mask: cst.BaseExpression) -> str:
+    """What to say of the mask's shape: nothing where it is made, element by element, of the tensor."""
+    return (
+        "" if _made_of(function, mask, source(function, tensor)) else _SHAPE.format(source(function, tensor))
+    )
+
+
+def _made_of(function: FunctionCode, mask: cst.BaseExpression, tensor: str, depth: int = 4) -> bool:
+    """Whether the mask has the dimensions of the tensor, from which those that an index has are no more."""
+    if source(function, mask) == tensor:
+        return True
+    parts: list[cst.BaseExpression] = []
+    if isinstance(mask, cst.Comparison):
+        parts = [mask.left, *(one.comparator for one in mask.comparisons)]
+    elif isinstance(mask, cst.UnaryOperation):
+        parts = [mask.expression]
+    elif isinstance(mask, cst.BinaryOperation):
+        parts = [mask.left, mask.right]
+    elif isinstance(mask, cst.Name) and depth:
+        value = definition(function, mask)
+        return value is not None and _made_of(function, value, tensor, depth - 1)
+    elif isinstance(mask, cst.Call) and callee(mask) in ELEMENTWISE | _LIKE:
+        known = qualified(function, mask.func)
+        if known is not None and not known.startswith("torch."):
+            return False
+        parts = [arg.value for arg in mask.args if arg.keyword is None]
+        if known is None and isinstance(mask.func, cst.Attribute):
+            parts.append(mask.func.value)
+    return any(_made_of(function, part, tensor, depth) for part in parts)
+
+
+_LIKE = words(
+    "zeros_like ones_like rand_like expand_as isclose eq ne lt le gt ge logical_not logical_and logical_or logical_xor"
+)
 
 
 def _simple(node: cst.BaseExpression) -> bool:
@@ -112,7 +148,8 @@ def reduce_where(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = 
         else " Elements are added in another order, so the last digits may differ."
     )
     return fix(
-        f"Reduce over all elements, with those outside the mask made neutral.{order}{_SHAPE.format(x)}", edits
+        f"Reduce over all elements, with those outside the mask made neutral.{order}{_assumed(function, tensor, mask)}",
+        edits,
     )
 
 
@@ -141,7 +178,7 @@ def count_mask(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     text = f"{in_parentheses(source(function, mask))}.sum()"
     edits = rewrite(function, {call: cst.parse_expression(text)})
     return fix(
-        f"Count what the mask sets instead of selecting it.{_SHAPE.format(source(function, tensor))} "
+        f"Count what the mask sets instead of selecting it.{_assumed(function, tensor, mask)} "
         f"`{source(function, owner.func)}` is then given a tensor.",
         edits,
     )
@@ -220,7 +257,8 @@ def assign_where(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = 
     edits = (*imports, *rewrite(function, {node: made}))
     nan = _NAN if singular(node.value) else ""
     return fix(
-        f"Write all of `{y}` in place, with its own values outside the mask.{_SHAPE.format(y)}{nan}", edits
+        f"Write all of `{y}` in place, with its own values outside the mask.{_assumed(function, tensor, mask)}{nan}",
+        edits,
     )
 
 

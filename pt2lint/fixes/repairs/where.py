@@ -9,7 +9,7 @@ import libcst as cst
 from pt2lint.finding import Edit
 from pt2lint.fixes.arms import Arms, Refuse, elements, ordered, read_arms, replacement, under_static
 from pt2lint.fixes.condition import Condition, read_condition
-from pt2lint.fixes.kinds import Kind, guess, words
+from pt2lint.fixes.kinds import Kind, guess, may_be_none, words
 from pt2lint.fixes.purity import RANDOM, alike, callee, costly, effect, singular
 from pt2lint.fixes.rewrite import (
     New,
@@ -253,6 +253,8 @@ class _WhereWriter:
             in_both = all(any(name == one for one, _ in side) for side in (then, orelse))
             if not in_both and not bound_before(self.function, name, self.taken[0]):
                 raise Refuse(f"`{name}` may be unbound on one side")
+            if not in_both and may_be_none(self.function, name, self.taken[0]):
+                raise Refuse(f"`{name}` may be None on one side")
         self.names = outs
         self.values = [value for _, value in [*then, *orelse]]
         self.assumed = not all(self.safe(name, then, orelse) for name in outs)

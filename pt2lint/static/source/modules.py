@@ -11,6 +11,7 @@ import hashlib
 import io
 import os
 import tokenize
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
@@ -192,6 +193,21 @@ class Module:
     def tree(self) -> ast.Module:
         """The whole file, parsed. Raises what `ast.parse` raises."""
         return parse(self.source, self.path)
+
+    @cached_property
+    def indent(self) -> str:
+        """What a block of the file is indented by: as most blocks of its top level and right below it are."""
+        lines = self.source.split("\n")
+        found: Counter[str] = Counter()
+        for top in self.tree.body:
+            for block in (top, *getattr(top, "body", ())):
+                inner = getattr(block, "body", None)
+                if isinstance(block, ast.stmt) and isinstance(inner, list) and inner[0].lineno > block.lineno:
+                    line = lines[inner[0].lineno - 1]
+                    white = line[: len(line) - len(line.lstrip(" \t"))]
+                    found[white[block.col_offset :]] += 1
+        del found[""]
+        return found.most_common(1)[0][0] if found else ""
 
     # Parts, for files that are only imported
 
