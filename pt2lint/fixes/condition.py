@@ -160,7 +160,7 @@ class _Reader:
             return self.comparison(inner)
         self.exact = self.exact and is_scalar(self.function, inner)
         text = source(self.function, inner)
-        return text if self.kind(inner) == "tensor:bool" else f"({in_parentheses(text)} != 0)"
+        return text if _is_bool(inner, self.kind) else f"({in_parentheses(text)} != 0)"
 
     def comparison(self, node: cst.Comparison) -> str:
         sides = [node.left, *(one.comparator for one in node.comparisons)]
@@ -237,6 +237,18 @@ def _one_element(function: FunctionCode, node: cst.BaseExpression, depth: int = 
         return isinstance(first, cst.List) and len(first.elements) == 1
     sizes = source(function, first).replace(" ", "")
     return sizes in ("(1,)", "[1]") or (sizes == "1" and not more)
+
+
+def _is_bool(node: cst.BaseExpression, kind: Kind) -> bool:
+    """Whether a tensor is surely one of bools; `any` and `all` of bytes give bytes."""
+    if kind(node) == "tensor:bool" or isinstance(node, cst.Comparison):
+        return True
+    if not isinstance(node, cst.Call) or callee(node) not in ("any", "all"):
+        return False
+    asked = [arg.value for arg in node.args[:1]]
+    if isinstance(node.func, cst.Attribute) and kind(node.func.value).startswith("tensor"):
+        asked = [node.func.value]
+    return bool(asked) and _is_bool(asked[0], kind)
 
 
 def opposite(function: FunctionCode, text: str) -> tuple[str, tuple[Edit, ...]]:

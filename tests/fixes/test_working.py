@@ -354,6 +354,7 @@ def test_a_setting_is_made_where_the_program_starts(tmp_path: Path, start: str) 
         ("not (not (x > 0).any())", "torch._assert_async(~(x > 0).any(), 'no')"),
         ("not x.sum() == 0", "torch._assert_async(x.sum() == 0, 'no')"),
         ("x.sum() == 0", "torch._assert_async(x.sum() != 0, 'no')"),
+        ("(x[:, 1] - x[:, 0] <= 0).any()", "torch._assert_async(~(x[:, 1] - x[:, 0] <= 0).any(), 'no')"),
         ("x.sum() < 0", "torch._assert_async(~(x.sum() < 0), 'no')"),
         ("x.sum()", "torch._assert_async(torch.logical_not(x.sum()), 'no')"),
         ("not x.sum()", "torch._assert_async(x.sum() != 0, 'no')"),
