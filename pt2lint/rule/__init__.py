@@ -313,6 +313,10 @@ class GraphBreak(Rule):
         self.report(node, op, message, fixes=self.fixes(node), severity="error" if worse else None)
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
-        """What to suggest at the node, the best first."""
-        for name in self.repairs:
-            yield from importlib.import_module(f"pt2lint.fixes.repairs.{name}").fixes(self.function, node)
+        """What to suggest at the node, the best first: ways round after all repairs."""
+        found = [
+            fix
+            for name in self.repairs
+            for fix in importlib.import_module(f"pt2lint.fixes.repairs.{name}").fixes(self.function, node)
+        ]
+        yield from sorted(found, key=lambda fix: fix.is_way_round)

@@ -56,7 +56,7 @@ class DataDependentBranch(GraphBreak):
     code = "PTB110"
     name = "data-dependent-branch"
     ops = ("test tensor",)
-    repairs = ("guard", "branch", "disable")
+    repairs = ("guard", "branch", "operator", "disable")
     graph_breaks = ("GB0170", "GB0124", "GB0033")
 
     INVALID = (

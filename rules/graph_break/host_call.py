@@ -84,7 +84,7 @@ class HostCall(GraphBreak):
         *calls("multiprocessing.Queue", "put get empty"),
     )
     says = "{code} is what Dynamo does not trace"
-    repairs = ("disable",)
+    repairs = ("operator", "disable")
     graph_breaks = ("GB0007", "GB0156", "GB0059")
 
     INVALID = (

@@ -46,7 +46,7 @@ class TensorItem(GraphBreak):
     name = "tensor-item"
     ops = ("call torch.Tensor.item", "call numpy.ndarray.item")
     says = "{code} moves a value from the tensor to Python"
-    repairs = ("scalar", "disable")
+    repairs = ("scalar", "operator", "disable")
     graph_breaks = ("GB0124", "GB0033")
 
     INVALID = (

@@ -50,7 +50,7 @@ class TensorToList(GraphBreak):
     name = "tensor-to-list"
     ops = ("call torch.Tensor.tolist", "call numpy.ndarray.tolist")
     says = "{code} moves values from the tensor to Python"
-    repairs = ("counting", "scalar", "disable")
+    repairs = ("counting", "scalar", "operator", "disable")
     graph_breaks = ("GB0109", "GB0033")
 
     INVALID = (

@@ -87,7 +87,7 @@ class UntracedLibrary(GraphBreak):
         "call extension",
     )
     says = "{code} is part of the standard library that Dynamo does not trace"
-    repairs = ("disable",)
+    repairs = ("operator", "disable")
     graph_breaks = ("GB0156", "GB0007", "GB0147", "GB0134", "GB0059")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:

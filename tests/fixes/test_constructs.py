@@ -255,3 +255,40 @@ def test_a_module_of_its_own_called_logging():
     assert isinstance(printing.keep_logging(code, call), Refusal)
     code.imports = {}
     assert isinstance(printing.keep_logging(code, call), Fix)
+
+
+CHECKPOINTS = """import torch
+
+
+class Encoder(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(3, 3)
+        self.gradient_checkpointing = False
+        self.asks = True
+
+    def forward(self, x):
+        h = x[:, None]
+        # checkpoints want it
+        if self.asks and self.training:
+            h.requires_grad = True
+        return self.fc(h)
+"""
+
+
+def test_requires_grad_where_checkpoints_need_it():
+    code = function_code(CHECKPOINTS, "forward")
+    assign = next(
+        node for node in nodes(code, cst.Assign) if "requires_grad" in code.module.code_for_node(node)
+    )
+    first, second = grad.fixes(code, assign)
+    x = X.detach()
+    after = prove(CHECKPOINTS, first, [[x]], name="Encoder")
+    assert "if self.asks and self.training and self.gradient_checkpointing:" in after
+    assert "# checkpoints want it" in after
+    assert second.is_way_round
+    other = function_code(CHECKPOINTS.replace("self.gradient_checkpointing = False", ""), "forward")
+    assign = next(
+        node for node in nodes(other, cst.Assign) if "requires_grad" in other.module.code_for_node(node)
+    )
+    assert [fix.is_way_round for fix in grad.fixes(other, assign)] == [True]

@@ -1,15 +1,19 @@
-"""`requires_grad` of a tensor made in the graph: left to eager mode."""
+"""`requires_grad` of a tensor made in the graph: only where checkpoints need it, or left to eager mode."""
 
 from __future__ import annotations
 
+import ast
+
 import libcst as cst
 
-from pt2lint.finding import WAY_ROUND, Fix
+from pt2lint.finding import WAY_ROUND, Edit, Fix
+from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
     accepted,
+    ancestors,
     enclosing_function,
     fix,
     parameters,
@@ -23,9 +27,12 @@ from pt2lint.rule import FunctionCode
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
-    """What starts a sum without asking for its gradient; the guard around the statement."""
+    """What starts a sum without asking for its gradient; the statement where checkpoints need it alone; the guard
+    around it."""
     del kind
-    return accepted(without_gradient(function, node), only_in_eager(function, node))
+    return accepted(
+        without_gradient(function, node), where_checkpointed(function, node), only_in_eager(function, node)
+    )
 
 
 def without_gradient(function: FunctionCode, node: cst.CSTNode) -> Repaired:
@@ -76,12 +83,90 @@ def without_gradient(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     )
 
 
+def where_checkpointed(function: FunctionCode, node: cst.CSTNode) -> Repaired:
+    """`t.requires_grad = True` only where the module's own flag says that checkpoints are used.
+
+    Reentrant checkpoints alone want an input that requires a gradient; parameters get theirs without. Refused where the
+    class sets no such flag in `__init__`, the test asks for it already, or the tensor is an argument.
+    """
+    found = _statement(function, node)
+    if isinstance(found, Refusal):
+        return found
+    statement, name = found
+    only = statement.body[0]
+    if isinstance(only, cst.Assign) and source(function, only.value) != "True":
+        return Refusal("it does not ask for a gradient")
+    owner = enclosing_function(function, statement)
+    params = parameters(owner) if owner is not None else []
+    flag = _checkpoint_flag(function)
+    if flag is None or not params:
+        return Refusal("no flag of the module says whether checkpoints are used")
+    test = f"{params[0].name.value}.{flag}"
+    around = _plain_if(function, statement)
+    if any(
+        test in source(function, outer.test)
+        for outer in ancestors(function, statement)
+        if isinstance(outer, cst.If)
+    ):
+        return Refusal("the test asks for it already")
+    return fix(
+        f"Ask for the gradient of `{name}` only where `{test}` says that checkpoints need it; parameters get theirs "
+        "without. With checkpoints the graph break stays. It assumes that nothing else asks for that gradient.",
+        _under(function, statement, around, test),
+    )
+
+
+def _checkpoint_flag(function: FunctionCode) -> str | None:
+    """The attribute of the class that holds the function which its `__init__` sets to False, and by whose name
+    checkpoints are meant."""
+    for node in ast.walk(file_of(function).tree):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        if not any(
+            isinstance(one, ast.FunctionDef) and _first(one) == function.first_line for one in node.body
+        ):
+            continue
+        for init in node.body:
+            if not isinstance(init, ast.FunctionDef) or init.name != "__init__":
+                continue
+            for one in ast.walk(init):
+                value = one.value if isinstance(one, ast.Assign) else None
+                target = one.targets[0] if isinstance(one, ast.Assign) else None
+                if (
+                    isinstance(value, ast.Constant)
+                    and value.value is False
+                    and isinstance(target, ast.Attribute)
+                ):
+                    if "checkpoint" in target.attr and isinstance(target.value, ast.Name):
+                        return target.attr
+    return None
+
+
+def _first(node: ast.FunctionDef) -> int:
+    return min([node.lineno, *(one.lineno for one in node.decorator_list)])
+
+
 def only_in_eager(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`t.requires_grad = True` under `if not torch.compiler.is_compiling()`.
 
     For checkpointing in eager mode: reentrant checkpoints want an input that requires a gradient, those that Dynamo
     traces do not. Refused where the tensor is an argument of the function, whose caller may want its gradient.
     """
+    found = _statement(function, node)
+    if isinstance(found, Refusal):
+        return found
+    statement, name = found
+    compiling, imports = torch_name(function, "torch.compiler.is_compiling")
+    edits = _under(function, statement, _plain_if(function, statement), f"not {compiling}()")
+    return fix(
+        f"{WAY_ROUND}: leave it to eager mode. In the graph nothing needs it, unless something asks for the "
+        f"gradient of `{name}` itself; results then require a gradient only where parameters or inputs do.",
+        (*imports, *edits),
+    )
+
+
+def _statement(function: FunctionCode, node: cst.CSTNode) -> tuple[cst.SimpleStatementLine, str] | Refusal:
+    """The statement that asks for the gradient of a tensor made in the function, and the tensor's name."""
     statement = statement_of(function, node)
     if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
         return Refusal("the statement shares its line")
@@ -111,8 +196,11 @@ def only_in_eager(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     )
     if name in given and bound > function.range(statement)[:2]:
         return Refusal("the tensor is an argument")
-    compiling, imports = torch_name(function, "torch.compiler.is_compiling")
-    test = f"not {compiling}()"
+    return statement, name
+
+
+def _plain_if(function: FunctionCode, statement: cst.SimpleStatementLine) -> cst.If | None:
+    """The `if` without an `else` that holds nothing but the statement, where `and` can be added to its test."""
     block = function.parent(statement)
     around = function.parent(block) if isinstance(block, cst.IndentedBlock) else None
     if (
@@ -122,14 +210,17 @@ def only_in_eager(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         and not isinstance(around.test, cst.IfExp | cst.Lambda)
         and not (isinstance(around.test, cst.BooleanOperation) and isinstance(around.test.operator, cst.Or))
     ):
+        return around
+    return None
+
+
+def _under(
+    function: FunctionCode, statement: cst.SimpleStatementLine, around: cst.If | None, test: str
+) -> tuple[Edit, ...]:
+    """The edits that let the statement run only where the test holds as well."""
+    if around is not None:
         joined = cst.parse_expression(f"{source(function, around.test)} and {test}")
-        edits = rewrite(function, {around.test: joined})
-    else:
-        inner = cst.IndentedBlock([statement.with_changes(leading_lines=())])
-        guarded = cst.If(cst.parse_expression(test), inner, leading_lines=statement.leading_lines)
-        edits = rewrite(function, {statement: guarded})
-    return fix(
-        f"{WAY_ROUND}: leave it to eager mode. In the graph nothing needs it, unless something asks for the "
-        f"gradient of `{name}` itself; results then require a gradient only where parameters or inputs do.",
-        (*imports, *edits),
-    )
+        return rewrite(function, {around.test: joined})
+    inner = cst.IndentedBlock([statement.with_changes(leading_lines=())])
+    guarded = cst.If(cst.parse_expression(test), inner, leading_lines=statement.leading_lines)
+    return rewrite(function, {statement: guarded})
