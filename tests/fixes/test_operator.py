@@ -79,7 +79,7 @@ def test_comments_and_docstring_stay():
         ("found = np.zeros((rows, length), dtype=bool)", "found = other(rows)", "is not made once"),
         ("np.zeros((rows, length)", "np.zeros((rows, spans(length))", "does not follow"),
         ("dtype=bool", "dtype=kind", "dtype"),
-        ("least: int = 1)", "*, least: int = 1)", "plain arguments"),
+        ("least: int = 1\n", "*, least: int = 1\n", "plain arguments"),
         ("def masks", "@cached\ndef masks", "plain function"),
         ("epsilon = np", "masks((1, 1), rate)\n    epsilon = np", "calls itself"),
     ],
