@@ -19,6 +19,8 @@ from pt2lint.rule import FunctionCode
 # When an import binds a name: each time the file is loaded, only then if a condition holds, only for type checkers,
 # only inside a function, not at all.
 Bound = Literal["always", "sometimes", "typing", "inside", "no"]
+# What may be an import that is no line of the top level.
+_INDENTED_IMPORT = re.compile(r"(?:^[ \t]+|[:;][ \t]*)(?:from|import)\b", re.MULTILINE)
 LINE_LENGTH = 88  # black's and ruff's own, where neither the project nor the file says otherwise
 
 
@@ -38,10 +40,11 @@ class File:
 
     def __init__(self, path: str, source: str) -> None:
         self.path = path
-        self.lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        self.source = source.replace("\r\n", "\n").replace("\r", "\n")
+        self.lines = self.source.split("\n")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self.tree = ast.parse("\n".join(self.lines))
+            self.tree = ast.parse(self.source)
 
     @cached_property
     def imports(self) -> list[_Import]:
@@ -50,6 +53,8 @@ class File:
     @cached_property
     def _inside(self) -> set[str]:
         """The names that imports inside functions bind."""
+        if not _INDENTED_IMPORT.search(self.source):
+            return set()
         return {
             (alias.asname or alias.name).split(".")[0]
             for node in ast.walk(self.tree)
@@ -83,6 +88,8 @@ class File:
     @cached_property
     def compiles(self) -> bool:
         """Whether the file calls torch.compile."""
+        if "compile" not in self.source:
+            return False
         names = {one.local: one.target for one in self.imports}
         return any(
             isinstance(node, ast.Name | ast.Attribute) and _dotted(node, names) == "torch.compile"

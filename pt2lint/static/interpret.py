@@ -32,6 +32,12 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 
+# Statements in which no other stands.
+SIMPLE = frozenset(
+    (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.Pass)
+)
+
+
 class Interpreter:
     """`observers` are classes that hear of events (pt2lint/static/observers); None: all of them.
 
@@ -237,7 +243,10 @@ class Interpreter:
 
 def class_statements(body: list[ast.stmt]) -> Iterator[ast.ClassDef]:
     for statement in body:
+        if statement.__class__ in SIMPLE:
+            continue
         if isinstance(statement, ast.ClassDef):
             yield statement
         for part in ("body", "orelse", "handlers", "finalbody"):
-            yield from class_statements(getattr(statement, part, []))
+            if inner := getattr(statement, part, None):
+                yield from class_statements(inner)

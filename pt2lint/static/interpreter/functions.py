@@ -52,6 +52,7 @@ class Functions:
         self._contexts: dict[Any, int] = {}
         self._returned: dict[Any, Value] = {}
         self._kept: list[Env] = []
+        self._parameters: dict[ast.arguments, list[tuple[ast.arg, ast.expr | None]]] = {}
         self.run: set[Any] = set()
         self.active: list[Any] = []
         self.reached: set[Any] = set()
@@ -171,33 +172,31 @@ class Functions:
         """The parameters' values: what is passed, else the default, else what the annotation promises."""
         a = func.node.args
         frame = Frame(func.module, (1, 1), "", cls=func.defined_in, closure=func.env)
-        positional = [*a.posonlyargs, *a.args]
-        defaults: dict[str, ast.expr] = {}
-        for parameter, default in zip(reversed(positional), reversed(a.defaults), strict=False):
-            defaults[parameter.arg] = default
-        for parameter, kw_default in zip(a.kwonlyargs, a.kw_defaults, strict=True):
-            if kw_default is not None:
-                defaults[parameter.arg] = kw_default
+        parameters = self._parameters.get(a)
+        if parameters is None:
+            parameters = self._parameters[a] = _parameters(a)
+        positional = len(a.posonlyargs) + len(a.args)
+        given = min(len(args), positional)
         env: Env = {}
         rest_keywords = "**" in kwargs
-        for i, parameter in enumerate([*positional, *a.kwonlyargs]):
+        for i, (parameter, default) in enumerate(parameters):
             name = parameter.arg
-            if i < len(args) and i < len(positional):
+            if i < given:
                 value = args[i]
             elif name in kwargs:
                 value = kwargs[name]
             elif spread or rest_keywords:
                 value = UNKNOWN
-            elif name in defaults:
-                value = self.at.expressions.quietly(defaults[name], func.env or {}, frame)
+            elif default is not None:
+                value = self.at.expressions.quietly(default, func.env or {}, frame)
             else:
                 value = UNKNOWN
-            if _is_flag(defaults.get(name)):
+            if _is_flag(default):
                 value = mixed(
                     value, loose=True
                 )  # a tensor for a flag: the caller may well mean another function
             if value is UNKNOWN:
-                value = self.parameter(func, parameter, defaults.get(name), frame)
+                value = self.parameter(func, parameter, default, frame)
             elif isinstance(value, Union) and any(o is UNKNOWN for o in value.options):
                 # What the caller does not know of one alternative, the parameter may tell.
                 promised = self.parameter(func, parameter, None, frame)
@@ -205,7 +204,7 @@ class Functions:
                     value = join(without(value, lambda o: o is UNKNOWN), promised)
             env[name] = value
         if a.vararg is not None:
-            more = args[len(positional) :]
+            more = args[positional:]
             env[a.vararg.arg] = Seq(None if spread else more, join_all(more) if more else UNKNOWN, "args")
         if a.kwarg is not None:
             names = {p.arg for p in [*a.args, *a.kwonlyargs]}
@@ -246,6 +245,13 @@ class Functions:
         if func.bound is not None and values:
             values[0] = func.bound
         return values
+
+
+def _parameters(a: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
+    """The parameters, those that go by name alone last, each with its default."""
+    positional = [*a.posonlyargs, *a.args]
+    none: list[ast.expr | None] = [None] * (len(positional) - len(a.defaults))
+    return list(zip([*positional, *a.kwonlyargs], [*none, *a.defaults, *a.kw_defaults], strict=True))
 
 
 def _is_flag(default: ast.expr | None) -> bool:

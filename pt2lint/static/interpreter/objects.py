@@ -155,8 +155,14 @@ class Objects:
             return instance.attrs.get(name)
         self._late.add((instance, name))
         for c in self.at.classes.bases(instance.cls)[0]:
-            for method, _ in c.assigned(name):
-                if method.name == "__init__" or len(self.at.functions.active) > 6:
+            stores = [store for store in c.assigned(name) if store[0].name != "__init__"]
+            plain = all(isinstance(value, ast.Constant) for _, value in stores)
+            for method, value in stores:
+                if len(self.at.functions.active) > 6:
+                    continue
+                if plain and value is not None:  # what the method does besides is not asked
+                    frame = Frame(c.module, unit_of(method), f"`{method.name}`", cls=c, me=instance)
+                    self.store(instance, name, self.at.expressions.quietly(value, {}, frame), frame)
                     continue
                 func = Func(method, c.module, c.env, instance, c)
                 frame = Frame(c.module, unit_of(method), f"`{method.name}`", cls=c, me=instance)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
@@ -32,6 +33,16 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
     from pt2lint.static.source.modules import ClassInfo
 
+
+@lru_cache(maxsize=4096)
+def _quoted(text: str) -> ast.expr | None:
+    """The expression that an annotation in quotes is."""
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+
+
 DEEPEST = 4  # lists in lists that `Types.sort` looks into
 
 
@@ -52,12 +63,10 @@ class Types:
             if node.value is None:
                 return NONE
             if isinstance(node.value, str):
-                try:
-                    return self.annotation(
-                        ast.parse(node.value, mode="eval").body, frame, line or node.lineno, text
-                    )
-                except SyntaxError:
+                quoted = _quoted(node.value)
+                if quoted is None:
                     return UNKNOWN
+                return self.annotation(quoted, frame, line or node.lineno, text)
             return UNKNOWN
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
             return declare(

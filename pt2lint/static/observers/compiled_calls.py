@@ -236,6 +236,8 @@ class CompiledCalls:
 
 def _yields(node: FunctionNode) -> bool:
     """Whether the function itself, not one inside it, yields."""
+    if not any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in walk(node)):
+        return False
     rest: list[ast.AST] = [*node.body]
     while rest:
         part = rest.pop()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Sequence
 
 from pt2lint.static.source.data import without_data
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Unit = tuple[int, int]
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def parse(source: str, path: str) -> ast.Module:
@@ -32,28 +34,46 @@ def unit_of(node: ast.AST) -> Unit:
 _children: dict[type[ast.AST], tuple[str, ...]] = dict.fromkeys(
     (ast.Name, ast.Constant, ast.alias, ast.Global, ast.Nonlocal, ast.Pass), ()
 )
-_LEAVES = {"ctx", "op", "ops", "type_comment", "kind"}
+# Fields that hold no node, or none that anybody looks for.
+_LEAVES = {"ctx", "op", "ops", "type_comment", "kind", "attr", "id", "arg", "module", "level", "asname"}
 
 
-def walk(root: ast.AST) -> list[ast.AST]:
-    """What `ast.walk` gives, in its order, less operators and contexts; five times as fast."""
+def walk(root: ast.AST) -> Sequence[ast.AST]:
+    """What `ast.walk` gives, in its order, less operators and contexts; five times as fast. What a function holds is
+    asked by many, and kept."""
+    whole = root.__class__ in _FUNCTIONS
+    if whole:
+        known: Sequence[ast.AST] | None = root.__dict__.get("pt2lint_walk")
+        if known is not None:
+            return known
     found = [root]
     for node in found:
-        found += below(node)
+        names = _children.get(node.__class__)
+        for name in _names(node.__class__) if names is None else names:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                if value:
+                    found += [item for item in value if isinstance(item, ast.AST)]
+            elif value is not None and isinstance(value, ast.AST):
+                found.append(value)
+    if whole:
+        root.__dict__["pt2lint_walk"] = found
     return found
 
 
 def below(node: ast.AST) -> list[ast.AST]:
     """What `ast.iter_child_nodes` gives, less operators and contexts."""
-    kind = node.__class__
-    names = _children.get(kind)
-    if names is None:
-        names = _children[kind] = tuple(name for name in kind._fields if name not in _LEAVES)
     found: list[ast.AST] = []
-    for name in names:
+    names = _children.get(node.__class__)
+    for name in _names(node.__class__) if names is None else names:
         value = getattr(node, name, None)
         if value.__class__ is list:
             found += [item for item in value if isinstance(item, ast.AST)]
         elif isinstance(value, ast.AST):
             found.append(value)
     return found
+
+
+def _names(kind: type[ast.AST]) -> tuple[str, ...]:
+    names = _children[kind] = tuple(name for name in kind._fields if name not in _LEAVES)
+    return names
