@@ -62,6 +62,13 @@ Names of operations:
 - `in NAME`         an external object is asked whether it contains something: `in os.environ`
 - `change attribute`, `change global`  an int attribute of a module or an int global is read and written back; args:
                     "made", where `__init__` makes the attribute, if nothing else knows of it
+- `change item`    a number in a dictionary that outlives the call is added to: `state["step"] += 1`;
+                    args "made": "LINE COLUMN END_COLUMN" of the number that it starts as, if that is one place
+- `convert attribute`  an attribute of an object that outlives the call is another dtype or device of itself:
+                    `self.x = self.x.to(y)`
+- `fill cache`      an attribute, a global or an item of one is set where a test of it found nothing that fits;
+                    args 0, the value, and "module": "yes" where the object is one
+- `compare setting` a module's number is compared that a method sets which nothing traced runs; args "by", "name"
 - `grow attribute`, `grow global`  a list attribute or global is appended to, and nothing in sight empties it as
                     often as it is appended to
 """

@@ -158,6 +158,7 @@ class M(nn.Module):
         super().__init__()
         self.lin = nn.Linear(4, 4)
         self.step = 0
+        self.kept = None
     @torch.no_grad()
     @staticmethod
     def scaled(x):
@@ -165,6 +166,8 @@ class M(nn.Module):
     def forward(self, x):
         self.step += 1
         x = M.scaled(x)
+        if self.kept is None:
+            self.kept = torch.ones(4)
         noise(2)
         return self.lin(x) if x.sum() > 0 else x
     def encode(self, x):
@@ -187,6 +190,7 @@ ALONE = {
     "CachedFunctions": {"call cached"},
     "OwnForward": {"forward of compiled"},
     "MethodKinds": {"call decorated static method"},
+    "KeptState": {"fill cache"},
 }
 WANTED = frozenset({"test tensor", "call torch.optim.SGD"}.union(*ALONE.values()))
 

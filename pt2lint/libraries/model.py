@@ -48,6 +48,8 @@ ROLES = {
     "keeps the wrapper": "a method that a compiled module has of the module, and answers for itself",
     "names parts": "gives the names of a module's parts with them",
     "late hook": "adds a hook that compiled code does not see later",
+    "state of an optimizer": "a dictionary that an optimizer keeps for one parameter, or for a group of them",
+    "converts": "a method that gives the same tensor in another dtype, or on another device",
     "state of a module": "gives what a module holds, by name",
     "without gradients": "decorates a function that is run without gradients",
     "rate": "a module whose `p` is a constant of the graph",

@@ -43,6 +43,7 @@ LIBRARY = Library(
     objects=True,
     roles={
         "followed": ("torch.optim.*",),
+        "state of an optimizer": (GROUP, STATE_OF_ONE),
         "copies": ("torch.optim.swa_utils.AveragedModel",),
     },
     otherwise=made,

@@ -98,6 +98,9 @@ LIBRARY = Library(
     roles={
         "tensor": ("torch.Tensor",),
         "tensor type": tuple(TYPED),
+        "converts": tuple(
+            f"torch.Tensor.{n}" for n in "to type type_as float half double bfloat16 cuda cpu".split()
+        ),
         "only of tensors": tuple(f"torch.Tensor.{n}" for n in ANSWERS),
         "tells a tensor": telling(),
     },

@@ -141,6 +141,88 @@ def g():
     COUNT += 1
     TABLE.clear()
 """,
+    "state that outlives the call": """
+import torch
+
+MEMO = {}
+TABLE = None
+
+def table(x):
+    global TABLE
+    if TABLE is None:
+        TABLE = torch.arange(4, device=x.device)  # PTR217
+    return TABLE
+
+class Angles:
+    def __init__(self):
+        self.cos = torch.arange(4.0)
+
+    def at(self, x):
+        self.cos = self.cos.to(x)  # PTR216
+        return self.cos
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.angles = Angles()
+        self.freqs = torch.arange(4.0)
+        self.register_buffer("kept", torch.zeros(4))
+        self.last = None
+        self.masks = {}
+        self.hidden = torch.zeros(4)
+        self.strength = 1
+        self.limit = 1
+
+    def set_strength(self, strength):
+        self.strength = strength
+
+    def mask(self, n, device):
+        key = (n, device)
+        if self.last is None or self.last[0] != key:
+            self.last = (key, torch.ones(n, device=device))  # PTR217
+        return self.last[1]
+
+    def forward(self, x):
+        self.freqs = self.freqs.to(x.device)  # PTR216
+        self.kept = self.kept.to(x.device)
+        self.hidden = self.hidden * 2 + x
+        if type(x) not in MEMO:
+            MEMO[type(x)] = 1.0  # PTR217
+        found = self.masks.get(x.device)
+        if found is None:
+            found = self.masks[x.device] = torch.ones(4)
+            self.masks[x.device] = found  # PTR217
+        if not hasattr(self, "late"):
+            self.late = torch.ones(4)  # PTR217
+        if self.strength == 1 and self.limit > 0:  # PTR219
+            return x
+        own = {}
+        if "a" not in own:
+            own["a"] = x
+        return x * self.freqs * self.mask(4, x.device) * self.angles.at(x) * found + table(x)
+
+class Descent(torch.optim.Optimizer):
+    def step(self):
+        for group in self.param_groups:
+            k = group["k"]
+            for p in group["params"]:
+                state = self.state[p]
+                if not state:
+                    state["step"] = 0
+                    state["sum"] = torch.zeros_like(p)
+                state["step"] += 1  # PTR218
+                state["sum"] += p.grad
+                self.add(p, state)
+            group["k"] = k + 1  # PTR218
+
+    def add(self, p, state):
+        state["step"] = state["step"] + 1  # PTR218
+        p.add_(state["sum"], alpha=1 / state["step"])
+
+def run(params):
+    descent = Descent(params, dict(k=0))
+    torch.compile(descent.step)()
+""",
     "calls": """
 import torch
 
@@ -749,3 +831,69 @@ def test_a_batch_is_marked_where_a_line_fits(call: str, fixed: str | None, tmp_p
     (finding,) = lint([str(path)], Settings(target_torch=(2, 13))).findings
     marks = [apply_edits(source, f.edits) for f in finding.fixes if "mark_dynamic" in f.description]
     assert [text.endswith(fixed or "") for text in marks] == ([True] if fixed else [])
+
+
+MENDED = {
+    "converted into a variable": """
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.arange(3.0)
+
+    def forward(self, x):
+        self.scale = self.scale.to(x.dtype)  # kept
+        return x * self.scale
+
+net = Net()
+call = torch.compile(net)
+""",
+    "made with the module": """
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.size = 3
+        self.scale = None  # until it is known where
+
+    def forward(self, x):
+        if self.scale is None:
+            self.scale = torch.arange(float(self.size), device=x.device)
+        return x * self.scale
+
+net = Net()
+call = torch.compile(net)
+""",
+    "counted in a tensor": """
+import torch
+
+def update(x, state):
+    state["step"] += 1
+    return x * 0.5 ** state["step"]
+
+kept = {"step": 0}
+compiled = torch.compile(update)
+
+def call(x):
+    return compiled(x, kept)
+""",
+}
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_kept_state_is_mended(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    run = "\n\ndef run():\n    return [call(torch.ones(3, dtype=torch.bfloat16)) for _ in range(11)]\n"
+    path.write_text(MENDED[name] + run, encoding="utf-8")
+    (finding,) = lint([str(path)], Settings()).findings
+    before = path.read_text(encoding="utf-8")
+    after = apply_edits(before, finding.fixes[0].edits)
+    assert before.count("#") == after.count("#")
+    first, second = outcome(before), outcome(after)
+    assert first.recompiled
+    assert not second.recompiled
+    assert same(first.value, second.value)
+    path.write_text(after, encoding="utf-8")
+    assert lint([str(path)], Settings()).findings == []

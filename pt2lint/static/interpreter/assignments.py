@@ -37,6 +37,9 @@ class Assignments:
     def assign(self, target: ast.expr, value: Value, env: Env, frame: Frame) -> None:
         if isinstance(target, ast.Name):
             env[target.id] = value
+            if target.id in frame.globals:
+                for hear in self.at.events.assigned:
+                    hear(target, UNKNOWN, value, None, env, frame)
             prefix = target.id + "."
             if prefix in "\n".join(env):  # mostly not, and this is the fast way to see it
                 for k in [k for k in env if k.startswith(prefix)]:

@@ -17,7 +17,7 @@ EVENTS = {
     "called_compiled": "(func, args, kwargs, node, frame): what was compiled is called from code that is not",
     "entered": "(func, node, frame, callee): a function of the project is run, in the frame `callee`",
     "looped": "(node, over, env, frame): a loop over `over` begins; `frame.loaders` lasts as long as the loop",
-    "assigned": "(target, owner, value, index, env, frame): an attribute or (with its index) an item is set",
+    "assigned": "(target, owner, value, index, env, frame): an attribute, (with its index) an item or a global is set",
     "changed": "(target, current, env, frame): a name or attribute is read and written back",
     "read": "(owner, name, node, frame): an attribute of what torch.compile returned is read",
     "compared": "(node, left, right, frame): `left in right` is evaluated",

@@ -75,10 +75,14 @@ class Statements:
         if frame.region and isinstance(node.value, ast.BinOp) and len(node.targets) == 1:
             # `self.step = self.step + 1`
             target = node.targets[0]
-            if dotted(target) is not None and dotted(target) in (
-                dotted(node.value.left),
-                dotted(node.value.right),
-            ):
+            sides = (node.value.left, node.value.right)
+            if isinstance(target, ast.Subscript):
+                again = any(
+                    isinstance(s, ast.Subscript) and ast.unparse(s) == ast.unparse(target) for s in sides
+                )
+            else:
+                again = dotted(target) is not None and dotted(target) in map(dotted, sides)
+            if again:
                 current = self.at.expressions.again(target, env, frame)
                 for hear in self.at.events.changed:
                     hear(target, current, env, frame)

@@ -1,0 +1,210 @@
+"""State that compiled code leaves behind: converted into a variable, or made where the module is made."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from pt2lint.finding import Edit, Fix
+from pt2lint.fixes.rewrite import (
+    Refusal,
+    Repaired,
+    accepted,
+    ancestors,
+    enclosing_function,
+    fix,
+    fresh,
+    rewrite,
+    source,
+    statement_of,
+)
+from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import walk
+
+PLAIN = ("range", "int", "float", "len", "min", "max")
+
+
+def as_local(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
+    """The repair of `self.x = self.x.to(y)`."""
+    return accepted(_into_variable(function, node))
+
+
+def _into_variable(function: FunctionCode, node: cst.CSTNode) -> Repaired:
+    """`self.x = self.x.to(y)` as `x = self.x.to(y)`, and what the function reads of it below, as `x`.
+
+    Refused where the statement stands under a test or in a loop. Unsafe: other methods then find what was made.
+    """
+    owner, statement = enclosing_function(function, node), statement_of(function, node)
+    if owner is None or statement is None or not isinstance(node, cst.Attribute):
+        return Refusal("no attribute is assigned in a function")
+    if function.parent(statement) is not owner.body:
+        return Refusal("it is converted under a condition, or in a loop")
+    text, line = source(function, node), function.range(statement)[2]
+    name = fresh(function, node.attr.value.strip("_") or "value")
+    new: dict[cst.CSTNode, cst.CSTNode] = {node: cst.Name(name)}
+    for part in walk(owner.body):
+        if (
+            isinstance(part, cst.Attribute)
+            and function.range(part)[0] > line
+            and source(function, part) == text
+        ):
+            if isinstance(function.parent(part), cst.AssignTarget | cst.AugAssign | cst.Del):
+                return Refusal("it is assigned again")
+            if any(isinstance(a, cst.FunctionDef) and a is not owner for a in ancestors(function, part)):
+                return Refusal("a function inside reads it")
+            new[part] = cst.Name(name)
+    if len(new) == 1:
+        return Refusal("the function itself does not read it")
+    return fix(
+        f"Convert it into a variable: `{text}` stays as it was made, and Dynamo finds the same at each call. Assumes "
+        "that nothing else needs it converted.",
+        rewrite(function, new),
+    )
+
+
+def in_tensor(function: FunctionCode, node: cst.CSTNode, made: str) -> tuple[Fix, ...]:
+    """The repair of `state["step"] += 1`; `made` are the words of the "change item" operation."""
+    return accepted(_as_tensor(function, node, made))
+
+
+def _as_tensor(function: FunctionCode, node: cst.CSTNode, made: str) -> Repaired:
+    """`state["step"] = 0` as `state["step"] = torch.tensor(0.0)`, where the number starts.
+
+    Refused where the function tests it or counts to it: a tensor there ends the graph.
+    """
+    torch = next((local for local, name in function.imports.items() if name == "torch"), None)
+    owner = enclosing_function(function, node)
+    if not made or torch is None or owner is None or not isinstance(node, cst.Subscript):
+        return Refusal("it is not known where the number starts")
+    key = "".join(source(function, e) for e in node.slice)
+    for part in walk(owner.body):
+        if isinstance(part, cst.Subscript) and "".join(source(function, e) for e in part.slice) == key:
+            for above in ancestors(function, part):
+                test = isinstance(above, cst.Comparison | cst.BooleanOperation | cst.SubscriptElement)
+                count = isinstance(above, cst.Call) and source(function, above.func) in ("range", "int")
+                if test or count or isinstance(above, cst.If | cst.While | cst.IfExp):
+                    if above is not node and not _in_body(function, part, above):
+                        return Refusal("the number decides what runs")
+    line, column, end = map(int, made.split())
+    number = function.source.split("\n")[line - 1][column - 1 : end - 1]
+    edit = Edit(function.path, line, column, line, end, f"{torch}.tensor({float(number)})")
+    return fix(
+        "Start it as a tensor of no dimensions, as torch's own optimizers do: Dynamo does not guard on its value. "
+        "Assumes that nothing else needs a number of Python (a checkpoint that was saved before has one).",
+        (edit,),
+    )
+
+
+def _in_body(function: FunctionCode, part: cst.CSTNode, above: cst.CSTNode) -> bool:
+    """Whether the part stands in what a statement runs, not in what it tests."""
+    if not isinstance(above, cst.If | cst.While):
+        return False
+    here: cst.CSTNode = part
+    for outer in ancestors(function, part):
+        if outer is above:
+            return here is not above.test
+        here = outer
+    return False
+
+
+def made_in_init(function: FunctionCode, node: cst.CSTNode, module: bool, tensor: bool) -> tuple[Fix, ...]:
+    """The repair of `if self.x is None: self.x = ...`. `module`: the object is one; `tensor`: so is what is kept."""
+    return accepted(_in_init(function, node, module, tensor))
+
+
+def _in_init(function: FunctionCode, node: cst.CSTNode, module: bool, tensor: bool) -> Repaired:
+    """`self.x = None` in `__init__` becomes what the first call would put there, as a buffer where it is a tensor.
+
+    Refused where that is made of anything but constants and what `__init__` set before; where a `device` or `dtype`
+    is asked of an argument, it is left out: a buffer goes where its module goes.
+    """
+    statement, guard = statement_of(function, node), None
+    if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and statement is not None:
+        guard = next((a for a in ancestors(function, statement) if isinstance(a, cst.If)), None)
+    if guard is None or guard.orelse is not None or len(guard.body.body) != 1:
+        return Refusal("more than one statement fills it")
+    assert isinstance(node, cst.Attribute)
+    first, _, last, _ = function.range(guard)
+    assign = next((n for n in ast.walk(ast.parse(function.source)) if _assigns(n, first, last)), None)
+    init = _init_of(function.source, first)
+    if not isinstance(assign, ast.Assign) or init is None:
+        return Refusal("there is no `__init__`")
+    me, name = init.args.args[0].arg, node.attr.value
+    empty = [s for s in init.body if isinstance(s, ast.Assign) and _is_empty(s, me, name)]
+    if len(empty) != 1:
+        return Refusal("`__init__` does not leave it empty once")
+    value = assign.value
+    if isinstance(value, ast.Call):
+        given = [
+            k
+            for k in value.keywords
+            if k.arg not in ("device", "dtype") or _is_known(function, k.value, init, me, empty[0])
+        ]
+        value = ast.copy_location(ast.Call(value.func, value.args, given), value)
+    if not _is_known(function, value, init, me, empty[0]):
+        return Refusal("it is made of what only a call knows")
+    if tensor and not module:
+        return Refusal("no module is there to hold a buffer")
+    made = ast.unparse(value)
+    text = f'{me}.register_buffer("{name}", {made}, persistent=False)' if tensor else f"{me}.{name} = {made}"
+    place = empty[0]
+    lines = function.source.split("\n")
+    start = len(lines[place.lineno - 1].encode()[: place.col_offset].decode()) + 1
+    end = len(lines[(place.end_lineno or 1) - 1].encode()[: place.end_col_offset].decode()) + 1
+    edits = (
+        Edit(function.path, place.lineno, start, place.end_lineno or place.lineno, end, text),
+        Edit(function.path, first, 1, last + 1, 1, ""),
+    )
+    what = "register it as a buffer" if tensor else "make it there"
+    return fix(
+        f"Make `{name}` once, in `__init__`: {what}. Assumes that what the first call would find is known then.",
+        edits,
+    )
+
+
+def _assigns(node: ast.AST, first: int, last: int) -> bool:
+    return isinstance(node, ast.Assign) and first < node.lineno <= last
+
+
+def _init_of(text: str, line: int) -> ast.FunctionDef | None:
+    """`__init__` of the class in which the line stands."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ClassDef) and node.lineno < line <= (node.end_lineno or 0):
+            for part in node.body:
+                if isinstance(part, ast.FunctionDef) and part.name == "__init__" and part.args.args:
+                    return part
+    return None
+
+
+def _is_empty(statement: ast.Assign, me: str, name: str) -> bool:
+    [target, *more] = statement.targets
+    return (
+        not more
+        and isinstance(statement.value, ast.Constant)
+        and statement.value.value is None
+        and ast.unparse(target) == f"{me}.{name}"
+    )
+
+
+def _is_known(
+    function: FunctionCode, value: ast.expr, init: ast.FunctionDef, me: str, before: ast.stmt
+) -> bool:
+    """Whether it is made of constants, names of the module and attributes that `__init__` set before."""
+    own = {
+        t.attr
+        for s in init.body
+        if isinstance(s, ast.Assign) and s.lineno < before.lineno
+        for t in s.targets
+        if isinstance(t, ast.Attribute)
+    }
+    bound: set[str] = set()
+    for part in ast.walk(value):
+        if isinstance(part, (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.NamedExpr)):
+            return False
+        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == me:
+            if part.attr not in own:
+                return False
+            bound.add(me)
+    names = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)} - bound
+    return all(name in function.imports or name in function.functions or name in PLAIN for name in names)

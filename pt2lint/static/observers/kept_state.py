@@ -1,0 +1,285 @@
+"""What compiled code leaves in objects that outlive the call, so that the next call meets something else: caches that
+it fills, tensors that it converts, numbers in dictionaries; and numbers that code outside changes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.source.modules import ClassInfo
+from pt2lint.static.source.nodes import FunctionNode, walk
+from pt2lint.static.values import UNKNOWN, Dict, Func, Instance, Tensor, Value, Wrapped, options
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+NUMBERS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+
+
+class KeptState:
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self._looked: set[FunctionNode] = set()
+
+    def assigned(
+        self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
+    ) -> None:
+        """`self.kept = ...`, `KEPT[key] = ...`, `global kept; kept = ...` in compiled code."""
+        node = self.running()
+        if not frame.region or node is None or isinstance(value, (Func, Wrapped)):
+            return
+        place = target.value if isinstance(target, ast.Subscript) else target
+        statement = _statement(target, node)
+        if statement is None:
+            return
+        if isinstance(target, ast.Subscript) and self.at.notebook.listens("change item", frame):
+            if self.is_stepped(target, statement, node):
+                self.stepped(target, owner, env, frame)
+        if not self.outlives(place, owner if place is target else None, env, frame):
+            return
+        if self.at.notebook.listens("convert attribute", frame) and self.converts(
+            target, statement.value, value
+        ):
+            if not isinstance(owner, Instance) or self.is_plain(owner, target):
+                self.at.notebook.note(target, "convert attribute", frame)
+        elif self.at.notebook.listens("fill cache", frame) and _is_asked_first(
+            target, place, statement, node
+        ):
+            module = isinstance(owner, Instance) and self.at.classes.is_module(owner.cls)
+            words: dict[int | str, str] = {0: self.at.types.sort(value), "module": "yes" if module else ""}
+            self.at.notebook.note(target, "fill cache", frame, args=words)
+
+    def changed(self, target: ast.expr, current: Value, env: Env, frame: Frame) -> None:
+        """`state["step"] += 1`"""
+        if (
+            frame.region
+            and isinstance(target, ast.Subscript)
+            and self.at.notebook.listens("change item", frame)
+        ):
+            if not any(isinstance(o, Tensor) for o in options(current)):
+                owner = self.at.expressions.again(target.value, env, frame)
+                self.stepped(target, owner, env, frame)
+
+    # Numbers in dictionaries
+
+    def is_stepped(self, target: ast.Subscript, statement: ast.Assign, node: FunctionNode) -> bool:
+        """Whether a number is added to what the item was: `k = group["k"]`, and then `group["k"] = k + 1`."""
+        if not isinstance(statement.value, ast.BinOp):
+            return False
+        left = statement.value.left
+        if not isinstance(left, ast.Name) or not isinstance(statement.value.right, ast.Constant):
+            return False
+        made = [
+            part.value
+            for part in walk(node)
+            if isinstance(part, ast.Assign)
+            and any(isinstance(t, ast.Name) and t.id == left.id for t in part.targets)
+        ]
+        return len(made) == 1 and ast.unparse(made[0]) == ast.unparse(target)
+
+    def stepped(self, target: ast.Subscript, owner: Value, env: Env, frame: Frame) -> None:
+        """A number under a text in a dictionary that outlives the call, and that starts as a number of Python."""
+        key = target.slice.value if isinstance(target.slice, ast.Constant) else None
+        if not isinstance(key, str):
+            return
+        kept = isinstance(owner, Instance) and self.at.models.plays(owner.external, "state of an optimizer")
+        if not kept and not (
+            isinstance(target.value, ast.Name)
+            and target.value.id in frame.parameters
+            and (frame.parent is None or not frame.parent.region or frame.parent.parent is None)
+            and (owner is UNKNOWN or isinstance(owner, Dict))
+        ):
+            if not isinstance(owner, Dict) or not self.outlives(target.value, None, env, frame):
+                return
+        starts = list(_starts(frame.module.tree, key))
+        if starts and all(isinstance(s, ast.Constant) and type(s.value) is int for s in starts):
+            column, made = frame.module.column, starts[0]
+            place = (
+                made.lineno,
+                column(made.lineno, made.col_offset),
+                column(made.lineno, made.end_col_offset or 0),
+            )
+            words: dict[int | str, str] = {"made": " ".join(map(str, place))} if len(starts) == 1 else {}
+            self.at.notebook.note(target, "change item", frame, args=words)
+
+    # Tensors and caches
+
+    def converts(self, target: ast.expr, value: ast.expr, result: Value) -> bool:
+        """`self.x = self.x.to(...)`"""
+        callee = value.func if isinstance(value, ast.Call) else None
+        return (
+            isinstance(callee, ast.Attribute)
+            and callee.attr in self.at.models.last_words("converts")
+            and ast.unparse(callee.value) == ast.unparse(target)
+            and (result is UNKNOWN or isinstance(result, Tensor))
+        )
+
+    def is_plain(self, owner: Instance, target: ast.expr) -> bool:
+        """Whether `__init__` assigns the attribute: a buffer goes where its module goes."""
+        name = target.attr if isinstance(target, ast.Attribute) else ""
+        return owner.cls is not None and any(
+            method.name == "__init__"
+            for c in self.at.classes.bases(owner.cls)[0]
+            for method, _ in c.assigned(name)
+        )
+
+    def outlives(self, place: ast.expr, owner: Value | None, env: Env, frame: Frame) -> bool:
+        """Whether what lies at the place was there before the compiled code ran, and is there after it."""
+        if isinstance(place, ast.Name):
+            closed = place.id in (frame.closure or {})
+            return place.id in frame.globals or (
+                place.id not in env and not closed and place.id in frame.module.assigned
+            )
+        if not isinstance(place, ast.Attribute):
+            return False
+        if owner is None:
+            owner = self.at.expressions.again(place.value, env, frame)
+        if not isinstance(owner, Instance) or owner.cls is None:
+            return False
+        if self.at.classes.is_module(owner.cls):
+            return True
+        root: Frame | None = frame
+        while root is not None:
+            me = root.me
+            if me is owner and (root.parent is None or not root.parent.region or root.parent.parent is None):
+                return True
+            if isinstance(me, Instance) and me.cls is not None and me is not owner:
+                if any(owner is o for held in self.at.objects.state(me).values() for o in options(held)):
+                    return True
+            root = root.parent
+        return False
+
+    def running(self) -> FunctionNode | None:
+        """The function that runs."""
+        if not self.at.functions.active:
+            return None
+        node = self.at.functions.active[-1]
+        node = node[0] if isinstance(node, tuple) else node
+        return node if isinstance(node, FunctionNode) else None
+
+    # Numbers from outside
+
+    def entered(self, func: Func, node: ast.AST, frame: Frame, callee: Frame) -> None:
+        """A method of a module is traced that compares a number, which another method sets to what it is given."""
+        definition = func.node
+        me = func.bound
+        if not callee.region or isinstance(definition, ast.Lambda) or not isinstance(me, Instance):
+            return
+        if not self.at.notebook.listens("compare setting", callee) or definition in self._looked:
+            return
+        self._looked.add(definition)
+        if me.cls is None or not self.at.classes.is_module(me.cls):
+            return
+        for part in walk(definition):
+            if isinstance(part, ast.Compare) and len(part.ops) == 1 and isinstance(part.ops[0], NUMBERS):
+                name = _own(part.left, definition)
+                if name and _is_number(part.comparators[0]):
+                    by = self.set_by(me.cls, name, definition)
+                    if by:
+                        self.at.notebook.note(part, "compare setting", callee, args={"by": by, "name": name})
+
+    def set_by(self, cls: ClassInfo, name: str, reader: FunctionNode) -> str:
+        """The method that sets the attribute, or an item of it, to what its caller gives, and that nothing traced
+        runs."""
+        for c in self.at.classes.bases(cls)[0]:
+            for method in c.methods.values():
+                if method is reader or method.name == "__init__" or method in self.at.functions.reached:
+                    continue
+                given = {a.arg for a in [*method.args.args[1:], *method.args.kwonlyargs]}
+                for part in walk(method) if given else ():
+                    if isinstance(part, ast.Assign) and any(_own(t, method) == name for t in part.targets):
+                        if any(isinstance(n, ast.Name) and n.id in given for n in ast.walk(part.value)):
+                            return method.name
+        return ""
+
+
+def _statement(target: ast.expr, node: FunctionNode) -> ast.Assign | None:
+    """The assignment to that target alone."""
+    return next(
+        (
+            p
+            for p in walk(node)
+            if isinstance(p, ast.Assign) and len(p.targets) == 1 and p.targets[0] is target
+        ),
+        None,
+    )
+
+
+def _is_asked_first(target: ast.expr, place: ast.expr, statement: ast.Assign, node: FunctionNode) -> bool:
+    """Whether a test of what lies at the place leads to the assignment, or returns before it."""
+    text = ast.unparse(place)
+    # What is read of it under a name: `kept = self.table.get(key)`.
+    names = {
+        t.id
+        for part in walk(node)
+        if isinstance(part, (ast.Assign, ast.NamedExpr)) and _mentions(part.value, text, set())
+        for t in (part.targets if isinstance(part, ast.Assign) else [part.target])
+        if isinstance(t, ast.Name)
+    }
+    for part in walk(node):
+        if isinstance(part, ast.If) and _mentions(part.test, text, names):
+            if any(statement in walk(b) for b in [*part.body, *part.orelse]):
+                return True
+            if isinstance(part.body[-1], ast.Return) and part.lineno < statement.lineno:
+                return True
+        elif isinstance(part, ast.Try):
+            asked = any(_mentions(s, text, set()) for s in part.body)
+            if asked and any(statement in walk(s) for h in part.handlers for s in h.body):
+                return True
+    return False
+
+
+def _mentions(test: ast.AST, text: str, names: set[str]) -> bool:
+    last = text.rpartition(".")[2]
+    for part in ast.walk(test):
+        if isinstance(part, (ast.Name, ast.Attribute)) and (
+            dotted(part) == text or (isinstance(part, ast.Name) and part.id in names)
+        ):
+            return True
+        if (
+            isinstance(part, ast.Call)
+            and isinstance(part.func, ast.Name)
+            and part.func.id in ("hasattr", "getattr")
+        ):
+            if len(part.args) > 1 and isinstance(part.args[1], ast.Constant) and part.args[1].value == last:
+                return True
+    return False
+
+
+def _starts(tree: ast.AST, key: str) -> Iterator[ast.expr]:
+    """What is put under the key of a dictionary anywhere in the file, other than a sum."""
+    for part in walk(tree):
+        if isinstance(part, ast.Assign):
+            for target in part.targets:
+                if isinstance(target, ast.Subscript) and _is_key(target.slice, key):
+                    if not isinstance(part.value, ast.BinOp):
+                        yield part.value
+        elif isinstance(part, ast.Dict):
+            yield from (v for k, v in zip(part.keys, part.values, strict=True) if _is_key(k, key))
+        elif isinstance(part, ast.Call):
+            callee = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
+            if callee == "setdefault" and len(part.args) == 2 and _is_key(part.args[0], key):
+                yield part.args[1]
+            elif callee == "dict":
+                yield from (k.value for k in part.keywords if k.arg == key)
+
+
+def _is_key(node: ast.expr | None, key: str) -> bool:
+    return isinstance(node, ast.Constant) and node.value == key
+
+
+def _own(node: ast.expr, method: FunctionNode) -> str:
+    """The name of the object's own attribute that the expression is, or is an item of."""
+    inner = node.value if isinstance(node, ast.Subscript) else node
+    me = method.args.args[0].arg if method.args.args else ""
+    if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id == me:
+        return inner.attr
+    return ""
+
+
+def _is_number(node: ast.expr) -> bool:
+    inner = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(inner, ast.Constant) and type(inner.value) in (int, float)
