@@ -58,7 +58,7 @@ Names of operations:
 - `set traced method`  a method of a class is replaced after compiled code that runs it was called
 - `call cached`     a function under functools.lru_cache is called; args: "name", and "draws": what it draws random
                     numbers with
-- `draw in cond`    torch.cond is called, and a branch draws random numbers; args: "draws" with what, "line" where
+- `draw in cond`    torch.cond is called, and a branch draws random numbers; args: "draws" with what, "where" it does
 - `in NAME`         an external object is asked whether it contains something: `in os.environ`
 - `change attribute`, `change global`  an int attribute of a module or an int global is read and written back; args:
                     "made", where `__init__` makes the attribute, if nothing else knows of it
@@ -78,6 +78,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from pt2lint.finding import Step
+from pt2lint.said import plain
 
 Inside = Literal["loop", "try", "with"]
 Range = tuple[int, int, int, int]
@@ -93,6 +94,7 @@ class Op(NamedTuple):
     the value is and where it came from; `flow` is the chain of calls from the compile root. `inside` is the
     innermost construct around it in which a break can make Dynamo give up the whole frame. `sure` is False
     where the interpreter had to assume something. `region` is False where Dynamo does not trace the code.
+    Lines of code in `why` and `args` are marked (pt2lint/said.py); `arg` gives them without marks.
     `caller` says where, on the way here, a function calls from inside of such a construct: "a loop of `M.forward`".
     `when` are conditions without which the code does not run, in its own words, on all ways from the root; `rare` says
     why it seldom does: "`verbose` is off by default", "once", "on an error path".
@@ -121,7 +123,7 @@ class Op(NamedTuple):
 
     def arg(self, *keys: int | str) -> str:
         """What the argument given under one of these positions or keywords is; "" if it is not given."""
-        return next((self.args[k] for k in keys if k in self.args), "")
+        return plain(next((self.args[k] for k in keys if k in self.args), ""))
 
 
 def either(a: str, b: str) -> str:

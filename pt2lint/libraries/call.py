@@ -111,9 +111,9 @@ class Call:
         made: Instance = self.at.objects.followed(self.name, self.node, self.frame)
         return made
 
-    def drawn(self) -> list[tuple[str, int]]:
-        """What drew random numbers so far, and in which line."""
-        drawn: list[tuple[str, int]] = self.at.notebook.drawn
+    def drawn(self) -> list[tuple[str, str, int]]:
+        """What drew random numbers so far, and in which line of which file."""
+        drawn: list[tuple[str, str, int]] = self.at.notebook.drawn
         return drawn
 
 

@@ -188,6 +188,9 @@ class Models:
         self._roles = [_Role(role, libraries) for role in ROLES]
         self._role = {role.name: role for role in self._roles}
         self._mentions = [re.compile(pattern) for one in libraries for pattern in one.mentions]
+        words = "|".join(map(re.escape, sorted(self.last_words("compiles"))))
+        # All that the two questions below look for in a text, as patterns, one a line.
+        self.mentions = "\n".join([words, *(pattern.pattern for pattern in self._mentions)])
 
     def of(self, name: str) -> Entry:
         known = self._entries.get(name)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library, made_or_unknown
 from pt2lint.libraries.torch_table import table
+from pt2lint.said import told_line, told_place
 from pt2lint.static.values import (
     BOOL,
     CONSTANT,
@@ -159,8 +160,9 @@ def cond(call: Call) -> Value:
     before = len(call.drawn())
     value = join(call.apply(args[1], operands), call.apply(args[2], operands))
     if len(call.drawn()) > before:
-        name, line = call.drawn()[before]
-        call.note("draw in cond", args={"draws": name, "line": str(line)})
+        name, path, line = call.drawn()[before]
+        where = f"line {told_line(line)}" if path == call.frame.module.path else told_place(path, line)
+        call.note("draw in cond", args={"draws": name, "where": where})
     return value
 
 

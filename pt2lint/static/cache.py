@@ -1,8 +1,9 @@
 """What was found out about groups of files, kept from run to run.
 
 An entry holds for one group of paths, one pt2lint (its own code and rules count), one target and setting, as
-long as every file that it was made from has the same content: the linted ones, those that they import, and
-those that were sought and are not there. Entries are JSON and may be deleted, spoilt or written by several
+long as all that it was made from reads alike: of the linted files and those that they import what was read of
+them (source/reads.py), those that were sought and are not there. Files are kept too, packed, to be compared with
+what they become. Entries are JSON and may be deleted, spoilt or written by several
 processes at any time: what is not as it was written is not there.
 """
 
@@ -12,16 +13,23 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from pt2lint.project import entries
 from pt2lint.project.entries import digest
 from pt2lint.static.facts import Facts, from_plain, to_plain
 
+if TYPE_CHECKING:
+    from pt2lint.static.change import Change
+
 DAYS = 30  # an entry that was not used for so long goes
 LARGEST = 200_000_000  # bytes that all entries may take; the oldest go first
-ENTRY = re.compile(r"(facts|answer)-[0-9a-f]{32}(\.[0-9a-f]+)?")  # what is not whole yet has a suffix
+ENTRY = re.compile(
+    r"(facts|answer|text|more)-[0-9a-f]{32}(\.[0-9a-f]+)?"
+)  # what is not whole yet has a suffix
 
 
 class Cache:
@@ -33,8 +41,16 @@ class Cache:
         with suppress(OSError):  # the working folder is gone
             self._project = os.getcwd()
 
-    def get(self, key: Sequence[str], current: Callable[[str], str | None]) -> Facts | None:
-        """What was kept under the key, if all files still are as they were; `current` gives a file's digest."""
+    def get(
+        self,
+        key: Sequence[str],
+        current: Callable[[str], str | None],
+        change: Callable[[str, str], Change | None],
+    ) -> Facts | None:
+        """What was kept under the key, if all that it was made of still is as it was, in the lines that it has now.
+
+        `current` gives a file's digest, `change` what became of a file since it had another, if that can be told.
+        """
         path = self._path(key)
         entry = entries.read(path)
         if entry is None:
@@ -46,8 +62,14 @@ class Cache:
                 return None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None  # another version's
-        if any(current(path) != seen for path, seen in facts.read.items()):
-            return None
+        others = {file: seen for file, seen in facts.read.items() if current(file) != seen}
+        if others:
+            moved = _moved(facts, others, change)
+            if moved is None:
+                return None
+            moved.read = {file: current(file) for file in facts.read}
+            self.put(key, moved)
+            return moved
         with suppress(OSError):
             os.utime(path)
         return facts
@@ -56,6 +78,20 @@ class Cache:
         if entries.make_folder(self.folder):
             data = json.dumps({"key": list(key), "facts": to_plain(facts)})
             entries.write(self._path(key), data.encode())
+
+    def text(self, digest: str) -> bytes | None:
+        """The file that had this digest, if it was kept."""
+        data = entries.read(os.path.join(self.folder, f"text-{digest}"))
+        try:
+            return None if data is None else zlib.decompress(data)
+        except zlib.error:
+            return None
+
+    def keep_text(self, digest: str, read: Callable[[], bytes | None]) -> None:
+        """Keep a file, to know later what of it was changed."""
+        path = os.path.join(self.folder, f"text-{digest}")
+        if not os.path.exists(path) and entries.make_folder(self.folder) and (data := read()) is not None:
+            entries.write(path, zlib.compress(data, 1))
 
     def tidy(self) -> None:
         """Remove, once a day, what nobody used for a month, and the oldest of what takes too much room."""
@@ -84,6 +120,24 @@ class Cache:
 
     def _path(self, key: Sequence[str]) -> str:
         return os.path.join(self.folder, f"facts-{digest(self._project, *key)}")
+
+
+def _moved(
+    facts: Facts, others: Mapping[str, str | None], change: Callable[[str, str], Change | None]
+) -> Facts | None:
+    """What was kept, told of these files as they are now; None where it may have become another."""
+    from pt2lint.static.moved import Lost, Moves
+
+    changes: dict[str, Change] = {}
+    for path, seen in others.items():
+        found = None if seen is None else change(path, seen)
+        if found is None or not found.leaves(facts.reads, path):
+            return None
+        changes[path] = found
+    try:
+        return Moves(changes).facts(facts)
+    except Lost:
+        return None
 
 
 def contents(folders: Iterable[str]) -> str:

@@ -13,13 +13,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from pt2lint.finding import Finding, Fix, Problem, Stopped
 from pt2lint.op import Range
 from pt2lint.rule.loader import load_rules
 from pt2lint.static import workers
 from pt2lint.static.facts import Facts, Notes, joined, with_calls_from_elsewhere
-from pt2lint.static.source.modules import Module, Project, module_name
+from pt2lint.static.moved import with_lines_plain
+from pt2lint.static.source.modules import Module, Project, decode, digest_of, module_name
 from pt2lint.static.source.named import inside, unknown
 
 if TYPE_CHECKING:
@@ -27,13 +29,15 @@ if TYPE_CHECKING:
     from pt2lint.op import Op
     from pt2lint.rule import Rule
     from pt2lint.static.cache import Cache
+    from pt2lint.static.change import Change
 
 NEWEST_TORCH = (2, 15)
 KindsIn = Callable[[tuple[int, int]], Mapping[Range, str]]
 
 
-# About 30,000 lines: what is interpreted in one process, with one memory of what is known.
-GROUP = 1_200_000
+# About 30,000 lines, counting each file as twice as long as the next power of two below: what is interpreted in one
+# process, with one memory of what is known.
+GROUP = 1_800_000
 
 
 @dataclass
@@ -90,7 +94,7 @@ def lint(
     problems = [problem for facts in everything for problem in facts.problems]
     for path, notes in with_calls_from_elsewhere(everything).items():
         findings[path] = run.findings_in(Project(run.texts, files).load(path), notes, problems)
-    shown = [f for found in findings.values() for f in found]
+    shown = [with_lines_plain(f) for found in findings.values() for f in found]
     if not getattr(settings, "pedantic", False):
         shown = [f for f in shown if f.confidence == "high"]
     run.problems += unknown(run.root_names, files, run.text)
@@ -116,7 +120,8 @@ class _Run:
         self._digests: dict[str, str | None] = {}
         self._parsed: Project | None = None  # for child processes: what they need not parse
         self._readers: Counter[str] = Counter()
-        self._room = 2 * GROUP  # bytes of text; the trees take fifty times as much, and children share them
+        self._room = 2_400_000  # bytes of text; the trees take fifty times as much, and children share them
+        self._changes: dict[tuple[str, str], Change | None] = {}
 
     @cached_property
     def rules(self) -> list[type[Rule]]:
@@ -141,7 +146,7 @@ class _Run:
         return tuple(getattr(self.settings, "root_names", ()))
 
     def groups(self) -> list[list[str]]:
-        """Neighbours in the list, up to GROUP bytes together."""
+        """Neighbours in the list, about GROUP bytes together."""
         groups: list[list[str]] = []
         room = 0
         for path in self.files:
@@ -149,11 +154,14 @@ class _Run:
                 size = len(self.texts[path]) if path in self.texts else os.stat(path).st_size
             except (OSError, ValueError):
                 size = 0
+            size = 1 << size.bit_length()  # a small edit shall leave the groups as they are
             if not groups or (size > room and groups[-1]):
                 groups.append([])
                 room = GROUP
             groups[-1].append(path)
             room -= size
+            if room < GROUP // 2 and crc32(path.encode("utf-8", "surrogateescape")) % 16 == 0:
+                room = 0  # what a larger one moves on ends here
         return groups
 
     def text(self, path: str) -> str:
@@ -169,11 +177,40 @@ class _Run:
     # The cache
 
     def recall(self, cache: Cache, group: Sequence[str]) -> Facts | None:
-        return cache.get(self._key(group), self._digest)
+        return cache.get(self._key(group), self._digest, partial(self._change, cache))
 
     def keep(self, cache: Cache, group: Sequence[str], facts: Facts) -> None:
         if facts.complete and not any(path in self.texts for path in group):
             cache.put(self._key(group), facts)
+            for path, seen in facts.read.items():
+                if seen is not None:
+                    cache.keep_text(seen, partial(self._bytes, path, seen))
+
+    def _bytes(self, path: str, digest: str) -> bytes | None:
+        """What the file holds that has this digest."""
+        if path in self.texts:
+            return None
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+        except (OSError, ValueError):
+            return None
+        return data if digest_of(data) == digest else None
+
+    def _change(self, cache: Cache, path: str, seen: str) -> Change | None:
+        """What became of a file since it had the digest `seen`."""
+        from pt2lint.static.change import Change
+
+        key = (path, seen)
+        if key not in self._changes:
+            self._changes[key] = None
+            old = cache.text(seen)
+            with contextlib.suppress(OSError, SyntaxError, ValueError):
+                if old is not None:
+                    self._changes[key] = Change(decode(old), Project(self.texts).text(path))
+                    if (now := self._digest(path)) is not None:
+                        cache.keep_text(now, partial(self._bytes, path, now))
+        return self._changes[key]
 
     @cached_property
     def _salt(self) -> list[str]:
@@ -251,7 +288,7 @@ class _Run:
             self._readers[path] += 1
             if self._readers[path] == 2 and self._room > 0:
                 with contextlib.suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-                    self._room -= len(self._parsed.load(path, whole=False).source)
+                    self._room -= len(self._parsed.load(path, whole=False).text)
 
     def analyse_group(self, group: Sequence[str]) -> Facts:
         # What is made here lives until the end, and looking for garbage among it takes a third of the time.
@@ -278,7 +315,7 @@ class _Run:
         modules = [m for m in (_load(project, path, facts.problems) for path in group) if m is not None]
         for module in modules:
             named = any(inside(name, module.name, module.path) for name in self.root_names)
-            if "torch" not in module.source and not named:
+            if not named and not module.says("torch"):
                 continue
             try:
                 interpreter.run(module, self.roots, self.root_names)
@@ -294,8 +331,8 @@ class _Run:
             facts.findings[module.path] = self.findings_in(
                 module, notes, facts.problems, partial(kinds_of, interpreter.at, module)
             )
-        facts.read, facts.looked_at = project.read(), sorted(project.looked_at)
         facts.parsed = sorted(project.parsed().difference(group))
+        facts.read, facts.looked_at, facts.reads = project.read(), sorted(project.looked_at), project.reads
         return facts
 
     def findings_in(
@@ -354,7 +391,6 @@ def findings_in(
     """
     from pt2lint.rule import FunctionCode, GraphBreak
 
-    lines: list[str] | None = None
     for (first, last), ops in notes.items():
         go_on()
         wanted = [
@@ -365,11 +401,9 @@ def findings_in(
         ]
         if not wanted:
             continue
-        if lines is None:
-            lines = module.text_lines
-        text = "\n".join(lines[first - 1 : last]) + "\n"
+        text = module.as_written(first, last)
         code = FunctionCode(module.path, text, first, tuple(ops), target, module.imports, module.import_line)
-        code.functions, code.source, code.indent = module.functions, module.source, module.indent
+        code.functions, code.source, code.indent = module.functions, module.text, module.indent
         code.breaks = frozenset(op.range for rule, op in wanted if issubclass(rule, GraphBreak))
         code.kinds = partial(kinds, (first, last)) if kinds is not None else None
         try:
@@ -389,16 +423,16 @@ def findings_in(
                     instance.check(node, op)
                 except Exception as e:
                     problems.append(_failed(rule, op, module, e))
-                yield from (f for f in found if not any(_has(lines, fix) for fix in f.fixes))
+                yield from (f for f in found if not any(_has(module, fix) for fix in f.fixes))
 
 
-def _has(lines: Sequence[str], fix: Fix) -> bool:
+def _has(module: Module, fix: Fix) -> bool:
     """Whether all that the fix would do is to insert lines that the file has: a setting that is made already."""
     wanted = [line for edit in fix.edits for line in edit.text.split("\n") if line]
     inserts = all((edit.line, edit.column) == (edit.end_line, edit.end_column) for edit in fix.edits)
     # A setting holds for the whole file, a decorator for the function that it stands on.
     plain = not any(line.lstrip().startswith("@") for line in wanted)
-    return inserts and plain and bool(wanted) and all(line in lines for line in wanted)
+    return inserts and plain and bool(wanted) and all(module.holds(line) for line in wanted)
 
 
 def _accepts(rule: type[Rule], op: Op, module: Module, problems: list[Problem]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from pt2lint.finding import Edit, Finding, Fix, Problem, Step
 from pt2lint.op import Op, either
 from pt2lint.static.source.nodes import Unit
+from pt2lint.static.source.reads import Reads
 
 Notes = dict[Unit, list[Op]]
 
@@ -17,8 +18,9 @@ Notes = dict[Unit, list[Op]]
 class Facts:
     """`findings` by file of the group; `notes` by any linted file in which the group's code did something.
 
-    `read` are the digests of all files read or sought (None: not there), `complete` says that nothing but the
-    contents of these files made it so. `parsed` are the files that took time, for those who plan the rest of the run.
+    `read` are the digests of all files read or sought (None: not there), `reads` what was read of them, `complete`
+    says that nothing but the contents of these files made it so. `parsed` are the files that took time, for those who
+    plan the rest of the run.
     """
 
     findings: dict[str, list[Finding]] = field(default_factory=dict)
@@ -28,6 +30,7 @@ class Facts:
     looked_at: list[str] = field(default_factory=list)
     complete: bool = True
     parsed: list[str] = field(default_factory=list, compare=False)
+    reads: Reads = field(default_factory=Reads)
 
 
 def joined(a: Facts, b: Facts) -> Facts:
@@ -39,6 +42,7 @@ def joined(a: Facts, b: Facts) -> Facts:
         a.read | b.read,
         sorted({*a.looked_at, *b.looked_at}),
         a.complete and b.complete,
+        reads=a.reads.with_those_of(b.reads),
     )
 
 
@@ -109,6 +113,7 @@ def to_plain(facts: Facts) -> dict[str, Any]:
         "problems": [[p.path, p.message, p.line] for p in facts.problems],
         "read": facts.read,
         "looked_at": facts.looked_at,
+        "reads": facts.reads.to_plain(),
     }
 
 
@@ -123,6 +128,7 @@ def from_plain(data: Mapping[str, Any]) -> Facts:
         [Problem(*p) for p in data["problems"]],
         dict(data["read"]),
         list(data["looked_at"]),
+        reads=Reads.from_plain(data["reads"]),
     )
 
 

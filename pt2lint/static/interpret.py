@@ -82,7 +82,8 @@ class Interpreter:
                 self.at.calls.roots.root(value, None)
         for name in names:
             self.run_named(module, inside(name, module.name, module.path) or [])
-        if self.at.models.mentions_compiling(module.source, module.imports) or self.brings_compiling(module):
+        text = module.asked("matches", self.at.models.mentions)
+        if self.at.models.mentions_compiling(text, module.imports) or self.brings_compiling(module):
             self.run_outside(module)
         for hear in self.at.events.read_through:
             hear(module, self.classes_of(module))
@@ -106,9 +107,9 @@ class Interpreter:
         """The project's module of that name, if it has to do with compiling. Many files import the same."""
         if name not in self._homes:
             models, project = self.at.models, self.at.names.project
-            text = project.text_of(name)
+            text = project.asked(name, "matches", models.mentions)
             home = project.find(name) if text is not None and models.may_mention_compiling(text) else None
-            if home is not None and not models.mentions_compiling(home.source, home.imports):
+            if home is not None and not models.mentions_compiling(text or "", home.imports):
                 home = None
             self._homes[name] = home
         return self._homes[name]

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix, Step
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.said import plain, told_line, told_place
 
 FEEDS = "feeds\t"
+Feed = tuple[Any, ...]
 
 
 class SmallerBatch(Rule):
@@ -74,14 +77,14 @@ class SmallerBatch(Rule):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not isinstance(node, cst.Call) or any(a.star for a in node.args):
             return
-        feeds = sorted(use.split("\t")[1:] for use in op.uses if use.startswith(FEEDS))
+        feeds = sorted((_fed(use) for use in op.uses if use.startswith(FEEDS)), key=lambda each: each[:2])
         path, line, _, _, _, callee, *inner = feeds[0]
         if inner:
             place, title, taken = inner
-            file, _, first = place.rpartition(":")
+            file, _, first = plain(place).rpartition(":")
             steps = [Step(file, int(first), f"`{name}` of `{title}`") for name in taken.split(",") if name]
             op = op._replace(flow=(*op.flow, *steps))
-        where = f"line {line}" if path == self.function.path else f"{path}:{line}"
+        where = f"line {told_line(line)}" if path == self.function.path else told_place(path, line)
         shuffled = op.arg("shuffle", 2) == "constant True"
         fixes = [*self.dropped(node), *self.marked(feeds)]
         self.report(
@@ -107,16 +110,23 @@ class SmallerBatch(Rule):
             edit,
         )
 
-    def marked(self, feeds: list[list[str]]) -> Iterator[Fix]:
+    def marked(self, feeds: list[Feed]) -> Iterator[Fix]:
         edits: list[Edit] = []
         for path, line, column, names, torch, *_ in feeds:
             if not names or not torch:
                 return
             marks = [f"{torch}._dynamo.mark_dynamic({name}, 0)" for name in names.split(",")]
             text = "".join(mark + "\n" + " " * (int(column) - 1) for mark in marks)
-            edits.append(Edit(path, int(line), int(column), int(line), int(column), text))
+            edits.append(Edit(path, line, int(column), line, int(column), text))
         yield self.fix(
             "Say before the call that the size of a batch changes: `mark_dynamic`. Assumes tensors whose first "
             "dimension is the batch, and that the compiled code does not make its size constant.",
             *edits,
         )
+
+
+def _fed(use: str) -> Feed:
+    """What lifecycle.py says of one call, with the path and the line of its place apart."""
+    place, *rest = use.removeprefix(FEEDS).split("\t")
+    path, _, line = plain(place).rpartition(":")
+    return (path, int(line), *rest)

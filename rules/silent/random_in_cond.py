@@ -73,6 +73,6 @@ class RandomInCond(Rule):
         self.report(
             node,
             op,
-            f"a branch of `torch.cond` draws random numbers (`{name}`, line {op.arg('line')}): its gradients will "
+            f"a branch of `torch.cond` draws random numbers (`{name}`, {op.args['where']}): its gradients will "
             "belong to other numbers",
         )

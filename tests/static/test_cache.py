@@ -216,8 +216,133 @@ def test_old_entries_go(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [*old, "tidied"]:
         os.utime(Path("kept", name), (month, month))
     run(cache)
-    assert sorted(os.listdir("kept")) == [".gitignore", entry.name, "mine", "tidied"]
+    texts = [path.name for path in Path("kept").glob("text-*")]
+    assert len(texts) == 2
+    assert sorted(os.listdir("kept")) == [".gitignore", entry.name, "mine", *sorted(texts), "tidied"]
     monkeypatch.setattr(cache_module, "LARGEST", 10)
     os.utime("kept/tidied", (month, month))
     run(cache)
     assert not entry.exists()
+
+
+# What was read of a file, rather than the file
+
+
+USING = """\
+import torch
+from lib import Base, halve, unused
+
+
+class Net(Base):
+    def forward(self, x):
+        if x.sum() > 0:
+            x = halve(x)
+        return self.same(x)
+"""
+LIB = '''\
+"""Said at the top."""
+
+import torch
+from torch import nn
+
+
+class Base(nn.Module):
+    """A base."""
+
+    def same(self, x):
+        """Nothing."""
+        y = x
+        return y.item()
+
+
+def halve(x):
+    return x.tolist()
+
+
+def unused(x):
+    return x.sum().item()
+'''
+
+
+@pytest.fixture
+def two(cache: Cache) -> Cache:
+    Path("net.py").write_text(USING)
+    Path("lib.py").write_text(LIB)
+    return cache
+
+
+def looked_into(cache: Cache, analysed: list[list[str]], path: str, text: str) -> list[list[str]]:
+    """The groups that are looked into after a file was changed; what is found is what is found from cold."""
+    Path(path).write_text(text)
+    analysed.clear()
+    kept = run(cache, "net.py", "lib.py")
+    groups = [*analysed]
+    assert kept == lint(["net.py", "lib.py"], Settings(target_torch=(2, 13))).findings
+    return groups
+
+
+@pytest.fixture
+def apart(two: Cache, analysed: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> Cache:
+    """Each file a group of its own, and all of it found once."""
+    monkeypatch.setattr(engine, "GROUP", 1)
+    assert run(two, "net.py", "lib.py")
+    return two
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("import torch\n", "# first\n\nimport torch\n"),
+        ("def halve(x):\n", "# a comment\n\n\ndef halve(x):\n"),
+        ("        y = x\n", "        # inside\n\n        y = x\n"),
+        ('"""Nothing."""', '"""Nothing,\n        or little."""'),
+        ('"""A base."""', '"""A\n\n    base."""'),
+        ('"""Said at the top."""', '"""Said\notherwise."""'),
+        ("    return x.tolist()\n", "    return x.tolist()  # so\n"),
+    ],
+)
+def test_comments_and_docstrings_of_what_is_imported_only_move_lines(
+    apart: Cache, analysed: list[list[str]], old: str, new: str
+) -> None:
+    assert old in LIB
+    # lib.py itself may be, where a rule reads its text.
+    assert ["net.py"] not in looked_into(apart, analysed, "lib.py", LIB.replace(old, new))
+
+
+def test_a_body_counts_where_it_was_read(apart: Cache, analysed: list[list[str]]) -> None:
+    changed = LIB.replace("return x.sum().item()", "return x.sum() + 1")
+    assert ["net.py"] not in looked_into(apart, analysed, "lib.py", changed)
+    changed = changed.replace("x.tolist()", "x + 1")
+    assert ["net.py"] in looked_into(apart, analysed, "lib.py", changed)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("def halve(x):", "def halve(x, y=1):"),
+        ("def halve(x):", "@torch.compiler.disable\ndef halve(x):"),
+        ("class Base(nn.Module):", "class Base:"),
+        ("from torch import nn\n", "from torch import nn\nfrom math import sin as unused\n"),
+        ("def halve(x):\n    return x.tolist()", "halve = torch.compile"),
+        ("y.item()", "y . item()"),
+    ],
+)
+def test_all_else_counts(apart: Cache, analysed: list[list[str]], old: str, new: str) -> None:
+    assert old in LIB
+    assert ["net.py"] in looked_into(apart, analysed, "lib.py", LIB.replace(old, new))
+
+
+def test_what_was_moved_is_moved_again(apart: Cache, analysed: list[list[str]]) -> None:
+    text = LIB
+    for _ in range(3):
+        text = text.replace("def halve", "# more\ndef halve")
+        assert ["net.py"] not in looked_into(apart, analysed, "lib.py", text)
+    assert ["net.py"] not in looked_into(apart, analysed, "lib.py", LIB)
+    Path("net.py").write_text("\n\n" + USING)
+    assert [f.line for f in run(apart, "net.py", "lib.py") if f.path == "net.py"]
+
+
+def test_without_the_old_text_all_is_read_anew(apart: Cache, analysed: list[list[str]]) -> None:
+    for text in Path("kept").glob("text-*"):
+        text.unlink()
+    assert ["net.py"] in looked_into(apart, analysed, "lib.py", LIB + "# end\n")

@@ -243,7 +243,7 @@ class Calls:
             words = {**self.at.types.sorts(args, kwargs, receiver), "name": name}
             self.at.notebook.note(node, "call extension", frame, args=words)
         if "draws" in entry.roles and truth(kwargs.get("training", UNKNOWN)) is not False:
-            self.at.notebook.drawn.append((name, getattr(node, "lineno", 0)))
+            self.at.notebook.drawn.append((name, frame.module.path, getattr(node, "lineno", 0)))
         if entry.sizes is not None:
             self.sizes(entry, args, kwargs, node, frame)
         call = Call(name, args, kwargs, node, frame, receiver, self.at)
@@ -281,7 +281,7 @@ class Calls:
         if self.at.notebook.listens(f"forward {name}", frame):
             self.at.notebook.note(node, f"forward {name}", frame, args=self.at.types.sorts(args, kwargs))
         if "random module" in entry.roles:
-            self.at.notebook.drawn.append((name, getattr(node, "lineno", 0)))
+            self.at.notebook.drawn.append((name, frame.module.path, getattr(node, "lineno", 0)))
         return entry.result(Call(name, args, kwargs, node, frame, func, self.at))
 
     def iterated(self, node: ast.expr, value: Value, frame: Frame) -> None:

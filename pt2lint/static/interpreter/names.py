@@ -95,7 +95,7 @@ class Names:
             return join_all(map(_changing, values)) if more else first
         # A flag of the module may be changed by anyone: only its type is known, and that it is off as the
         # code stands. Strings and tables stay.
-        if isinstance(first, Py) and first.const is False and f"global {name}" not in module.source:
+        if isinstance(first, Py) and first.const is False and not module.says(f"global {name}"):
             return Py("bool", off=ALWAYS_OFF)
         return _changing(first)
 

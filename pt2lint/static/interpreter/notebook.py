@@ -6,6 +6,7 @@ from functools import reduce
 from typing import Any
 
 from pt2lint.op import Op, either
+from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.guards import Path, common, never
 from pt2lint.static.source.nodes import Unit
@@ -29,7 +30,7 @@ class Notebook:
         self._where: dict[tuple[str, Unit, Key], set[Where]] = {}
         self.quiet = 0
         self.doubt = 0
-        self.drawn: list[tuple[str, int]] = []
+        self.drawn: list[tuple[str, str, int]] = []
         self.catching: list[int] = []
 
     def listens(self, name: str, frame: Frame) -> bool:
@@ -78,7 +79,11 @@ class Notebook:
         why = ""
         if about is not None and about.origin is not None:
             path, at, phrase = about.origin
-            why = f"{phrase} (line {at})" if path == module.path else f"{phrase} ({path}:{at})"
+            why = (
+                f"{phrase} (line {told_line(at)})"
+                if path == module.path
+                else f"{phrase} ({told_place(path, at)})"
+            )
         around = frame.around()
         stays = (
             old is not None and bool(old.flow) and bool(old.caller or not around)

@@ -11,6 +11,7 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.guards import Path, fails
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
+from pt2lint.static.source.reads import WatchedAsyncFunction, WatchedFunction
 from pt2lint.static.values import (
     ALWAYS_OFF,
     NONE,
@@ -424,6 +425,8 @@ class Statements:
         ast.ImportFrom: s_import,
         ast.FunctionDef: s_functiondef,
         ast.AsyncFunctionDef: s_functiondef,
+        WatchedFunction: s_functiondef,
+        WatchedAsyncFunction: s_functiondef,
         ast.ClassDef: s_classdef,
         ast.If: s_if,
         ast.For: s_for,

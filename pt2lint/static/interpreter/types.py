@@ -135,7 +135,7 @@ class Types:
         for cls in reversed(self.at.classes.bases(info)[0]):
             within = Frame(cls.module, unit_of(cls.node), cls.name)
             within.depth = frame.depth + 1
-            total = total and not cls.node.keywords and "NotRequired" not in cls.module.source
+            total = total and not cls.node.keywords and not cls.module.says("NotRequired")
             for name, annotation in cls.annotations.items() if within.depth < 4 else ():
                 text = f"`{name}` of {cls.name} is annotated as a tensor"
                 items[name] = self.annotation(annotation, within, annotation.lineno, text)

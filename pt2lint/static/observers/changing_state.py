@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.observers.growing import stays_long
 from pt2lint.static.observers.sizes import from_shape
@@ -125,9 +126,9 @@ class ChangingState:
             return {}
         column = frame.module.column
         place = (
-            statement.lineno,
+            told_line(statement.lineno),
             column(statement.lineno, statement.col_offset),
-            statement.end_lineno or 0,
+            told_line(statement.end_lineno or 0),
             column(statement.end_lineno or 0, statement.end_col_offset or 0),
         )
         return {"made": " ".join(map(str, (*place, value.value)))}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.syntax import parameters_of
 from pt2lint.static.observers.uses import Uses, uses
@@ -59,7 +60,7 @@ class CompiledCalls:
             )
             if (layer or _is_stack(value)) and id(value) not in self.at.calls.roots.settings:
                 words["part"] = "module"
-        if "_orig_mod" in frame.module.source:
+        if frame.module.says("_orig_mod"):
             words["aware"] = "_orig_mod"
         return words
 
@@ -162,8 +163,8 @@ class CompiledCalls:
                 words[f"name {at}"] = name
                 if name in used:
                     how, path, line = used[name]
-                    words[f"use {at}"], words[f"at {at}"] = how, f"{path}:{line}"
-            words |= {"to": title(inner), "to at": f"{inner.module.path}:{inner.node.lineno}"}
+                    words[f"use {at}"], words[f"at {at}"] = how, told_place(path, line)
+            words |= {"to": title(inner), "to at": told_place(inner.module.path, inner.node.lineno)}
         self.at.notebook.note(node, "call compiled", frame, args=words)
 
     def uses_of(self, func: Func) -> Uses:
@@ -229,7 +230,7 @@ class CompiledCalls:
                 reader = Func(method, cls.module, cls.env, owner, cls)
                 use = self.uses_of(reader).get("." + target.attr)
                 if use is not None:
-                    words |= {"use": use.how, "at": f"{use.path}:{use.line}", "to": title(reader)}
+                    words |= {"use": use.how, "at": told_place(use.path, use.line), "to": title(reader)}
                     self.at.notebook.note(target, "set attribute of compiled", frame, args=words)
                     return
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pt2lint.libraries.call import Call
 from pt2lint.op import Op
+from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.syntax import parameters_of
 from pt2lint.static.source.nodes import walk
@@ -125,14 +126,14 @@ class Lifecycle:
     def feeds(self, callee: str, inner: Func | None, node: ast.Call, frame: Frame) -> None:
         """A compiled callable is called: remember it with the loader whose batches it is given.
 
-        The words: path, line and column where the statement begins, the names given as they are, how torch is
+        The words: where the statement begins ("PATH:LINE", column), the names given as they are, how torch is
         called there, the callee; and where the function that it runs is defined ("PATH:LINE"), its name, and its
         parameters that take what comes from the loader.
         """
         for loader, made in frame.loaders:
             given = [*node.args, *(k.value for k in node.keywords)]
             if any(_mentions(a, made) for a in given):
-                column = _room_before(frame.module.text_lines[frame.line - 1])
+                column = _room_before(frame.module.as_written(frame.line, frame.line)[:-1])
                 plain = [a.id for a in given if isinstance(a, ast.Name) and a.id in made]
                 spread = any(_mentions(a, made) for a in given if isinstance(a, ast.Starred)) or any(
                     _mentions(k.value, made) for k in node.keywords if k.arg is None
@@ -140,10 +141,21 @@ class Lifecycle:
                 names = "" if spread or not column else ",".join(dict.fromkeys(plain))
                 library = self.at.models.named("reads the environment")
                 torch = next((local for local, n in frame.module.imports.items() if n == library), "")
-                words = ["feeds", frame.module.path, str(frame.line), str(column), names, torch, callee]
+                words = [
+                    "feeds",
+                    told_place(frame.module.path, frame.line),
+                    str(column),
+                    names,
+                    torch,
+                    callee,
+                ]
                 if inner is not None:
                     taken = self._taking(inner, node, made)
-                    words += [f"{inner.module.path}:{inner.node.lineno}", title(inner), ",".join(taken)]
+                    words += [
+                        told_place(inner.module.path, inner.node.lineno),
+                        title(inner),
+                        ",".join(taken),
+                    ]
                 self.used(loader, "\t".join(words))
 
     def used(self, owner: Value | None, what: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.source.modules import ClassInfo
@@ -84,7 +85,7 @@ class Misuse:
         if (
             left is WRAPPED_NAME
             and key is NAME
-            and "_orig_mod" not in frame.module.source
+            and not frame.module.says("_orig_mod")
             and self.at.notebook.listens("foreign name", frame)
         ):
             self.at.notebook.note(node, "foreign name", frame)
@@ -123,10 +124,7 @@ class Misuse:
 
     def state_of_parts(self, node: ast.Call, place: str, env: Env, frame: Frame) -> None:
         """`model.state_dict()` after `model.layer = torch.compile(model.layer)`."""
-        if (
-            not self.at.notebook.listens("state of compiled part", frame)
-            or "_orig_mod" in frame.module.source
-        ):
+        if not self.at.notebook.listens("state of compiled part", frame) or frame.module.says("_orig_mod"):
             return
         for key, value in env.items():
             inner = value.inner if isinstance(value, Wrapped) and value.how == "compiled" else None
@@ -206,7 +204,7 @@ class Misuse:
             and tensor is not None
             and self.at.notebook.listens("assert tensor", frame)
         ):
-            words: dict[int | str, str] = {"caught": str(self.at.notebook.catching[-1])}
+            words: dict[int | str, str] = {"caught": told_line(self.at.notebook.catching[-1])}
             self.at.notebook.note(node.test, "assert tensor", frame, about=tensor, args=words)
 
 

@@ -24,7 +24,7 @@ class OwnForward:
 
     def read_through(self, module: Module, classes: list[ClassInfo]) -> None:
         """All of a file was followed. What users call are methods without an underscore; `__call__` runs `forward`."""
-        if ".forward(" not in module.source or "forward of compiled" not in self.at.notebook.anywhere:
+        if not module.says(".forward(") or "forward of compiled" not in self.at.notebook.anywhere:
             return
         for cls in classes:
             if self._compiles_calls(cls):

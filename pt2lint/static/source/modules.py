@@ -12,7 +12,7 @@ import io
 import os
 import tokenize
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 from pt2lint.static.source.extensions import extensions
 from pt2lint.static.source.nodes import FunctionNode, parse, unit_of, walk
 from pt2lint.static.source.outline import Late, Outline, Part, statements
+from pt2lint.static.source.reads import Reads, flat
 
 
 def decode(data: bytes) -> str:
@@ -51,7 +52,7 @@ class ClassInfo:
         self._stored: dict[FunctionNode, list[tuple[str, ast.expr | None]]] = {}
         self.attributes: dict[str, ast.expr] = {}
         self.annotations: dict[str, ast.expr] = {}
-        for statement in _flat(node.body):
+        for statement in flat(node.body):
             if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 # A property's setter has the property's name: the getter came first and is what reads use.
                 if statement.name not in self.methods or not _is_setter(statement):
@@ -140,23 +141,6 @@ def _is_overload(function: FunctionNode) -> bool:
     )
 
 
-def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a body, those under its `if`, `try` and `with` included."""
-    for statement in body:
-        yield statement
-        if isinstance(statement, ast.If):
-            yield from _flat(statement.body)
-            yield from _flat(statement.orelse)
-        elif isinstance(statement, ast.Try):
-            yield from _flat(statement.body)
-            for handler in statement.handlers:
-                yield from _flat(handler.body)
-            yield from _flat(statement.orelse)
-            yield from _flat(statement.finalbody)
-        elif isinstance(statement, ast.With):
-            yield from _flat(statement.body)
-
-
 class Module:
     """One parsed file: what its top-level names are bound to."""
 
@@ -169,11 +153,14 @@ class Module:
         linted: bool = False,
         whole: bool = True,
         home: Callable[[str], str] = str,
+        reads: Reads | None = None,
     ) -> None:
-        """`home` gives the name by which the project knows what the file imports under a top-level name."""
+        """`home` gives the name by which the project knows what the file imports under a top-level name; `reads` is
+        told what of the file is read."""
         self.path, self.name, self.is_package = path, name, is_package
         self._home = home
-        self.source = source
+        self._source = source
+        self.reads = Reads() if reads is None else reads
         self.lines = source.count("\n") + 1
         self.ascii = source.isascii()
         self.imports: dict[str, str] = {}
@@ -186,18 +173,40 @@ class Module:
         self.linted = linted  # only linted files get findings
         self._parts: list[Part] = []
         if whole or not self._bind_parts():
-            for statement in _flat(self.tree.body):
+            for statement in flat(self.tree.body):
                 self._bind(statement)
 
     @cached_property
     def tree(self) -> ast.Module:
         """The whole file, parsed. Raises what `ast.parse` raises."""
-        return parse(self.source, self.path)
+        tree = parse(self._source, self.path)
+        self.reads.watch(tree.body, self.path)
+        return tree
+
+    @property
+    def source(self) -> str:
+        """All of the text: whoever reads it depends on all of it. `says` and `asked` are for those who ask less."""
+        self.reads.whole.add(self.path)
+        return self._source
+
+    def says(self, word: str) -> bool:
+        """Whether the text holds it."""
+        return word in self.asked("word", word)
+
+    def holds(self, line: str) -> bool:
+        """Whether it is one of the file's lines."""
+        self.asked("line", line)
+        return line in self._text_lines
+
+    def asked(self, kind: str, about: str) -> str:
+        """The text, for one who only asks of it what the fact of that kind says (reads.FACTS)."""
+        self.reads.facts.add((self.path, kind, about))
+        return self._source
 
     @cached_property
     def indent(self) -> str:
         """What a block of the file is indented by: as most blocks of its top level and right below it are."""
-        lines = self.source.split("\n")
+        lines = self._source.split("\n")
         found: Counter[str] = Counter()
         for top in self.tree.body:
             for block in (top, *getattr(top, "body", ())):
@@ -213,13 +222,13 @@ class Module:
 
     def _bind_parts(self) -> bool:
         """Bind the top-level names without parsing what only its name is needed of; False where that fails."""
-        if "\r" in self.source or "\f" in self.source:
+        if "\r" in self._source or "\f" in self._source:
             return False
-        self._outline = Outline(self.source)
+        self._outline = Outline(self._source)
         self._parts = self._outline.parts()
         try:
             bound: list[tuple[Part, list[ast.stmt]]] = [
-                (part, [] if _is_late(part) else list(_flat(statements(part)))) for part in self._parts
+                (part, [] if _is_late(part) else list(flat(statements(part)))) for part in self._parts
             ]
         except (SyntaxError, ValueError):
             self._parts = []
@@ -239,11 +248,13 @@ class Module:
         """The statement that a part is. One that was cut badly is found in the whole file; a file that does not
         parse holds no more than the names."""
         try:
-            (statement,) = statements(part)
+            found = statements(part)
+            (statement,) = found
+            self.reads.watch(found, self.path)
             return statement
         except (SyntaxError, ValueError):
             with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-                for one in _flat(self.tree.body):
+                for one in flat(self.tree.body):
                     if one.lineno >= part.first and getattr(one, "name", part.name) == part.name:
                         return one
         stub = {"class": f"class {part.name}: pass", "function": f"def {part.name}(*args, **more): raise"}
@@ -343,12 +354,23 @@ class Module:
 
     @cached_property
     def _bytes(self) -> list[bytes]:
-        return [text.encode() for text in self.text_lines]
+        return [text.encode() for text in self._text_lines]
+
+    def as_written(self, first: int, last: int) -> str:
+        """The text between two lines, for rules: what they say depends on its comments and layout too, and on the
+        little of the rest of the file that fixes.file tells of `text`."""
+        self.reads.rules.add((self.path, first, last))
+        return "\n".join(self._text_lines[first - 1 : last]) + "\n"
+
+    @property
+    def text(self) -> str:
+        """The whole text, for what notes by itself what it reads of it."""
+        return self._source
 
     @cached_property
-    def text_lines(self) -> list[str]:
-        """The source's lines as Python's tokenizer counts them (form feeds do not end a line)."""
-        return self.source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    def _text_lines(self) -> list[str]:
+        """The lines, as Python's tokenizer counts them (form feeds do not end a line)."""
+        return self._source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     @cached_property
     def import_line(self) -> int:
@@ -381,6 +403,10 @@ class Project:
         self._parsed = parsed
         self._digests: dict[str, str | None] = {}
         self._by_path: dict[str, Module] = {}
+        self.reads = Reads()
+        if parsed is not None:
+            self.reads = parsed.reads  # what is taken from it notes there what is read
+            self.reads.parsed = set()
         self.looked_at: set[str] = set()  # every place where a first-party module was sought, found or not
         self._missing: set[str] = set()
         self._extensions: set[str] | None = None
@@ -405,6 +431,7 @@ class Project:
         """
         module = self._by_path.get(path)
         if module is None:
+            self.reads.parsed.add(path)
             name, root, is_package = module_name(path)
             if root not in self._roots:
                 self._roots.append(root)
@@ -415,7 +442,7 @@ class Project:
             source = self.text(path)
             linted = path in self._linted
             module = self._by_path[path] = Module(
-                path, name, source, is_package, linted, linted or whole, partial(self.home, root)
+                path, name, source, is_package, linted, linted or whole, partial(self.home, root), self.reads
             )
         return module
 
@@ -428,13 +455,13 @@ class Project:
         with open(path, "rb") as file:
             data = file.read()
         if self._digests[path] is None:  # what is looked through again and again is hashed once
-            self._digests[path] = _digest(data)
+            self._digests[path] = digest_of(data)
         return data
 
     def digest(self, path: str) -> str | None:
         """What stands for the file's content; None where it cannot be read."""
         if path in self._texts:
-            return _digest(self._texts[path].encode("utf-8", "surrogatepass"))
+            return digest_of(self._texts[path].encode("utf-8", "surrogatepass"))
         try:
             if path not in self._digests:
                 self._bytes(path)
@@ -473,15 +500,16 @@ class Project:
             self._missing.add(name)
             return None
 
-    def text_of(self, name: str) -> str | None:
-        """The text of the first-party module of that dotted name, without binding what is in it; None where there is
-        none, or it cannot be read."""
+    def asked(self, name: str, kind: str, about: str) -> str | None:
+        """`Module.asked` of the first-party module of that dotted name, without binding what is in it; None where
+        there is none, or it cannot be read."""
         path = self._path(name)
         if path is None:
             return None
         module = self._by_path.get(path)
         if module is not None:
-            return module.source
+            return module.asked(kind, about)
+        self.reads.facts.add((path, kind, about))
         try:
             return self.text(path)
         except (OSError, SyntaxError, ValueError):
@@ -497,7 +525,8 @@ class Project:
             return None
         module = self._by_path.get(path)
         if module is not None:
-            return module if word in module.source or module.star_imports else None
+            return module if module.says(word) or module.star_imports else None
+        self.reads.facts.update(((path, "word", word), (path, "word", "import *")))
         try:
             data = None if path in self._texts else self._bytes(path)
         except OSError:
@@ -545,6 +574,7 @@ class Project:
         if path not in self._texts and not os.path.isfile(path):
             self.looked_at.add(path)
             return None
+        self.reads.whole.add(path)
         try:
             return self.text(path)
         except (OSError, ValueError):
@@ -583,7 +613,8 @@ def _holds_installed(root: str) -> bool:
     return os.path.basename(os.path.abspath(root)) in ("site-packages", "dist-packages")
 
 
-def _digest(data: bytes) -> str:
+def digest_of(data: bytes) -> str:
+    """The name of a file's content."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 

@@ -1,0 +1,40 @@
+"""Line numbers in texts, marked: lines move where what stands in them does not change, and a text that was kept is then
+told anew. Nobody sees the marks but who keeps findings; `plain` takes them out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+# Noncharacters of Unicode: no text has them.
+_FIRST, _PATH, _LAST = "\ufdd0", "\ufdd1", "\ufdd2"
+_MARKED = re.compile(f"{_FIRST}(?:([^{_FIRST}{_PATH}{_LAST}]*){_PATH})?([0-9]+){_LAST}")
+
+
+def told_line(number: int) -> str:
+    """A line of the file that the text is about."""
+    return f"{_FIRST}{number}{_LAST}"
+
+
+def told_place(path: str, number: int) -> str:
+    """A line of any file, "PATH:LINE"."""
+    return f"{_FIRST}{path}{_PATH}{number}{_LAST}"
+
+
+def plain(text: str) -> str:
+    """The text as it is shown."""
+    if _FIRST not in text:
+        return text
+    return _MARKED.sub(lambda m: m[2] if m[1] is None else f"{m[1]}:{m[2]}", text)
+
+
+def moved(text: str, path: str, move: Callable[[str, int], int]) -> str:
+    """The text with each line as `move` has it, of a path and a line; `path` is the file that the text is about."""
+    if _FIRST not in text:
+        return text
+    return _MARKED.sub(
+        lambda m: (
+            told_line(move(path, int(m[2]))) if m[1] is None else told_place(m[1], move(m[1], int(m[2])))
+        ),
+        text,
+    )

@@ -1,0 +1,258 @@
+"""Two texts of one file: which functions read alike in both, and which line of the one is which of the other.
+
+Comments, blank lines and the wording of docstrings make no difference, columns do: whoever followed a function that
+reads alike would have found the same, in lines that can be told.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pt2lint.static.source.nodes import parse, unit_of
+from pt2lint.static.source.reads import FACTS, Reads
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
+BELOW = 4  # lines below the imports that decide how a line is added there
+
+
+class Change:
+    """`alike`: all but the bodies of `changed`, functions and methods by the line of their `def`, reads alike in both.
+
+    `kept` are lines of whole statements that are the same text in both; `lines` maps them, and those at which anything
+    else that reads alike begins or ends. A text that does not parse is like no other.
+    """
+
+    def __init__(self, old: str, new: str) -> None:
+        self.old, self.new = old, new
+        self.changed: set[int] = set()
+        self.lines: dict[int, int] = {}
+        self.kept: set[int] = set()
+        self.alike = False
+        self._back: dict[int, int] = {}
+        self._undo: list[int] | None = None
+        self._texts = _lines(old), _lines(new)
+        try:
+            self._body = parse(old, "old").body
+            self.alike = self._statements(self._body, parse(new, "new").body, 0)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return
+        if self.alike:
+            self._margins()
+
+    def line(self, number: int) -> int | None:
+        """The line of the new text that was this one of the old; None where that cannot be told."""
+        return self.lines.get(number)
+
+    def insertion(self, number: int) -> int | None:
+        """The same for a place between two lines, before this one: both stand together as they did."""
+        here, above = self.lines.get(number), self.lines.get(number - 1, 0 if number == 1 else None)
+        return here if here is not None and above == here - 1 else None
+
+    def is_kept(self, first: int, last: int) -> bool:
+        """Whether these lines are the same text in both."""
+        return self.kept.issuperset(range(first, last + 1)) and (
+            self.lines[last] - self.lines[first] == last - first
+        )
+
+    def leaves(self, reads: Reads, path: str) -> bool:
+        """Whether all that was read of the file is in the new text as it was in the old."""
+        if path in reads.whole:
+            return False
+        for where, kind, about in reads.facts:
+            if where == path and FACTS[kind](self.old, about) != FACTS[kind](self.new, about):
+                return False
+        if path not in reads.parsed:
+            return True
+        if not self.alike or any((path, line) in reads.bodies for line in self.changed):
+            return False
+        written = [(first, last) for where, first, last in reads.rules if where == path]
+        return not written or (
+            not self.changed
+            and all(self.is_kept(*lines) for lines in written)
+            and self._reads_alike_to_fixes(path)
+        )
+
+    def _reads_alike_to_fixes(self, path: str) -> bool:
+        """Whether fixes.file, beyond the tree, finds in both the same: how texts are quoted, how long lines are, and
+        where a line goes that is added to the imports."""
+        from pt2lint.fixes.file import File
+
+        old, new = File(path, self.old), File(path, self.new)
+        if old.quote != new.quote or old.line_length != new.line_length:
+            return False
+        tops = [s for s in self._body if isinstance(s, (ast.Import, ast.ImportFrom, ast.If, ast.Try))]
+        tops = tops or self._body[:1]  # type: ignore[assignment]
+        if not tops:
+            return False
+        first, last = tops[0].lineno, min(unit_of(tops[-1])[1] + BELOW, len(self._texts[0]))
+        there = self.lines.get(first)
+        return there is not None and (
+            self._texts[0][first - 1 : last] == self._texts[1][there - 1 : there + last - first]
+        )
+
+    # Comparing
+
+    def _statements(self, old: Sequence[ast.stmt], new: Sequence[ast.stmt], depth: int) -> bool:
+        """Whether the statements of the top level, or of a class there, read alike, the bodies of functions aside."""
+        old, new = self._without_docstring(old, new)
+        return len(old) == len(new) and all(
+            self._statement(a, b, depth) for a, b in zip(old, new, strict=True)
+        )
+
+    def _statement(self, a: ast.stmt, b: ast.stmt, depth: int) -> bool:
+        if a.__class__ is not b.__class__ or a.col_offset != b.col_offset:
+            return False
+        (first, last), (there, end) = unit_of(a), unit_of(b)
+        if (
+            last - first == end - there
+            and self._texts[0][first - 1 : last] == self._texts[1][there - 1 : end]
+        ):
+            self.kept.update(range(first, last + 1))
+            return all(self._line(n, n - first + there) for n in range(first, last + 1))
+        if isinstance(a, _FUNCTIONS):
+            return self._function(a, b)
+        if isinstance(a, ast.ClassDef) and isinstance(b, ast.ClassDef) and not depth:
+            self._perhaps(last, end)
+            return self._fields(a, b, {"body"}) and self._statements(a.body, b.body, 1)
+        if isinstance(a, (ast.If, ast.Try, ast.With)):
+            inside = ("body", "orelse", "handlers", "finalbody")
+            self._perhaps(last, end)
+            if not self._fields(a, b, inside):
+                return False
+            return all(
+                self._statements(getattr(a, part, []), getattr(b, part, []), depth)
+                for part in inside
+                if part != "handlers"
+            ) and self._handlers(getattr(a, "handlers", []), getattr(b, "handlers", []), depth)
+        return self._same(a, b)
+
+    def _handlers(self, old: list[ast.ExceptHandler], new: list[ast.ExceptHandler], depth: int) -> bool:
+        return len(old) == len(new) and all(
+            self._fields(a, b, {"body"}) and self._statements(a.body, b.body, depth)
+            for a, b in zip(old, new, strict=True)
+        )
+
+    def _function(self, a: ast.FunctionDef | ast.AsyncFunctionDef, b: ast.stmt) -> bool:
+        assert isinstance(b, _FUNCTIONS)
+        if not self._fields(a, b, {"body"}):
+            return False
+        self._undo = []
+        alike = self._list(*self._without_docstring(a.body, b.body))
+        alike = alike and self._line(a.end_lineno or 0, b.end_lineno or 0)
+        undo, self._undo = self._undo, None
+        if not alike:
+            for line in undo:
+                del self._back[self.lines.pop(line)]
+            self.changed.add(a.lineno)
+            self._perhaps(a.end_lineno or 0, b.end_lineno or 0)
+        return True
+
+    def _without_docstring(
+        self, old: Sequence[ast.stmt], new: Sequence[ast.stmt]
+    ) -> tuple[Sequence[ast.stmt], Sequence[ast.stmt]]:
+        """Both, without the docstrings that they begin with: only that there is one counts."""
+        if old and new and _is_text(old[0]) and _is_text(new[0]) and old[0].col_offset == new[0].col_offset:
+            self._perhaps(old[0].lineno, new[0].lineno)
+            self._perhaps(old[0].end_lineno or 0, new[0].end_lineno or 0)
+            return old[1:], new[1:]
+        return old, new
+
+    def _same(self, a: ast.AST, b: ast.AST) -> bool:
+        """Whether two nodes read alike, all below them included."""
+        if a.__class__ is not b.__class__:
+            return False
+        if isinstance(a, _DEFINITIONS) and isinstance(b, _DEFINITIONS):
+            return (
+                self._fields(a, b, {"body"})
+                and self._list(*self._without_docstring(a.body, b.body))
+                and self._line(a.end_lineno or 0, b.end_lineno or 0)
+            )
+        return self._fields(a, b) and (
+            not hasattr(a, "end_lineno")
+            or (
+                a.end_col_offset == b.end_col_offset  # type: ignore[attr-defined]
+                and self._line(a.end_lineno, b.end_lineno)  # type: ignore[attr-defined]
+            )
+        )
+
+    def _fields(self, a: ast.AST, b: ast.AST, but: Iterable[str] = ()) -> bool:
+        """Whether two nodes of one class begin alike and have the same in all fields but some."""
+        if hasattr(a, "lineno") and (
+            a.col_offset != b.col_offset or not self._line(a.lineno, b.lineno)  # type: ignore[attr-defined]
+        ):
+            return False
+        for name in a._fields:
+            if name in but:
+                continue
+            mine: Any = getattr(a, name, None)
+            other: Any = getattr(b, name, None)
+            if mine.__class__ is not other.__class__:
+                return False
+            if isinstance(mine, ast.AST):
+                if not self._same(mine, other):
+                    return False
+            elif isinstance(mine, list):
+                if not self._list(mine, other):
+                    return False
+            elif mine != other and repr(mine) != repr(other):
+                return False
+        return True
+
+    def _list(self, old: Sequence[object], new: Sequence[object]) -> bool:
+        return len(old) == len(new) and all(
+            self._same(a, b) if isinstance(a, ast.AST) and isinstance(b, ast.AST) else a == b
+            for a, b in zip(old, new, strict=True)
+        )
+
+    # Lines
+
+    def _line(self, old: int, new: int) -> bool:
+        """Note that a line was another; False where something else says otherwise."""
+        known = self.lines.get(old)
+        if known is not None:
+            return known == new
+        if new in self._back:
+            return False
+        mine, other = self._texts[0][old - 1], self._texts[1][new - 1]
+        if not (mine.isascii() and other.isascii()) and mine != other:
+            return False  # columns count characters, and trees count bytes
+        self.lines[old] = new
+        self._back[new] = old
+        if self._undo is not None:
+            self._undo.append(old)
+        return True
+
+    def _perhaps(self, old: int, new: int) -> None:
+        """Note that a line was another, if nothing says otherwise."""
+        if old not in self.lines and new not in self._back:
+            undo, self._undo = self._undo, None
+            self._line(old, new)
+            self._undo = undo
+
+    def _margins(self) -> None:
+        """Lines between statements, at the beginning and at the end, that are the same text in both."""
+        old, new = self._texts
+        most = min(len(old), len(new))
+        for n in range(most):
+            if old[n] != new[n]:
+                break
+            self._perhaps(n + 1, n + 1)
+        for n in range(1, most + 1):
+            if old[-n] != new[-n]:
+                break
+            self._perhaps(len(old) - n + 1, len(new) - n + 1)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -1,0 +1,142 @@
+"""What was found out before files changed, told in the lines that they have now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pt2lint.finding import Edit, Finding, Fix, Problem, Step
+from pt2lint.op import Op
+from pt2lint.said import moved, plain
+from pt2lint.static.change import Change
+from pt2lint.static.facts import Facts
+from pt2lint.static.source.reads import Reads
+
+
+class Lost(Exception):
+    """Where a line went cannot be told."""
+
+
+class Moves:
+    """What was found, moved by the changes of some files. Its methods raise Lost."""
+
+    def __init__(self, changes: Mapping[str, Change]) -> None:
+        self.changes = changes
+
+    def facts(self, facts: Facts) -> Facts:
+        return Facts(
+            {path: [self.finding(f) for f in found] for path, found in facts.findings.items()},
+            {
+                path: {
+                    (self.line(path, first), self.line(path, last)): [self.op(path, op) for op in ops]
+                    for (first, last), ops in units.items()
+                }
+                for path, units in facts.notes.items()
+            },
+            [self.problem(problem) for problem in facts.problems],
+            facts.read,
+            facts.looked_at,
+            facts.complete,
+            reads=self.reads(facts.reads),
+        )
+
+    def line(self, path: str, number: int) -> int:
+        change = self.changes.get(path)
+        found = number if change is None else change.line(number)
+        if found is None:
+            raise Lost
+        return found
+
+    def text(self, path: str, text: str) -> str:
+        return moved(text, path, self.line)
+
+    def reads(self, reads: Reads) -> Reads:
+        made = Reads()
+        made.parsed, made.facts, made.whole = reads.parsed, reads.facts, reads.whole
+        made.bodies = {(path, self.line(path, line)) for path, line in reads.bodies}
+        made.rules = {
+            (path, self.line(path, first), self.line(path, last)) for path, first, last in reads.rules
+        }
+        return made
+
+    def op(self, path: str, op: Op) -> Op:
+        if path not in self.changes and not self._speaks_of_changed(op):
+            return op
+        args: dict[int | str, str] = {key: self.text(path, word) for key, word in op.args.items()}
+        return op._replace(
+            line=self.line(path, op.line),
+            end_line=self.line(path, op.end_line),
+            args=args,
+            why=self.text(path, op.why),
+            flow=tuple(self.step(path, step) for step in op.flow),
+            uses=frozenset(self.text(path, use) for use in op.uses),
+        )
+
+    def _speaks_of_changed(self, op: Op) -> bool:
+        texts = [op.why, *op.args.values(), *op.uses]
+        return any(step.path in self.changes for step in op.flow) or any("\ufdd0" in text for text in texts)
+
+    def step(self, path: str, step: Step) -> Step:
+        return Step(step.path, self.line(step.path, step.line), self.text(path, step.message))
+
+    def finding(self, finding: Finding) -> Finding:
+        path = finding.path
+        return replace(
+            finding,
+            line=self.line(path, finding.line),
+            end_line=self.line(path, finding.end_line),
+            message=self.text(path, finding.message),
+            flow=tuple(self.step(path, step) for step in finding.flow),
+            fixes=tuple(self.fix(path, fix) for fix in finding.fixes),
+        )
+
+    def fix(self, path: str, fix: Fix) -> Fix:
+        return replace(
+            fix,
+            description=self.text(path, fix.description),
+            edits=tuple(self.edit(edit) for edit in fix.edits),
+        )
+
+    def edit(self, edit: Edit) -> Edit:
+        change = self.changes.get(edit.path)
+        if change is None:
+            return edit
+        return replace(
+            edit,
+            line=self._place(change, edit.line, edit.column),
+            end_line=self._place(change, edit.end_line, edit.end_column),
+            replaces=tuple(
+                (
+                    self._place(change, line, column),
+                    column,
+                    self._place(change, end_line, end_column),
+                    end_column,
+                )
+                for line, column, end_line, end_column in edit.replaces
+            ),
+        )
+
+    def _place(self, change: Change, line: int, column: int) -> int:
+        # The beginning of a line may be meant as the end of the one above.
+        found = change.insertion(line) if column == 1 else change.line(line)
+        if found is None:
+            raise Lost
+        return found
+
+    def problem(self, problem: Problem) -> Problem:
+        if problem.path is None or problem.path not in self.changes or problem.line is None:
+            return problem
+        return Problem(problem.path, problem.message, self.line(problem.path, problem.line))
+
+
+def with_lines_plain(finding: Finding) -> Finding:
+    """The finding with the lines in its texts as they are shown."""
+    texts: dict[str, Any] = {}
+    if "\ufdd0" in finding.message:
+        texts["message"] = plain(finding.message)
+    if any("\ufdd0" in step.message for step in finding.flow):
+        texts["flow"] = tuple(replace(step, message=plain(step.message)) for step in finding.flow)
+    if any("\ufdd0" in fix.description for fix in finding.fixes):
+        texts["fixes"] = tuple(replace(fix, description=plain(fix.description)) for fix in finding.fixes)
+    return replace(finding, **texts) if texts else finding

@@ -1,0 +1,137 @@
+"""What an answer was made from, noted where it is read: functions and facts rather than files, so that a file may
+change in all else and the answer stays."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def _line(text: str, line: str) -> bool:
+    return line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _matches(text: str, patterns: str) -> set[tuple[str, str]]:
+    """What the patterns, one a line, find, each with what stands before it in its line."""
+    return {
+        (match[0], text[max(match.start() - 200, 0) : match.start()].rstrip().rpartition("\n")[2])
+        for pattern in patterns.split("\n")
+        for match in re.finditer(pattern, text)
+    }
+
+
+# What may be asked of a text without reading all of it: kind -> function of the text and of what is asked about.
+FACTS: dict[str, Callable[[str, str], object]] = {
+    "word": lambda text, word: word in text,
+    "line": _line,
+    "matches": _matches,
+}
+
+
+@dataclass
+class Reads:
+    """`bodies`: (path, line of its `def`) of each function whose body was read. What else a parsed file holds
+    (`parsed`) counts as read. `facts`: what was asked of a text, as (path, kind, argument). `rules`: (path, first,
+    last line) of what rules read as it is written, comments and all. `whole`: files of which any change counts.
+    """
+
+    parsed: set[str] = field(default_factory=set)
+    bodies: set[tuple[str, int]] = field(default_factory=set)
+    facts: set[tuple[str, str, str]] = field(default_factory=set)
+    rules: set[tuple[str, int, int]] = field(default_factory=set)
+    whole: set[str] = field(default_factory=set)
+
+    def with_those_of(self, other: Reads) -> Reads:
+        both = Reads()
+        for name in vars(both):
+            setattr(both, name, getattr(self, name) | getattr(other, name))
+        return both
+
+    def to_plain(self) -> dict[str, Any]:
+        """As JSON has it, what is said of one file or asked of many but once."""
+        bodies: dict[str, list[int]] = {}
+        for path, line in sorted(self.bodies):
+            bodies.setdefault(path, []).append(line)
+        facts: dict[tuple[str, str], list[str]] = {}
+        for path, *fact in sorted(self.facts):
+            facts.setdefault((fact[0], fact[1]), []).append(path)
+        return {
+            "parsed": sorted(self.parsed),
+            "whole": sorted(self.whole),
+            "rules": sorted(self.rules),
+            "bodies": bodies,
+            "facts": [[*fact, *paths] for fact, paths in facts.items()],
+        }
+
+    @classmethod
+    def from_plain(cls, data: dict[str, Any]) -> Reads:
+        """Raises KeyError, TypeError or ValueError for what `to_plain` did not write."""
+        reads = cls()
+        reads.parsed, reads.whole = set(data["parsed"]), set(data["whole"])
+        reads.rules = {(path, first, last) for path, first, last in data["rules"]}
+        reads.bodies = {(path, line) for path, lines in data["bodies"].items() for line in lines}
+        reads.facts = {(path, kind, about) for kind, about, *paths in data["facts"] for path in paths}
+        return reads
+
+    def watch(self, body: list[ast.stmt], path: str) -> None:
+        """From here on, note which of the functions and methods among these statements have their bodies read."""
+        for statement in flat(body):
+            if isinstance(statement, ast.ClassDef):
+                for inner in flat(statement.body):
+                    self._watch(inner, path)
+            else:
+                self._watch(statement, path)
+
+    def _watch(self, node: ast.stmt, path: str) -> None:
+        kind = _WATCHED.get(node.__class__)
+        if kind is not None:
+            node.__dict__["noted"] = (self.bodies, (path, node.lineno))
+            node.__class__ = kind  # type: ignore[assignment]
+
+
+def _body(node: Any) -> list[ast.stmt]:
+    own = node.__dict__
+    noted, key = own["noted"]
+    noted.add(key)
+    found: list[ast.stmt] = own["body"]
+    return found
+
+
+class WatchedFunction(ast.FunctionDef):
+    """A function that notes when its body is read, be it to run it or to look through it."""
+
+    __slots__ = ()
+    body = property(_body)
+
+
+class WatchedAsyncFunction(ast.AsyncFunctionDef):
+    __slots__ = ()
+    body = property(_body)
+
+
+# What prints and visits trees goes by the names of classes.
+WatchedFunction.__name__, WatchedAsyncFunction.__name__ = "FunctionDef", "AsyncFunctionDef"
+_WATCHED: dict[type[ast.AST], type[ast.AST]] = {
+    ast.FunctionDef: WatchedFunction,
+    ast.AsyncFunctionDef: WatchedAsyncFunction,
+}
+
+
+def flat(body: list[ast.stmt]) -> Any:
+    """The statements of a body, those under its `if`, `try` and `with` included."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, ast.If):
+            yield from flat(statement.body)
+            yield from flat(statement.orelse)
+        elif isinstance(statement, ast.Try):
+            yield from flat(statement.body)
+            for handler in statement.handlers:
+                yield from flat(handler.body)
+            yield from flat(statement.orelse)
+            yield from flat(statement.finalbody)
+        elif isinstance(statement, ast.With):
+            yield from flat(statement.body)
