@@ -16,6 +16,7 @@ Names of operations:
 - `make torch.nn.Module`  a module is constructed; the argument "made" names it, or the torch modules that it holds
 - `make torch.nn.Parameter`  a parameter is made of a tensor that the graph computes
 - `forward NAME`    a torch.nn module is called: `forward torch.nn.LSTM`
+- `mask NAME`       a module of torch.nn that looks whether its mask is causal is given one, and not told
 - `call breaking`   a function is called of which a library model says that Dynamo ends the graph there; args: "why",
                     and "until", the first torch where it does not
 - `call extension`  something of a compiled extension is called, as the project's setup.py builds it; args "name"

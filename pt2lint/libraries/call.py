@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Any
 
-from pt2lint.static.values import Ext, Instance, Tensor, Value, Wrapped, element
+from pt2lint.static.values import Ext, Instance, Seq, Tensor, Value, Wrapped, element, options
 
 if TYPE_CHECKING:
     from pt2lint.libraries.model import Models
     from pt2lint.static.interpreter.frame import Frame
+
+
+MAX_PARTS = 4  # modules in modules
 
 
 class Call:
@@ -89,6 +93,26 @@ class Call:
     def methods_of(self, owner: Instance) -> set[str]:
         """The names of the methods of an object of a class of the project."""
         return {m for c in self.at.classes.bases(owner.cls)[0] for m in c.methods}
+
+    def is_parameter(self, position: int, keyword: str) -> bool:
+        """Whether the argument is written as the name of a parameter of the function that calls."""
+        named = [k.value for k in getattr(self.node, "keywords", ()) if k.arg == keyword]
+        given = [*named, *getattr(self.node, "args", ())[position : position + 1]]
+        return any(isinstance(value, ast.Name) and value.id in self.frame.parameters for value in given)
+
+    def holds(self, owner: Instance, types: tuple[str, ...], depth: int = 0) -> bool:
+        """Whether an object is of one of the external types, or a module that holds one, at any depth."""
+        if owner.cls is None:
+            return owner.external in types
+        parts = [
+            part
+            for value in list(self.at.objects.state(owner).values())
+            for held in options(value)
+            for part in ((held.elts or [held.elem]) if isinstance(held, Seq) else [held])
+        ]
+        return depth < MAX_PARTS and any(
+            isinstance(part, Instance) and self.holds(part, types, depth + 1) for part in parts
+        )
 
     # What the call does
 

@@ -74,6 +74,7 @@ ROLES = {
     "shrinks": "a method that makes a list shorter",
     "decides by type": "a built-in function that tells apart what it is given",
     "only of tensors": "a method that, in code that Dynamo traces, only tensors have",
+    "bare only of tensors": "the same, where it is called without positional arguments",
     "tells a tensor": "an attribute of tensors that Python's own objects have not",
     "mode": "tells how a module, or torch, is run: for training, in mixed precision; all meet either",
     "seldom compiled": "a class of modules that run beside a model, and that nobody compiles",
@@ -96,6 +97,8 @@ class Library:
     `sizes`       qualified name -> which arguments are Python numbers, or sequences of them
     `baked`       qualified name -> which numbers become constants of the graph
     `breaks`      qualified name -> why Dynamo ends the graph there
+    `told_by`     type -> sets of names: an object of which all in a set are used is of that type. "name()" is a method
+                  that is given positional arguments; "-name" must not be used
     `given`       what its functions take: "tensors" and no mixture, "anything" (a tensor is read), or ""
     `closed`      whether all that can be subclassed as a module is listed
     `objects`     whether a type that is not listed has objects of which nothing but the type is known
@@ -121,6 +124,7 @@ class Library:
     sizes: Mapping[str, Sizes] = field(default_factory=dict)
     baked: Mapping[str, Constants] = field(default_factory=dict)
     breaks: Mapping[str, str] = field(default_factory=dict)
+    told_by: Mapping[str, Sequence[str]] = field(default_factory=dict)
     given: str = ""
     closed: bool = False
     objects: bool = False
@@ -269,6 +273,31 @@ class Models:
         return any(word in source for word in self.last_words("compiles")) or any(
             pattern.search(source) for pattern in self._mentions
         )
+
+    @cached_property
+    def _telling(self) -> list[tuple[frozenset[str], frozenset[str], str]]:
+        return [
+            (
+                frozenset(word for word in words.split() if word[0] != "-"),
+                frozenset(word[1:] for word in words.split() if word[0] == "-"),
+                name,
+            )
+            for library in self.libraries
+            for name, sets in library.told_by.items()
+            for words in sets
+        ]
+
+    @cached_property
+    def telling_methods(self) -> frozenset[str]:
+        """The names that may tell what an object is."""
+        return frozenset(word.removesuffix("()") for has, _, _ in self._telling for word in has)
+
+    def told_by(self, used: set[str]) -> str | None:
+        """The type of the object of which these names are used."""
+        for has, lacks, name in self._telling:
+            if has <= used and not lacks & used:
+                return name
+        return None
 
     def last_words(self, role: str) -> frozenset[str]:
         """The names that play the role, without what they belong to: for text that is read and not evaluated."""

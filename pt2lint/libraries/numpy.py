@@ -27,6 +27,18 @@ NDARRAY = frozenset(
 )
 # Functions that give plain Python objects.
 PLAIN = ("numpy.dtype", "numpy.issubdtype", "numpy.ndim", "numpy.shape", "numpy.size")
+# Functions of which torch._numpy has no version (GB0294): called on torch 2.13, absent on 2.6, 2.9 and 2.15 too.
+UNTRACED = (
+    "apply_along_axis argpartition asanyarray asarray_chkfinite asfortranarray asmatrix astype base_repr "
+    "binary_repr block cumulative_prod cumulative_sum delete digitize ediff1d frexp frombuffer "
+    "fromfunction fromiter get_printoptions geterr histogram_bin_edges insert interp intersect1d isdtype "
+    "isin iterable ix_ lexsort mintypecode nanargmax nanargmin nancumprod nancumsum nanmax nanmean "
+    "nanmedian nanmin nanprod nanstd nansum nanvar partition poly polyder polyfit polyint polyval "
+    "printoptions promote_types ravel_multi_index require roots select set_printoptions setdiff1d seterr "
+    "sort_complex spacing trapezoid trim_zeros union1d unique_all unique_counts unique_inverse "
+    "unique_values unravel_index unwrap linalg.matmul linalg.vector_norm"
+).split()
+WHY = "Dynamo has no version of this function of NumPy's"
 SCALARS = frozenset("float32 float64 float16 int64 int32 int8 uint8 bool_ int16".split())
 # What draws one number where no size is given, and at which place the size stands.
 DRAWN = {
@@ -86,7 +98,19 @@ def called(call: Call) -> Value:
     constant = all((t := tensor_of(a)) is None or t.leaf == CONSTANT for a in args)
     random = name.startswith("numpy.random.")
     leaf = CONSTANT if constant and not random and last != "prod" else 0
-    return Tensor(None, call.origin(), True, True, None, leaf)
+    return Tensor(None, call.origin(), True, True, dimensions(last, args), leaf)
+
+
+def dimensions(last: str, args: list[Value]) -> int | None:
+    """How many dimensions the array has that a function makes of Python's lists and numbers."""
+    if last in ("arange", "linspace", "logspace", "geomspace"):
+        return 1
+    if last not in ("array", "asarray") or not args:
+        return None
+    depth, value = 0, args[0]
+    while isinstance(value, Seq) and value.type in ("list", "tuple"):
+        depth, value = depth + 1, value.elem
+    return depth if isinstance(value, Py) else None
 
 
 LIBRARY = Library(
@@ -96,6 +120,7 @@ LIBRARY = Library(
     constants={"numpy.pi": "float", "numpy.inf": "float", "numpy.__version__": "str"},
     types={"numpy.ndarray": "array"},
     roles={"random source": ("numpy.random.*",)},
+    breaks={f"numpy.{name}": WHY for name in UNTRACED},
     otherwise=called,
     measured="matrix/constructs/numpy_calls.py",
 )

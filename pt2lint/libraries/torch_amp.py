@@ -14,6 +14,7 @@ LIBRARY = Library(
         "resumable": ("torch.autocast*", "torch.amp.*", "torch.cuda.amp.*"),
         "mode": ("torch.is_autocast_enabled", "torch.is_autocast_cpu_enabled"),
     },
+    told_by={"torch.amp.GradScaler": ("unscale_()", "scale() step() update")},
     otherwise=called,
     measured="matrix/constructs/contexts.py",
 )

@@ -31,6 +31,23 @@ MODULE = "torch.nn.Module"
 RANDOM = "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout RReLU".split()
 PARAMETERS = ("weight", "bias", "running_mean", "running_var", "in_proj_weight", "in_proj_bias")
 NUMBERS = ("in_features", "out_features", "num_embeddings", "embedding_dim", "num_heads", "padding_idx")
+# Which masks a module compares with a causal one where it is not told: position and keyword of the mask, and of what
+# tells.
+MASKS = {
+    "torch.nn.TransformerEncoder": (((1, "mask"), (3, "is_causal")),),
+    "torch.nn.TransformerDecoder": (((2, "tgt_mask"), (6, "tgt_is_causal")),),
+    "torch.nn.Transformer": (
+        ((2, "src_mask"), (8, "src_is_causal")),
+        ((3, "tgt_mask"), (9, "tgt_is_causal")),
+    ),
+}
+PARTS = {
+    "torch.nn.Transformer": {
+        "encoder": "torch.nn.TransformerEncoder",
+        "decoder": "torch.nn.TransformerDecoder",
+    }
+}
+RETURNS = {"torch.nn.Transformer.generate_square_subsequent_mask": "tensor:float"}
 # Methods that return the module itself.
 RETURNS_ITSELF = frozenset(
     "eval train to float half double bfloat16 cuda cpu requires_grad_ apply type".split()
@@ -78,6 +95,8 @@ def construct(last: str, call: Call) -> Value:
 
 def forward(call: Call) -> Value:
     """Calling a module: `call.name` is its class."""
+    for mask, causal in MASKS.get(call.name, ()):
+        compared(call, mask, causal)
     words = table().modules[call.name]
     last, first = call.name.rsplit(".", 1)[-1], call.args[0] if call.args else UNKNOWN
     if words in ("container", "any"):
@@ -93,13 +112,35 @@ def forward(call: Call) -> Value:
     return value
 
 
+def compared(call: Call, mask: tuple[int, str], causal: tuple[int, str]) -> None:
+    """Note a mask that the module compares with a causal one: of two dimensions, and nobody says what it is."""
+    told = argument(call, *causal)
+    given = argument(call, *mask)
+    tensor = tensor_of(given) if given is not None else None
+    if given is UNKNOWN:
+        tensor = Tensor(None, None, False)
+    if given is None or tensor is None or tensor.ndim not in (None, 2):
+        return
+    if told is not None and is_none(told) is not True:
+        return
+    if is_none(given) is None and call.is_parameter(*mask):
+        tensor = tensor.but(sure=False)  # whoever calls may leave it out
+    call.note(f"mask {call.name}", tensor)
+
+
+def argument(call: Call, position: int, keyword: str) -> Value | None:
+    return call.args[position] if position < len(call.args) else call.kwargs.get(keyword)
+
+
 def method(name: str, call: Call) -> Value:
     """A method that every module has."""
     me, args = call.receiver, call.args
     if name in ("register_buffer", "register_parameter") and isinstance(me, Instance) and me.cls is not None:
         return registered("buffer" if name == "register_buffer" else "parameter", me, call)
     if name in ("parameters", "buffers"):
-        return Seq(None, Tensor(None, call.origin("a parameter")), "generator")
+        held = Seq(None, Tensor(None, call.origin("a parameter")), "generator")
+        held.owner = me
+        return held
     if name in ("named_parameters", "named_buffers"):
         word = WRAPPED_NAME if isinstance(me, Wrapped) else NAME
         return Seq(None, Seq([word, Tensor(None, None)], None, "tuple"), "generator")
@@ -139,6 +180,15 @@ def parameter(call: Call) -> Value:
     return Tensor(None, call.origin())
 
 
+def clipped(call: Call) -> Value:
+    """`clip_grad_norm_(model.parameters())`: going over the parameters goes through the module, an RNN in it too."""
+    given = call.args[0] if call.args else call.kwargs.get("parameters", UNKNOWN)
+    if isinstance(given, Seq) and isinstance(given.owner, Instance):
+        if call.holds(given.owner, ("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN")):
+            call.note(f"call {call.name} of an RNN")
+    return called(call)
+
+
 def parallel(call: Call) -> Value:
     """A compiled module in DistributedDataParallel: a call of that is a call of what was compiled."""
     inner = call.args[0] if call.args else call.kwargs.get("module", UNKNOWN)
@@ -149,6 +199,11 @@ def parallel(call: Call) -> Value:
 
 def attribute(type_name: str, owner: Value, name: str) -> Value | None:
     """An attribute of a module of torch.nn, or one that every module has."""
+    part = PARTS.get(type_name, {}).get(name)
+    if part is not None:
+        return Instance(None, part)
+    if f"{type_name}.{name}" in RETURNS:
+        return Ext(f"{type_name}.{name}", owner)
     if isinstance(owner, Instance) and owner.cls is None:
         if type_name not in table().modules:
             return None
@@ -178,6 +233,7 @@ LIBRARY = Library(
     given="tensors",
     closed=True,
     objects=True,
+    returns=RETURNS,
     modules=table().modules,
     roles={
         "module base": (MODULE, "torch.nn.modules.module.Module"),
@@ -194,6 +250,7 @@ LIBRARY = Library(
         "state of a module": (f"{MODULE}.state_dict",),
     },
     handlers={
+        "torch.nn.utils.clip_grad_norm_": clipped,
         "torch.nn.Parameter": parameter,
         "torch.nn.parallel.DistributedDataParallel": parallel,
     },

@@ -46,6 +46,15 @@ LIBRARY = Library(
         "state of an optimizer": (GROUP, STATE_OF_ONE),
         "copies": ("torch.optim.swa_utils.AveragedModel",),
     },
+    told_by={
+        # What runs a model as well (an engine) has a `backward` of its own, and is called.
+        "torch.optim.Optimizer": (
+            "zero_grad step -backward() -()",
+            "zero_grad param_groups",
+            "step param_groups",
+        ),
+        "torch.optim.lr_scheduler.LRScheduler": ("step get_last_lr",),
+    },
     otherwise=made,
     attribute=attribute,
     measured="matrix/recompilations/optimizers.py",

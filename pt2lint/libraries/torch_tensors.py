@@ -102,6 +102,7 @@ LIBRARY = Library(
             f"torch.Tensor.{n}" for n in "to type type_as float half double bfloat16 cuda cpu".split()
         ),
         "only of tensors": tuple(f"torch.Tensor.{n}" for n in ANSWERS),
+        "bare only of tensors": ("torch.Tensor.item", "torch.Tensor.backward"),
         "tells a tensor": telling(),
     },
     sizes={

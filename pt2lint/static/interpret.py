@@ -134,11 +134,10 @@ class Interpreter:
         if len(parts) == 2 and parts[0] in module.classes:
             cls = module.classes[parts[0]]
             found = self.at.classes.find_method(cls, parts[1])
-            value = (
-                None if found is None else self.at.classes.method_value(*found, self.at.objects.instance(cls))
-            )
+            made = self.at.functions.passed.as_made(cls) if found is not None else None
+            value = None if found is None else self.at.classes.method_value(*found, made)
         elif len(parts) == 1 and parts[0] in module.classes:
-            value = self.at.objects.instance(module.classes[parts[0]])
+            value = self.at.functions.passed.as_made(module.classes[parts[0]])
         elif len(parts) == 1:
             value = self.at.names.module_value(module, parts[0])
         if value is not None:

@@ -82,4 +82,5 @@ class DataLoaderUse(GraphBreak):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return op.name not in OF_LOADER or bool(DATASETS & set(op.args.values()))
+        given = {part for word in op.args.values() for part in word.split(" | ")}
+        return op.name not in OF_LOADER or bool(DATASETS & given)

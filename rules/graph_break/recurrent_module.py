@@ -13,7 +13,8 @@ class RecurrentModule(GraphBreak):
 
     ## What happens
     By default Dynamo does not trace these modules and ends the graph (GB0014); up to 2.13 it gives up the
-    whole function that calls one. Packing sequences breaks as well (GB0007).
+    whole function that calls one. Packing sequences breaks as well (GB0007), and so does what goes through a module
+    that holds one, as `clip_grad_norm_(model.parameters())` does.
 
     ## Example
     ```python
@@ -72,6 +73,7 @@ class RecurrentModule(GraphBreak):
         "call torch.nn.utils.rnn.pad_packed_sequence",
         "call torch.nn.utils.rnn.pack_sequence",
         "call torch.nn.Module.flatten_parameters",
+        "call torch.nn.utils.clip_grad_norm_ of an RNN",
     )
     says = "{code} runs a recurrent module, which Dynamo does not trace"
     graph_breaks = ("GB0014", "GB0007")
@@ -79,9 +81,14 @@ class RecurrentModule(GraphBreak):
     INVALID = (
         "rnn = torch.nn.RNN(4, 4)\ndef f(x, m, i):\n    return rnn(x[None])[0]",
         "gru = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    return gru(x[None])[0]",
+        "class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.rnn = torch.nn.LSTM(4, 4)\nnet = Net()\nnet.rnn.weight_ih_l0.grad = torch.ones(16, 4)\n"
+        "def f(x, m, i):\n    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n    return x",
         "rnn = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    rnn.flatten_parameters()\n    return x",
     )
     VALID = (
+        "layer = torch.nn.Linear(4, 4)\nlayer.weight.grad = torch.ones(4, 4)\n"
+        "def f(x, m, i):\n    torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)\n    return x",
         "cell = torch.nn.GRUCell(4, 4)\ndef f(x, m, i):\n    return cell(x)",
         "attend = torch.nn.MultiheadAttention(4, 1)\ndef f(x, m, i):\n    return attend(x, x, x)[0]",
     )

@@ -71,3 +71,86 @@ def test_what_another_function_passes_is_noted_in_the_root_alone(tmp_path: Path)
     """To see what is passed, code outside of the graph is read, and nothing in it is noted."""
     tail = MAIN.replace("    main()\n", "    main()\n    torch.ones(1).item()\n")
     assert noted("return scale.item()", tail, tmp_path) == ["call torch.Tensor.item"]
+
+
+TRAINER = """
+class Trainer:
+    def __init__(self, model, kind, loader, *, scaler=None):
+        self.model = model
+        self.optimizer = kind(model.parameters(), lr=0.1)
+        self.loader = loader
+
+    def run(self):
+        for batch in self.loader:
+            self.optimizer.zero_grad()
+"""
+SCRIPTS = {
+    "top": "from trainer import Trainer\nimport torch\nfrom torch.utils.data import DataLoader\n"
+    "Trainer(torch.nn.Linear(2, 2), torch.optim.SGD, DataLoader([1])).run()\n",
+    "function": "import trainer, torch\nfrom torch.utils.data import DataLoader\n"
+    "def work(rank):\n    return trainer.Trainer(torch.nn.Linear(2, 2), torch.optim.SGD, DataLoader([1]))\n",
+    "method": "import trainer, torch\nfrom torch.utils.data import DataLoader\nclass Experiment:\n"
+    "    def start(self, rank):\n"
+    "        self.own = trainer.Trainer(torch.nn.Linear(2, 2), torch.optim.SGD, DataLoader([1]))\n",
+    "another": "import torch\nfrom torch.utils.data import DataLoader\nclass Trainer: pass\n"
+    "Trainer(torch.nn.Linear(2, 2), torch.optim.SGD, DataLoader([1]))\n",
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_what_another_file_makes_the_object_with(script: str, tmp_path: Path) -> None:
+    (tmp_path / "trainer.py").write_text(TRAINER)
+    (tmp_path / "script.py").write_text(SCRIPTS[script])
+    paths = [str(tmp_path / name) for name in ("trainer.py", "script.py")]
+    project = Project(linted=paths)
+    interpreter = Interpreter(project, LISTENED, frozenset())
+    interpreter.run(project.load(paths[0]), "explicit", ("trainer:Trainer.run",))
+    noted = [
+        op.name for units in interpreter.finished_notes().values() for ops in units.values() for op in ops
+    ]
+    known = ["call torch.optim.SGD.zero_grad", "iterate torch.utils.data.DataLoader"]
+    assert sorted(noted) == ([] if script == "another" else known)
+
+
+UNKNOWN_OBJECTS = """
+class Trainer:
+    def __init__(self, config):
+        self.optimizer, self.model = config.optimizer, config.model
+
+    def step(self, batch, scaler, schedule, env, losses):
+        self.optimizer.zero_grad()
+        loss = self.model(batch)
+        scaler.scale(loss).backward()
+        scaler.unscale_(self.optimizer)
+        self.optimizer.step()
+        schedule.step()
+        env.step()
+        return [a.item() for a in losses], schedule.get_last_lr()
+
+    def run(self, engine, batch, frame):
+        engine.zero_grad()
+        engine.backward(engine(batch))
+        engine.step()
+        return frame.item(0)
+"""
+BY_USE = {
+    "call torch.optim.Optimizer.zero_grad": 7,
+    "call torch.amp.GradScaler.scale": 9,
+    "call torch.Tensor.backward": 9,
+    "call torch.amp.GradScaler.unscale_": 10,
+    "call torch.optim.Optimizer.step": 11,
+    "call torch.optim.lr_scheduler.LRScheduler.step": 12,
+    "call torch.Tensor.item": 14,
+    "call torch.optim.lr_scheduler.LRScheduler.get_last_lr": 14,
+}
+
+
+def test_what_unknown_objects_are_by_what_is_done_with_them(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(UNKNOWN_OBJECTS)
+    project = Project()
+    others = ("call torch.optim.Optimizer.backward", "call torch.amp.GradScaler.step")
+    interpreter = Interpreter(project, frozenset((*BY_USE, *others)), frozenset())
+    interpreter.run(project.load(str(path)), "explicit", ("m:Trainer.step", "m:Trainer.run"))
+    noted = interpreter.finished_notes().values()
+    assert {op.name: op.line for units in noted for ops in units.values() for op in ops} == BY_USE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from pt2lint.static.interpreter.by_methods import ByMethods
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.subscripts import Subscripts
 from pt2lint.static.interpreter.syntax import dotted
@@ -62,6 +63,7 @@ class Expressions:
         self.at = at
         self.left = EFFORT
         self.subscripts = Subscripts(at)
+        self.by_methods = ByMethods(at)
         self.handlers = self._expressions
 
     def eval(self, node: ast.expr, env: Env, frame: Frame) -> Value:
@@ -129,7 +131,11 @@ class Expressions:
                 found.append(UNKNOWN)
             return join_all(found)
         if isinstance(owner, Tensor):
-            return self.at.models.attribute(self.at.models.tensor, owner, name)
+            of = self.at.models.attribute(self.at.models.tensor, owner, name)
+            operation = f"get {of.name}" if owner.array and isinstance(of, Ext) else ""
+            if operation and self.at.notebook.listens(operation, frame):
+                self.at.notebook.note(node, operation, frame, about=owner)
+            return of
         if isinstance(owner, Instance):
             if owner.external and self.at.notebook.listens(f"get {owner.external}.{name}", frame):
                 self.at.notebook.note(node, f"get {owner.external}.{name}", frame)
@@ -159,9 +165,22 @@ class Expressions:
                 f"{self.at.models.tensor}.{name}",
                 Tensor(None, (frame.module.path, node.lineno, f"`.{name}` is a tensor's")),
             )
+        if owner is UNKNOWN and name in self.by_methods.words and isinstance(node, ast.Attribute):
+            told = self.by_methods.object(node.value, frame)
+            if told is not UNKNOWN:
+                return self.attribute_of(told, name, node, frame)
         if owner is UNKNOWN and name in ("device", "dtype"):
             return Py(name)  # whatever has one, has it of that kind
         return UNKNOWN
+
+    def bare_method(self, node: ast.Attribute, env: Env, frame: Frame) -> Value:
+        """`x.item()` where nothing is known of `x`: only a tensor has that, without arguments."""
+        if node.attr not in self.at.models.last_words("bare only of tensors"):
+            return UNKNOWN
+        if self.again(node.value, env, frame) is not UNKNOWN:
+            return UNKNOWN
+        origin = (frame.module.path, node.lineno, f"`.{node.attr}()` is a tensor's")
+        return Ext(f"{self.at.models.tensor}.{node.attr}", Tensor(None, origin))
 
     def compiled_attribute(self, owner: Wrapped, name: str, node: ast.expr, frame: Frame) -> Value:
         """`compiled.name`: everything but a call of the object itself is the original's."""
@@ -533,6 +552,8 @@ class Expressions:
 
     def e_call(self, node: ast.Call, env: Env, frame: Frame) -> Value:
         func = self.eval(node.func, env, frame)
+        if func is UNKNOWN and isinstance(node.func, ast.Attribute) and not node.args:
+            func = self.bare_method(node.func, env, frame)
         args: list[Value] = []
         spread = False
         for a in node.args:

@@ -115,6 +115,12 @@ class Objects:
                 self._ctor[known] = (args or [], kwargs or {})
         return known
 
+    def variant(self, cls: ClassInfo, args: list[Value], kwargs: dict[str, Value]) -> Instance:
+        """The object of a class that is made with these arguments in particular."""
+        made = Instance(cls)
+        self._ctor[made] = (args, kwargs)
+        return made
+
     def state(self, instance: Instance) -> dict[str, Value]:
         if instance not in self._initialized:
             self._initialized.add(instance)
@@ -219,9 +225,11 @@ class Objects:
                 return self.at.classes.class_attribute(c, name)
         if name == "__class__":
             return Class(cls)
-        if self.at.classes.is_module(cls):
-            return self.at.models.attribute(self.at.models.named("module base"), instance, name)
         externals = self.at.classes.bases(cls)[1]
+        if self.at.classes.is_module(cls):
+            base = next((e for e in externals if self.at.models.of(e).forward is not None), None)
+            base = base or self.at.models.named("module base")
+            return self.at.models.attribute(base, instance, name)
         return self.at.models.attribute(externals[0], instance, name) if externals else UNKNOWN
 
     def instance_item(self, owner: Instance, index: Value, frame: Frame) -> Value:

@@ -1,7 +1,8 @@
-"""What the program itself passes to a function: the arguments of the calls in `main()` and at the top of its file.
+"""What the program itself passes to a function: the arguments of the calls in `main()` and at the top of its file,
+or of another file that calls it.
 
 A compile root has no caller in the graph, so what its parameters are stands nowhere in what Dynamo traces. A script
-that makes an optimizer and a loader and calls `train(model, loader, optimizer)` says it elsewhere in the file.
+that makes an optimizer and a loader and calls `train(model, loader, optimizer)` says it elsewhere.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.source.modules import Module
-from pt2lint.static.source.nodes import unit_of
-from pt2lint.static.values import NO_CONST, UNKNOWN, Func, Py, Value, is_none, join, options
+from pt2lint.static.source.modules import ClassInfo, Module
+from pt2lint.static.source.nodes import unit_of, walk
+from pt2lint.static.values import NO_CONST, UNKNOWN, Func, Instance, Py, Value, is_none, join, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -27,6 +28,8 @@ class Passed:
         self.at = at
         self.seen: dict[Any, Env] = {}
         self._read: set[str] = set()
+        self._run: set[str] = set()
+        self._asked: set[frozenset[str]] = set()
 
     def entered(self, func: Func, env: Env, frame: Frame) -> None:
         """A function is run; only what code that is not compiled passes is what a root is given."""
@@ -46,30 +49,101 @@ class Passed:
             return value
         self.read(func.module)
         given = self.seen.get(func.node, {}).get(name, UNKNOWN)
+        if given is UNKNOWN and value is UNKNOWN:
+            self.read_callers(func)
+            given = self.seen.get(func.node, {}).get(name, UNKNOWN)
         if given is UNKNOWN or is_none(given) is True:
             return value
         return given if value is UNKNOWN else join(value, given)
 
-    def read(self, module: Module) -> None:
-        """Run a file's top level once, then the functions that it does not call, noting nothing, to see what they
-        call with what."""
-        if module.path in self._read:
+    def as_made(self, cls: ClassInfo) -> Instance:
+        """An object of the class as the program makes it: with what it passes for parameters of which `__init__` says
+        nothing."""
+        found = self.at.classes.find_method(cls, "__init__")
+        if found is None:
+            return self.at.objects.instance(cls)
+        owner, node = found
+        func = Func(node, owner.module, owner.env, Instance(cls), owner)
+        frame = Frame(owner.module, unit_of(node), "`__init__`", cls=owner)
+        a = node.args
+        names = [p.arg for p in [*a.posonlyargs, *a.args]][1:]
+        known = self.at.functions.seeds(func, frame)[1:]
+        args = [self.parameter(func, name, value) for name, value in zip(names, known, strict=True)]
+        more = {p.arg: self.parameter(func, p.arg, UNKNOWN) for p in a.kwonlyargs}
+        more = {name: value for name, value in more.items() if value is not UNKNOWN}
+        if not more and all(a is b for a, b in zip(args, known, strict=True)):
+            return self.at.objects.instance(cls)
+        return self.at.objects.variant(cls, args, more)
+
+    def read_callers(self, func: Func) -> None:
+        """Read the other files that call the function, or the class whose method it is."""
+        home = func.module
+        if func.defined_in is not None:
+            words = frozenset((func.defined_in.name, f".{func.defined_in.name}"))
+        else:
+            name = func.node.name  # type: ignore[union-attr]
+            words = frozenset((name, f"{home.name.rpartition('.')[2]}.{name}"))
+        if words in self._asked:
             return
-        self._read.add(module.path)
+        self._asked.add(words)
+        project = self.at.names.project
+        for path in project.calling(words, home.path):
+            try:
+                module = project.load(path)
+            except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+                continue  # told where that file is linted
+            if module is not home:
+                self.run(module, [func for func in self.uncalled(module) if called_in(func.node, words)])
+
+    def read(self, module: Module) -> None:
+        """Read the file itself: its top level, then the functions that it does not call."""
+        if module.path not in self._read:
+            self._read.add(module.path)
+            self.run(module, [func for func in self.uncalled(module) if func.bound is None])
+
+    def run(self, module: Module, functions: list[Func]) -> None:
+        """Run a file's top level once, then functions of it, noting nothing, to see what they call with what."""
+        first = module.path not in self._run
+        self._run.add(module.path)
         env: Env = {}
         self.at.notebook.quiet += 1
         try:
-            for statement in module.tree.body:
+            for statement in module.tree.body if first else ():
                 if not isinstance(statement, DEFINES):
-                    frame = Frame(module, unit_of(statement), "the module")
-                    self.at.statements.block([statement], env, frame)
-            for node in module.functions.values():
-                if node not in self.seen:
-                    func = Func(node, module)
-                    frame = Frame(module, unit_of(node), "the module")
-                    args = self.at.functions.seeds(func, frame)
                     if not self.at.functions.active:
                         self.at.expressions.begin()
-                    self.at.calls.apply(func, args, {}, node, frame)
+                    frame = Frame(module, unit_of(statement), "the module")
+                    self.at.statements.block([statement], env, frame)
+            for func in functions:
+                if func.node in self.seen:
+                    continue  # by now something called it
+                frame = Frame(module, unit_of(func.node), "the module")
+                args = self.at.functions.seeds(func, frame)
+                if not self.at.functions.active:
+                    self.at.expressions.begin()
+                args = args[1:] if func.bound is not None and args else args
+                self.at.calls.apply(func, args, {}, func.node, frame)
         finally:
             self.at.notebook.quiet -= 1
+
+    def uncalled(self, module: Module) -> list[Func]:
+        """The file's functions and methods that nothing was seen to call."""
+        functions = [Func(node, module) for node in module.functions.values()]
+        for cls in module.classes.values():
+            me = self.at.objects.instance(cls)
+            functions += [Func(node, module, cls.env, me, cls) for node in cls.methods.values()]
+        return [func for func in functions if func.node not in self.seen]
+
+
+def called_in(function: ast.AST, words: frozenset[str]) -> bool:
+    """Whether one of the words is called in the function: see `Project.calling`."""
+    for part in walk(function):
+        if isinstance(part, ast.Call):
+            callee = part.func
+            if isinstance(callee, ast.Name) and callee.id in words:
+                return True
+            if isinstance(callee, ast.Attribute):
+                owner = callee.value.id if isinstance(callee.value, ast.Name) else ""
+                if f"{owner}.{callee.attr}" in words or f".{callee.attr}" in words:
+                    return True
+    return False

@@ -60,6 +60,8 @@ class Usage:
                 if isinstance(n.value, ast.Name) and n.value.id in names and n.attr in self.telling:
                     candidates.append((n.value.id, n.lineno, f"is used as a tensor: `.{n.attr}`"))
             elif isinstance(n, ast.Call):
+                if isinstance(n.func, ast.Name) and n.func.id in names:
+                    several.add(n.func.id)  # no tensor is called: `engine.backward(engine(x))`
                 passed = [
                     (i, a.id) for i, a in enumerate(n.args) if isinstance(a, ast.Name) and a.id in names
                 ]

@@ -12,7 +12,7 @@ import io
 import os
 import tokenize
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any
@@ -20,7 +20,10 @@ from typing import Any
 from pt2lint.static.source.extensions import extensions
 from pt2lint.static.source.nodes import FunctionNode, parse, unit_of, walk
 from pt2lint.static.source.outline import Late, Outline, Part, statements
-from pt2lint.static.source.reads import Reads, flat
+from pt2lint.static.source.reads import Reads, calls, flat
+
+MAX_SEARCHED = 400  # files that are looked through for calls
+MAX_CALLERS = 8  # files that are read because they call something
 
 
 def decode(data: bytes) -> str:
@@ -534,6 +537,35 @@ class Project:
         if data is None or word.encode() in data or b"import *" in data:
             return self.find(name)
         return None
+
+    def calling(self, words: Set[str], near: str) -> list[str]:
+        """The linted files whose text calls something by one of the words, those that lie nearest to `near` first:
+        "name" on its own, "owner.name", or ".name" of any owner."""
+        folder = os.path.dirname(os.path.abspath(near))
+
+        def distance(path: str) -> tuple[int, str]:
+            other = os.path.dirname(os.path.abspath(path))
+            try:
+                common = os.path.commonpath([folder, other])
+            except ValueError:  # on another drive
+                return (1_000, path)
+            return (folder[len(common) :].count(os.sep) + other[len(common) :].count(os.sep), path)
+
+        asked = " ".join(sorted(words))
+        found: list[str] = []
+        for path in sorted(self._linted, key=distance)[:MAX_SEARCHED]:
+            if len(found) < MAX_CALLERS and self._calls_in(path, asked):
+                found.append(path)
+        return found
+
+    def _calls_in(self, path: str, words: str) -> bool:
+        """Whether the file's text calls something by one of the words, as far as it can be read."""
+        try:
+            text = self.text(path)
+        except (OSError, SyntaxError, ValueError):
+            return False
+        self.reads.facts.add((path, "calls", words))
+        return calls(text, words)
 
     def _path(self, name: str) -> str | None:
         if name in self._missing:

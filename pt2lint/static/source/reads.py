@@ -23,11 +23,25 @@ def _matches(text: str, patterns: str) -> set[tuple[str, str]]:
     }
 
 
+_CALLED = re.compile(r"(?<!def )(?<!class )(?:\b(\w+)(\.))?\b(\w+)\s*\(")
+
+
+def calls(text: str, words: str) -> bool:
+    """Whether the text calls something by one of the words: "name" on its own, "owner.name", ".name" of any owner."""
+    wanted = words.split()
+    if not any(word.rpartition(".")[2] in text for word in wanted):
+        return False
+    return any(
+        owner + dot + name in wanted or dot + name in wanted for owner, dot, name in _CALLED.findall(text)
+    )
+
+
 # What may be asked of a text without reading all of it: kind -> function of the text and of what is asked about.
 FACTS: dict[str, Callable[[str, str], object]] = {
     "word": lambda text, word: word in text,
     "line": _line,
     "matches": _matches,
+    "calls": calls,
 }
 
 

@@ -97,10 +97,11 @@ FALSE = Py("bool", False)
 class Seq(Value):
     """A list, tuple or set: `elts` where every element is known, and `elem`, the join of all of them.
 
-    `prefix` holds the first elements where those are known but the length is not.
+    `prefix` holds the first elements where those are known but the length is not. `owner` is the module whose
+    parameters it gives.
     """
 
-    __slots__ = ("elem", "elts", "prefix", "type")
+    __slots__ = ("elem", "elts", "owner", "prefix", "type")
     kind = "seq"
 
     def __init__(
@@ -115,6 +116,7 @@ class Seq(Value):
             prefix, elts = elts[:MAX_ELEMENTS], None
         self.elts, self.prefix = elts, prefix
         self.type = type
+        self.owner: Value | None = None
 
 
 class Dict(Value):

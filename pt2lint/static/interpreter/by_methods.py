@@ -1,0 +1,65 @@
+"""What an object is where nobody says, by what the code around it does with it: what has `zero_grad` and `step` is an
+optimizer."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.source.nodes import walk
+from pt2lint.static.values import UNKNOWN, Instance, Value
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
+class ByMethods:
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self.words = at.models.telling_methods
+        self._used: dict[ast.AST, dict[str, set[str]]] = {}
+        self._objects: dict[tuple[ast.AST, str], Value] = {}
+
+    def object(self, place: ast.expr, frame: Frame) -> Value:
+        """What the object at `place` is: in the class, for `self.optimizer`, else in the function that runs."""
+        name = dotted(place)
+        scope = self._scope(name or "", frame)
+        if name is None or scope is None:
+            return UNKNOWN
+        key = (scope, name)
+        if key not in self._objects:
+            used = self._uses(scope).get(name, set())
+            kind = self.at.models.told_by(used)
+            self._objects[key] = UNKNOWN if kind is None else Instance(None, kind, True)
+        return self._objects[key]
+
+    def _scope(self, name: str, frame: Frame) -> ast.AST | None:
+        active = self.at.functions.active
+        if not active:
+            return None
+        function: ast.AST = active[-1][0] if isinstance(active[-1], tuple) else active[-1]
+        if frame.cls is not None and "." in name and isinstance(function, ast.FunctionDef):
+            first = [*function.args.posonlyargs, *function.args.args][:1]
+            if first and name.startswith(first[0].arg + "."):
+                return frame.cls.node
+        return function
+
+    def _uses(self, scope: ast.AST) -> dict[str, set[str]]:
+        """What is done with each object: the names of its methods that are called without positional arguments or read,
+        `name()` for those that are given some, and "()" where it is called itself."""
+        known = self._used.get(scope)
+        if known is None:
+            known = self._used[scope] = {}
+            given = {id(n.func) for n in walk(scope) if isinstance(n, ast.Call) and n.args}
+            for node in walk(scope):
+                if isinstance(node, ast.Attribute):
+                    place = dotted(node.value)
+                    if place is not None:
+                        known.setdefault(place, set()).add(node.attr + "()" * (id(node) in given))
+                elif isinstance(node, ast.Call):
+                    called = dotted(node.func)
+                    if called is not None:
+                        known.setdefault(called, set()).add("()")
+        return known
