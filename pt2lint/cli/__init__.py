@@ -340,7 +340,9 @@ def _run(options: argparse.Namespace, arguments: list[str]) -> int:
         progress("")  # takes the line away again
     _narrow(options, checked)
     if options.report:
-        _write_page(options, configs, checked, paths)
+        from pt2lint.cli.page import write_page
+
+        write_page(options, configs, checked, paths)
     if options.write_baseline:
         return _write_baseline(options, checked)
     if options.add_noqa:
@@ -815,48 +817,6 @@ def _asked(options: argparse.Namespace) -> str:
         for value in given if isinstance(given, list) else [given] if given else []:
             words += [f"--{name}", f"{value:g}" if isinstance(value, float) else str(value)]
     return shlex.join(words)
-
-
-def _write_page(
-    options: argparse.Namespace, configs: Configs, checked: Checked, paths: Sequence[str]
-) -> None:
-    """--report: with what a run of the code with its proven fixes did, where there are any."""
-    from dataclasses import replace
-
-    from pt2lint.dynamic.landing import traced
-    from pt2lint.fixes.edit import EditError, apply_edits, choose, read_source
-    from pt2lint.report import html
-
-    files = {*checked.files, *(finding.path for finding in checked.findings)} - checked.texts.keys()
-    shown = {os.path.realpath(path): path for path in files}
-    report = replace(_report(options, checked), traced=traced(checked.runs, shown))
-    sources = dict(report.sources)
-    for path in {path for one in report.traced for path in one.lines} - sources.keys():
-        try:
-            sources[path] = read_source(path)[0].removeprefix("\ufeff")
-        except (OSError, EditError):
-            continue  # the page then leaves the file out
-    report = replace(report, sources=sources)
-    fixed = {}
-    for path, edits in choose(checked.findings, "unsafe", proven_only=True).edits.items():
-        try:
-            fixed[path] = apply_edits(sources[path], edits)
-        except (EditError, KeyError):
-            continue
-    if checked.after:
-        report = replace(report, fixed=fixed, traced_after=traced(checked.after, shown))
-    elif fixed and options.verify:
-        from pt2lint.dynamic import verify
-
-        progress = _progress()
-        wanted = replace(_verify_options(options, configs, paths), further=False)
-        overlay = {os.path.realpath(path): text for path, text in fixed.items()}
-        there = [path for path in paths if os.path.exists(path)]
-        runs = verify(checked.findings, there, wanted, progress, overlay).events.runs
-        report = replace(report, fixed=fixed, traced_after=traced(runs, shown))
-        if progress:
-            progress("")
-    _written(options.report, html.render(report), checked)
 
 
 def _colour() -> bool:

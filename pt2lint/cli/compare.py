@@ -27,6 +27,9 @@ def compare(arguments: list[str]) -> int:
     told = f"of {', '.join(KINDS)}, or none: what makes the exit status 1 where it got worse (default: {DEFAULT})"
     parser.add_argument("--fail-on", metavar="WHAT", default=DEFAULT, help=told)
     parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "--report", metavar="FILE", help="write a page (HTML) there, the two runs side by side"
+    )
     options = parser.parse_args(arguments)
     kinds = [] if options.fail_on == "none" else [kind.strip() for kind in options.fail_on.split(",")]
     wrong = [kind for kind in kinds if kind not in KINDS]
@@ -39,6 +42,18 @@ def compare(arguments: list[str]) -> int:
     heads = [head(options.old, old), head(options.new, new)]
     before, after = old.models(old.header.planned), new.models(new.header.planned)
     found = compared(before, after)
+    if options.report:
+        from pt2lint.check import pages
+        from pt2lint.project.config import Configs
+        from pt2lint.report.table import page
+        from pt2lint.zoo.results import write
+
+        names = {one.code: one.name for one in pages(Configs().of("."))}
+        text = page(after, before, heads, {change.name: change.word for change in found.changes}, names)
+        try:
+            write(options.report, text)
+        except OSError as error:
+            return _refused(f"{options.report}: cannot be written: {error.strerror}")
     tell = comparison.as_json if options.format == "json" else comparison.text
     print(tell(found.changes, found.causes, heads), end="")
     return int(bool(found.of(*kinds)))

@@ -30,12 +30,12 @@ def merge(arguments: list[str]) -> int:
     parser.add_argument("results", nargs="+", metavar="RESULTS", help="files that --results wrote")
     parser.add_argument(
         "-o", "--output", metavar="FILE", action="append", default=[],
-        help="write there, by its suffix: .json, .sarif, .txt, .html, .jsonl (results again); repeatable",
+        help="write there, by its suffix: .json, .sarif, .txt, .html (or FOLDER/), .jsonl (results again); repeatable",
     )  # fmt: skip
     parser.add_argument("--fail-on", choices=("note", "warning", "error"))
     parser.add_argument("--exit-zero", action="store_true", help="exit status 0 although there are findings")
     options = parser.parse_args(arguments)
-    wrong = [path for path in options.output if os.path.splitext(path)[1] not in WRITERS]
+    wrong = [path for path in options.output if _suffix(path) not in WRITERS]
     if wrong:
         return _refused(f"-o {wrong[0]}: its suffix should be one of {', '.join(WRITERS)}")
     try:
@@ -47,6 +47,11 @@ def merge(arguments: list[str]) -> int:
 
 
 WRITERS = (".json", ".sarif", ".txt", ".html", ".jsonl")
+
+
+def _suffix(path: str) -> str:
+    """That of the file; a folder is for pages."""
+    return ".html" if path.endswith("/") or os.path.isdir(path) else os.path.splitext(path)[1]
 
 
 def _refused(why: str) -> int:
@@ -78,6 +83,7 @@ def together(paths: Sequence[str]) -> Results:
 def _tell(merged: Results, options: argparse.Namespace) -> int:
     from pt2lint import cli
     from pt2lint.check import check
+    from pt2lint.cli.page import write_page
     from pt2lint.project.config import Configs
 
     asked = cli._parser().parse_args([])
@@ -106,12 +112,12 @@ def _tell(merged: Results, options: argparse.Namespace) -> int:
         )
     cli._narrow(asked, checked)
     for path in options.output:
-        suffix = os.path.splitext(path)[1]
+        suffix = _suffix(path)
         if suffix == ".jsonl":
             Keeper(path, os.getcwd(), merged.header).start(merged.records.values())
         elif suffix == ".html":
             asked.report = path
-            cli._write_page(asked, configs, checked, merged.header.arguments["paths"])
+            write_page(asked, configs, checked, merged.header.arguments["paths"])
         else:
             asked.output, asked.format = path, cli.SUFFIXES[suffix]
             cli._answer(asked, checked)

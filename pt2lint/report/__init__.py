@@ -8,6 +8,7 @@ from functools import lru_cache
 from importlib import import_module
 
 from pt2lint.finding import Finding, Problem, RulePage
+from pt2lint.report.models import Model
 from pt2lint.report.place import Place
 
 FORMATS = {"text": "text", "concise": "concise", "json": "json_", "sarif": "sarif", "github": "github"}
@@ -38,7 +39,8 @@ class Report:
     root (see `pt2lint.report.place.uris`), `cells` to the places of a notebook's joined lines. `traced` says where
     a verified run put the lines of the code as it is, `traced_after` those of `fixed`, the files with the proven
     fixes in them. `asked` are the options of --verify that the run was given, as a shell takes them.
-    `show_notes` says that notes are told in full.
+    `show_notes` says that notes are told in full. `models` has a line for each model that was run, `models_of` the
+    name of the model by that of the target, where it is another.
     """
 
     findings: Sequence[Finding]
@@ -57,6 +59,8 @@ class Report:
     fixed: Mapping[str, str] = field(default_factory=dict)
     asked: str = ""
     show_notes: bool = True
+    models: Sequence[Model] = ()
+    models_of: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def told(self) -> list[Finding]:

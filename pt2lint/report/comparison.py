@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -22,13 +23,12 @@ def text(changes: Sequence[Any], causes: dict[str, tuple[int, int]], heads: Sequ
             f"  {cause:<{width}}  {came} new, {went} vanished" for cause, (came, went) in causes.items()
         ]
         lines.append("")
-    worse = sum(bool(change.worse) for change in changes)
-    better = sum(bool(change.better) and not change.worse for change in changes)
-    only = [sum(change.new is None for change in changes), sum(change.old is None for change in changes)]
-    same = len(changes) - worse - better - sum(only)
-    told = f"{len(changes)} models: {worse} worse, {better} better, {same} the same"
-    told += f", {only[0]} only in the old run" if only[0] else ""
-    told += f", {only[1]} only in the new one" if only[1] else ""
+    words = Counter(change.word for change in changes)
+    told = (
+        f"{len(changes)} models: {words['worse']} worse, {words['better']} better, {words['same']} the same"
+    )
+    titles = {"other": "with other breaks", "gone": "only in the old run", "new": "only in the new one"}
+    told += "".join(f", {words[word]} {title}" for word, title in titles.items() if words[word])
     return "\n".join([*lines, told]) + "\n"
 
 
@@ -37,10 +37,9 @@ def _change(change: Any) -> Iterator[str]:
     if old is None or new is None:
         return
     moved = [*_numbers(old, new)]
-    if not (change.worse or change.better or change.came or change.went):
+    if change.word == "same":
         return
-    mark = "worse" if change.worse else "better" if change.better else "other"
-    yield f"{change.name} ({mark}): " + ("; ".join(moved) or "other breaks")
+    yield f"{change.name} ({change.word}): " + ("; ".join(moved) or "as many breaks, but others")
     yield from (f"  new: {_place(place)}" for place in change.came)
     yield from (f"  vanished: {_place(place)}" for place in change.went)
     for kind, model in (("fails now", new), ("failed before", old)):

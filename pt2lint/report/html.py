@@ -1,7 +1,8 @@
 """The report as one HTML file that needs nothing else: the source, each line coloured by the graph it landed in,
 findings with their reasons, costs and fixes at their lines, and the same with the proven fixes.
 
-Colour is never alone: each line also names its graphs. Without JavaScript; light or dark as the reader has it.
+Colour is never alone: each line also names its graphs. Light or dark as the reader has it. JavaScript only sorts and
+searches the table of several models.
 """
 
 from __future__ import annotations
@@ -9,16 +10,17 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
+from typing import Any
 
 from pt2lint.finding import Finding, Fix
-from pt2lint.report import Report, Traced
+from pt2lint.report import Report, Traced, table
 from pt2lint.report.page import registry_link
 from pt2lint.report.place import shown
 from pt2lint.report.text import MEANING, VERDICTS, costliest_first, costs, place_of
 
-HUES = (210, 135, 35, 280, 180, 330, 85, 250)  # of graph 1, 2, ...; far apart where graphs are neighbours
+VIEWS = 12  # ways to show one file
 AROUND = 3  # lines shown around what is told of
 SHORTEST_FOLD = 8  # lines: fewer are not worth folding away
 
@@ -81,18 +83,43 @@ def render(report: Report) -> str:
         *_index(report, paths),
         *(part for number, path in enumerate(paths) for part in _file(report, path, number)),
     ]
-    if report.notes:
-        body += ["<h2>Notes</h2>", "<ul>", *(f"<li>{_prose(note)}</li>" for note in report.notes), "</ul>"]
-    if report.problems:
-        body += ["<h2>What could not be done</h2>", "<ul>"]
-        body += [*(f"<li>{_prose(str(problem))}</li>" for problem in report.problems), "</ul>"]
+    body += _ends(report)
     title = f"pt2lint: {', '.join(map(shown, paths[:3]))}" if paths else "pt2lint: nothing found"
+    if is_zoo(report):
+        title = f"pt2lint: {len(report.models)} models"
+    style = _tab_rules(report, paths) + (table.STYLE if is_zoo(report) else "")
+    return document(title, style, body)
+
+
+def _ends(report: Report) -> Iterator[str]:
+    """Notes, and what could not be done."""
+    for title, texts in (("Notes", report.notes), ("What could not be done", [*map(str, report.problems)])):
+        if texts:
+            yield f"<h2>{title}</h2><ul>"
+            yield from (f"<li>{_prose(text)}</li>" for text in texts)
+            yield "</ul>"
+
+
+def index(report: Report, pages: Mapping[str, str]) -> str:
+    """The page of a folder: the table of models, whose rows lead to `pages` (name of the model -> link)."""
+    names = {code: page.name for code, page in report.pages.items()}
+    body = [*_count(report), *table.section(report.models, pages, names), *_ends(report)]
+    return document(f"pt2lint: {len(report.models)} models", table.STYLE, body)
+
+
+def document(title: str, style: str, body: Iterable[str]) -> str:
+    """A page, whole in itself; `style` comes on top of what all pages share."""
     head = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}{_tab_rules(report, paths)}</style>\n</head>\n<body>\n"
+        f"<title>{escape(title)}</title>\n<style>{STYLE}{style}</style>\n</head>\n<body>\n"
     )
     return head + "\n".join(body) + "\n</body>\n</html>\n"
+
+
+def is_zoo(report: Report) -> bool:
+    """Whether there are models enough for a table."""
+    return len(report.models) > 1
 
 
 def _paths(report: Report) -> list[str]:
@@ -102,15 +129,23 @@ def _paths(report: Report) -> list[str]:
     return [path for path in dict.fromkeys(named) if path in report.sources]
 
 
-def _head(report: Report) -> Iterator[str]:
+def _count(report: Report) -> Iterator[str]:
     counts = Counter(finding.verdict for finding in report.findings if finding.verdict)
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
     files = f"{report.files} file{'' if report.files == 1 else 's'}"
     count = len(report.findings)
     yield "<h1>pt2lint</h1>"
     yield f"<p>{count} finding{'' if count == 1 else 's'} in {files}{f' ({told})' if told else ''}.</p>"
+
+
+def _head(report: Report) -> Iterator[str]:
+    yield from _count(report)
     if not report.traced:
         yield '<p class="dim">The code was read, not run: with <code>--verify</code> each line shows its graph.</p>'
+        return
+    if is_zoo(report):
+        names = {code: page.name for code, page in report.pages.items()}
+        yield from table.section(report.models, links(report), names)
         return
     after = {one.name: one for one in report.traced_after}
     yield '<div class="table"><table><thead><tr><th>Compiled</th><th>Graphs</th><th>Breaks</th>'
@@ -157,12 +192,44 @@ def _counted(one: Traced) -> str:
 def _views(report: Report, path: str) -> list[tuple[str, Traced | None, bool]]:
     """(title, where the lines landed, whether it is the fixed text) of each way to show a file."""
     views: list[tuple[str, Traced | None, bool]] = [
-        (one.name, one, False) for one in report.traced if path in one.lines or path in one.eager
+        (_joined(names), one, False) for names, one in _alike(report.traced, path)[:VIEWS]
     ]
     if path in report.fixed:
         after = [one for one in report.traced_after if path in one.lines or path in one.eager]
         views += [(f"With the proven fixes: {one.name}", one, True) for one in after]
     return views or [("", None, False)]
+
+
+def _alike(traced: Sequence[Traced], path: str) -> list[tuple[list[str], Traced]]:
+    """The compiled calls that ran the file, those together that did the same with each of its lines."""
+    found: list[tuple[list[str], Traced]] = []
+    by_lines: dict[tuple[Any, ...], list[str]] = {}
+    for one in traced:
+        if path in one.lines or path in one.eager:
+            lines = tuple((line, tuple(graphs)) for line, graphs in sorted(one.lines.get(path, {}).items()))
+            key = (lines, tuple(sorted(one.eager.get(path, ()))))
+            if key in by_lines:
+                by_lines[key].append(one.name)
+            else:
+                found.append((by_lines.setdefault(key, [one.name]), one))
+    return found
+
+
+def _joined(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def links(report: Report) -> dict[str, str]:
+    """Where in the page the rows of models lead: to the way in which the file is shown that is theirs."""
+    found: dict[str, str] = {}
+    targets = report.models_of
+    for number, path in enumerate(_paths(report)):
+        for view, (names, _) in enumerate(_alike(report.traced, path)):
+            for name in names:
+                for target in {part.partition(" (")[0] for part in name.split("; ")}:
+                    model = targets.get(target, target)
+                    found.setdefault(model, f"#f{number}v{view}" if view < VIEWS else f"#f{number}")
+    return found
 
 
 def _tab_rules(report: Report, paths: Sequence[str]) -> str:
@@ -173,7 +240,7 @@ def _tab_rules(report: Report, paths: Sequence[str]) -> str:
 
 
 def _file(report: Report, path: str, number: int) -> Iterator[str]:
-    yield f"<section><h2>{escape(shown(path))}</h2>"
+    yield f'<section id="f{number}"><h2>{escape(shown(path))}</h2>'
     views = _views(report, path)
     if len(views) > 1:
         yield '<div class="tabs">'
@@ -183,7 +250,7 @@ def _file(report: Report, path: str, number: int) -> Iterator[str]:
             yield f'<input type="radio" name="f{number}" id="{id}" class="t{i}"{checked}>'
             yield f'<label for="{id}">{escape(title)}</label>'
     for i, (title, one, fixed) in enumerate(views):
-        yield f'<div class="view v{i}">' if len(views) > 1 else "<div>"
+        yield f'<div class="view v{i}">' if len(views) > 1 else f'<div id="f{number}v0">'
         if one is not None:
             if len(views) == 1:
                 yield f'<p class="dim">{escape(title)}</p>'
@@ -197,7 +264,7 @@ def _legend(one: Traced, path: str) -> str:
     numbers = sorted({number for graphs in one.lines.get(path, {}).values() for number in graphs})
     keys = [
         f'<span class="key g" style="--hue:{_hue(number)}">{_graph(number)}'
-        f"{f' ({one.graphs[number - 1]} operators)' if 0 < number <= len(one.graphs) else ''}</span>"
+        f"{_operators(one.graphs[number - 1]) if 0 < number <= len(one.graphs) else ''}</span>"
         for number in numbers
     ]
     if one.eager.get(path):
@@ -205,12 +272,16 @@ def _legend(one: Traced, path: str) -> str:
     return "".join(keys)
 
 
+def _operators(count: int) -> str:
+    return f" ({count} operator{'' if count == 1 else 's'})"
+
+
 def _graph(number: int) -> str:
     return f"graph {number}" if number else "in a graph"
 
 
 def _hue(number: int) -> int:
-    return HUES[(number - 1) % len(HUES)]
+    return table.HUES[(number - 1) % len(table.HUES)]
 
 
 def _source(report: Report, path: str, one: Traced | None, fixed: bool, number: int | None) -> Iterator[str]:

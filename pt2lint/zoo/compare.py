@@ -25,6 +25,15 @@ class Change:
     worse: tuple[str, ...] = ()
     better: tuple[str, ...] = ()
 
+    @property
+    def word(self) -> str:
+        """What has become of it, in a word."""
+        if self.old is None or self.new is None:
+            return "new" if self.old is None else "gone"
+        if self.worse or self.better:
+            return "worse" if self.worse else "better"
+        return "other" if self.came or self.went else "same"
+
 
 @dataclass(frozen=True)
 class Comparison:

@@ -119,6 +119,28 @@ def test_what_does_not_belong_together_is_refused(zoo: Zoo, tmp_path: Path) -> N
     )
 
 
+def test_the_commands_of_the_page(zoo: Zoo, tmp_path: Path) -> None:
+    folder = zoo.copy(tmp_path)
+    parts(zoo, folder)  # what they keep is there already: nothing has to be run
+    said = [(words, pt2lint(folder, *words[1:])) for words in commands()]
+    assert [(words[1], ran.err) for words, ran in said if ran.status == 2 or ran.err] == []
+    assert {words[1] for words, _ in said} == {"--verify", "merge", "compare"}
+    for words, ran in said:
+        if words[1] == "compare":
+            assert (ran.status, ran.out.splitlines()[-1]) == (0, "2 models: 0 worse, 0 better, 2 the same")
+        elif "--shard" in words:
+            assert "1 of 1 targets" in ran.out or "reused" in ran.out
+    for name in ("all.jsonl", "pt2lint.json", "pt2lint.sarif", "report.html", "compare.html"):
+        assert (folder / name).stat().st_size
+    page = (folder / "report.html").read_text()
+    assert page.count("<tr data-t=") == 2
+    assert 'href="#f0v0"' in page
+    assert pt2lint(folder, "merge", "all.jsonl", "-o", "pages/").err == ""
+    index = (folder / "pages" / "index.html").read_text()
+    assert 'href="models/net.html"' in index
+    assert "torch.where" in (folder / "pages" / "models" / "net.html").read_text()
+
+
 SLOW = """\
 import os
 import time
