@@ -23,7 +23,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pt2lint.finding import Applicability, Edit, Finding, Fix
-from pt2lint.fixes.dead import dead_imports
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -453,6 +452,8 @@ def fix_findings(
         before = {path: result.texts[path] for path in made}
         for path, new in made.items():
             old, text, encoding = before[path]
+            from pt2lint.fixes.dead import dead_imports  # LibCST: proof does without it
+
             dead = dead_imports(path, text, new)
             if dead:
                 try:
