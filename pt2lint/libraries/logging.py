@@ -11,12 +11,20 @@ def said(call: Call) -> Value:
     return NONE if call.name.startswith(("logging.Logger.", "warnings.")) else made_or_unknown(call)
 
 
+WARNS = "warning warn warning_once warn_once error exception critical".split()
+
 LIBRARIES = (
     Library(
         "logging",
         returns={"logging.getLogger": "instance logging.Logger"},
+        roles={"warns": tuple(f"logging.{owner}{name}" for owner in ("", "Logger.") for name in WARNS)},
         otherwise=said,
         measured="matrix/constructs/printing.py",
     ),
-    Library("warnings", otherwise=said, measured="matrix/constructs/printing.py"),
+    Library(
+        "warnings",
+        roles={"warns": ("warnings.warn",)},
+        otherwise=said,
+        measured="matrix/constructs/printing.py",
+    ),
 )

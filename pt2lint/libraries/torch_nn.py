@@ -30,6 +30,11 @@ from pt2lint.static.values import (
 MODULE = "torch.nn.Module"
 RANDOM = "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout RReLU".split()
 PARAMETERS = ("weight", "bias", "running_mean", "running_var", "in_proj_weight", "in_proj_bias")
+WITH_WEIGHTS = (
+    "Linear* Lazy* Bilinear Conv* Embedding* GRU* LSTM* RNN* MultiheadAttention Transformer* BatchNorm* SyncBatchNorm "
+    "GroupNorm LayerNorm RMSNorm PReLU AdaptiveLogSoftmaxWithLoss ParameterList ParameterDict DataParallel "
+    "DistributedDataParallel parallel.*"
+)
 NUMBERS = ("in_features", "out_features", "num_embeddings", "embedding_dim", "num_heads", "padding_idx")
 # Which masks a module compares with a causal one where it is not told: position and keyword of the mask, and of what
 # tells.
@@ -247,6 +252,8 @@ LIBRARY = Library(
             f"{MODULE}.register_{n}" for n in ("forward_hook", "forward_pre_hook", "full_backward_hook")
         ),
         "mode": (f"{MODULE}.training",),
+        "seldom compiled": ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel"),
+        "holds weights": tuple(f"torch.nn.{n}" for n in WITH_WEIGHTS.split()),
         "state of a module": (f"{MODULE}.state_dict",),
     },
     handlers={

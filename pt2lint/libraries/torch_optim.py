@@ -44,6 +44,7 @@ LIBRARY = Library(
     roles={
         "followed": ("torch.optim.*",),
         "state of an optimizer": (GROUP, STATE_OF_ONE),
+        "trains": ("torch.optim.*",),
         "copies": ("torch.optim.swa_utils.AveragedModel",),
     },
     told_by={

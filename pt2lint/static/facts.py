@@ -75,7 +75,7 @@ def _where(old: Op, new: Op) -> dict[str, Any]:
         one = old if old.sure else new
         return {"when": one.when, "rare": one.rare}
     when = tuple(text for text in old.when if text in new.when)
-    return {"when": when, "rare": old.rare if old.rare == new.rare else ""}
+    return {"when": when, "rare": (old.rare or new.rare) if old.rare and new.rare else ""}
 
 
 def with_calls_from_elsewhere(groups: Iterable[Facts]) -> dict[str, Notes]:

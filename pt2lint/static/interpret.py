@@ -160,20 +160,18 @@ class Interpreter:
         called = owner is cls and node in self.at.functions.reached
         called = called or self.at.classes.is_replaced(owner, "forward")
         self.at.notebook.doubt += called
-        seldom = (Guard("", SELDOM),) if self.is_seldom_compiled(cls) else ()
-        self.at.calls.roots.root(self.at.classes.method_value(owner, node, instance), "forward", seldom)
+        # In a package, what no model calls is used beside one; what a script holds is what it runs.
+        beside = cls if "." in cls.module.name else None
+        seldom = (Guard("", SELDOM),) if self.at.classes.is_seldom_compiled(cls) else ()
+        self.at.calls.roots.root(
+            self.at.classes.method_value(owner, node, instance), "forward", seldom, beside
+        )
         self.at.notebook.doubt -= called
         if "__call__" in cls.methods:
             self.at.calls.roots.root(
                 self.at.classes.method_value(cls, cls.methods["__call__"], instance), "__call__", seldom
             )
         self.run_compiled_methods(cls)
-
-    def is_seldom_compiled(self, cls: ClassInfo) -> bool:
-        """Whether its base class says that it runs beside a model: a metric, a transform of data."""
-        own, external, _ = self.at.classes.bases(cls)
-        names = [*external, *(f"{base.module.name}.{base.name}" for base in own)]
-        return any(self.at.models.plays(name, "seldom compiled") for name in names)
 
     def run_compiled_methods(self, cls: ClassInfo) -> None:
         for node in cls.methods.values():

@@ -61,7 +61,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[str, int]:
 def test_one_line_counts_them_and_no_run_fails(capsys: pytest.CaptureFixture[str]) -> None:
     out, status = run(capsys, "m.py")
     assert out.splitlines() == [
-        "Nothing found in 1 file. 3 notes, right but little worth: --notes shows them."
+        "Nothing found in 1 file. 4 notes, right but little worth: --notes shows them."
     ]
     assert status == 0
     assert run(capsys, "--fail-on", "note", "m.py")[1] == 1
@@ -71,20 +71,20 @@ def test_they_are_told_on_request_with_why(capsys: pytest.CaptureFixture[str]) -
     out, status = run(capsys, "--notes", "m.py")
     assert "= note: `verbose` is off by default" in out
     assert "= note: once" in out
-    assert "Found 3 findings" in out
+    assert "Found 4 findings" in out
     assert status == 0
     rows = json.loads(run(capsys, "--format", "json", "m.py")[0])
     assert [(row["code"], row["severity"]) for row in rows] == [
-        ("PTB103", "note"), ("PTB101", "note"), ("PTB183", "note")
+        ("PTR217", "note"), ("PTB103", "note"), ("PTB101", "note"), ("PTB183", "note")
     ]  # fmt: skip
 
 
 def test_settings_override_and_assumptions_switch_on(capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(run(capsys, "--format", "json", "--assume", "verbose=True", "m.py")[0])
-    assert [row["severity"] for row in rows] == ["note", "warning", "note"]
+    assert [row["severity"] for row in rows] == ["note", "note", "warning", "note"]
     Path("pyproject.toml").write_text('[tool.pt2lint]\nseverity = { PTB1 = "error", PTB101 = "note" }\n')
     out, status = run(capsys, "--format", "json", "m.py")
-    assert [row["severity"] for row in json.loads(out)] == ["error", "note", "error"]
+    assert [row["severity"] for row in json.loads(out)] == ["note", "error", "note", "error"]
     assert status == 1
     Path("pyproject.toml").write_text('[tool.pt2lint]\nfail-on = "notes"\n')
     assert main(["m.py"]) == 2

@@ -242,6 +242,8 @@ class Calls:
         if self.at.notebook.listens("call extension", frame) and self.at.names.project.is_extension(name):
             words = {**self.at.types.sorts(args, kwargs, receiver), "name": name}
             self.at.notebook.note(node, "call extension", frame, args=words)
+        if "trains" in entry.roles and frame.region and not self.at.notebook.quiet:
+            self.roots.trains = True
         if "draws" in entry.roles and truth(kwargs.get("training", UNKNOWN)) is not False:
             self.at.notebook.drawn.append((name, frame.module.path, getattr(node, "lineno", 0)))
         if entry.sizes is not None:

@@ -35,6 +35,7 @@ class Classes:
         self.at = at
         self._bases: dict[ClassInfo, tuple[list[ClassInfo], list[str], bool]] = {}
         self._is_module: dict[ClassInfo, bool] = {}
+        self._seldom: dict[ClassInfo, bool] = {}
         self._replaced: dict[ClassInfo, frozenset[str]] = {}
         self.methods: dict[FunctionNode, tuple[Value, str]] = {}
 
@@ -96,6 +97,16 @@ class Classes:
                     if isinstance(value, Ext) and self.at.models.of(value.name).forward is not None:
                         return True
         return False
+
+    def is_seldom_compiled(self, cls: ClassInfo) -> bool:
+        """Whether its base class says that it runs beside a model: a metric, a transform of data."""
+        known = self._seldom.get(cls)
+        if known is None:
+            own, external, _ = self.bases(cls)
+            names = [*external, *(f"{base.module.name}.{base.name}" for base in own)]
+            known = any(self.at.models.plays(name, "seldom compiled") for name in names)
+            self._seldom[cls] = known
+        return known
 
     def is_replaced(self, cls: ClassInfo, name: str) -> bool:
         """Whether a decorator of the class puts another function in the method's place, which does not call it: it

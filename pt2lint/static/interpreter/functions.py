@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Env, Frame, title
+from pt2lint.static.interpreter.guards import SELDOM, Guard
 from pt2lint.static.interpreter.passed import Passed
 from pt2lint.static.interpreter.usage import Usage
 from pt2lint.static.source.modules import Module
@@ -17,6 +18,7 @@ from pt2lint.static.values import (
     UNKNOWN,
     Dict,
     Func,
+    Instance,
     Py,
     Seq,
     Tensor,
@@ -118,6 +120,10 @@ class Functions:
         self._contexts[which] = count + 1
         callee.context = self.at.conditions.guards.entered(which, key, frame)
         callee.parameters = frozenset(env)
+        me = func.bound
+        if region and isinstance(me, Instance) and me is not frame.me and not frame.entry:
+            if me.cls is not None and self.at.classes.is_seldom_compiled(me.cls):
+                callee.guards = (Guard("", SELDOM),)
         if region:
             self.reached.add(definition)
         if not self.at.notebook.quiet:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.values import Instance, Py, Seq, Value, options
+from pt2lint.static.values import Class, Instance, Py, Seq, Value, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 MAX_TOLD = 3
 LONGEST = 72  # characters of one condition
 # What is asked for, what a reader wants to know first before what he wants to know last.
-DTYPE, MODE, OFF, FLAG, ARGUMENT, TYPE, ONCE, RAISES, SELDOM = range(9)
+DTYPE, MODE, OFF, FLAG, ARGUMENT, TYPE, ONCE, RAISES, WARNS, SELDOM, TRAINS, NO_WEIGHTS, NO_TENSOR = range(13)
 RARE = {
     OFF: "off by default",
     ONCE: "once",
     RAISES: "on an error path",
+    WARNS: "where the code warns",
     SELDOM: "in code that is seldom compiled",
+    TRAINS: "in a module that trains another",
+    NO_WEIGHTS: "in a module without weights, which no model calls",
+    NO_TENSOR: "in a module that returns no tensor, which no model calls",
 }
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
@@ -35,10 +39,15 @@ _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 
 class Guard(NamedTuple):
-    """A condition that holds wherever the code runs, in the code's own words ("": not to be told), and its sort."""
+    """A condition that holds wherever the code runs, in the code's own words ("": not to be told), and its sort.
+
+    `about` is, where the test asks for what stays as it is while the code runs (only `__init__` sets it), the object,
+    the test and how it came out: what the same test then finds again is known.
+    """
 
     text: str
     sort: int
+    about: tuple[int, str, bool] | None = None
 
 
 Path = tuple[Guard, ...]
@@ -54,6 +63,17 @@ class Guards:
         self._runs: dict[Any, list[int]] = defaultdict(list)
         self._callers: dict[int, set[tuple[int | None, Path]]] = defaultdict(set)
         self._texts: dict[tuple[ast.expr, bool], str] = {}
+        self._roots: dict[int, Path] = {}  # the compiler's calls, by numbers below zero
+
+    def root(self, guards: Path) -> int:
+        """A new call by the compiler, under what the reader shall know of it."""
+        number = -len(self._roots) - 1
+        self._roots[number] = guards
+        return number
+
+    def say_of(self, root: int, more: Guard) -> None:
+        """What is known of a root once it was run."""
+        self._roots[root] += (more,)
 
     def entered(self, function: Any, key: Any, frame: Frame) -> int:
         """A new context: the frame calls the function, which runs for arguments that `key` names."""
@@ -94,9 +114,21 @@ class Guards:
         if body and frame.region and not self.at.notebook.quiet:
             if not known and fails(body):
                 guards += (Guard("", RAISES),)
+            elif not known and self._warns(body, env, frame):
+                guards += (Guard("", WARNS),)
             elif self._runs_once(test, body, frame):
                 guards += (Guard("", ONCE),)
         return guards
+
+    def _warns(self, body: list[ast.stmt], env: Env, frame: Frame) -> bool:
+        """Whether the statements tell the user that something is not as it should be."""
+        for statement in body:
+            call = statement.value if isinstance(statement, ast.Expr) else None
+            if isinstance(call, ast.Call) and isinstance(call.func, (ast.Name, ast.Attribute)):
+                callee = self.at.expressions.again(call.func, env, frame)
+                if self.at.models.plays(self.at.names.external_name(callee), "warns"):
+                    return True
+        return False
 
     def rest(self, node: ast.If, body: list[ast.stmt], frame: Frame) -> Path:
         """What else is said of the statements of `body` after an `if` that returns: `if self.ready: return`."""
@@ -123,15 +155,34 @@ class Guards:
                 return ()
             return self._told(test, outcome, max(sort for sort in sorts if sort is not None))
         sort = self._sort(test, outcome, env, frame)
-        return () if sort is None else self._told(test, outcome, sort)
+        if sort is None:
+            return ()
+        about = (id(frame.me), dotted(test) or "", outcome) if self._stays(test, frame) else None
+        return self._told(test, outcome, sort, about)
 
-    def _told(self, test: ast.expr, outcome: bool, sort: int) -> Path:
+    def _stays(self, test: ast.expr, frame: Frame) -> bool:
+        """Whether it is an attribute of the object, or a property that reads attributes, which no method but
+        `__init__` sets."""
+        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        if cls is None or not isinstance(test, ast.Attribute) or not _is_name(test.value, "self"):
+            return False
+        found = self.at.classes.find_method(cls, test.attr)
+        names = {test.attr}
+        if found is not None:
+            read = (part for part in ast.walk(found[1]) if isinstance(part, ast.Attribute))
+            names = {part.attr for part in read if _is_name(part.value, "self")}
+        classes = self.at.classes.bases(cls)[0]
+        return all(m.name == "__init__" for name in names for c in classes for m, _ in c.assigned(name))
+
+    def _told(
+        self, test: ast.expr, outcome: bool, sort: int, about: tuple[int, str, bool] | None = None
+    ) -> Path:
         text = self._texts.get((test, outcome))
         if text is None:
             text = self._texts[test, outcome] = ast.unparse(test if outcome else opposite(test))
         if len(text) > LONGEST:
             text = ""
-        return (Guard(text, sort),) if text or sort in RARE else ()
+        return (Guard(text, sort, about),) if text or sort in RARE or about else ()
 
     def _sort(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> int | None:
         """What a test asks about, None where that is nothing that a user sets or gives."""
@@ -174,7 +225,16 @@ class Guards:
             return OFF
         if isinstance(right, ast.Constant) and (right.value is None or isinstance(right.value, (bool, str))):
             return self._given(left, frame) if type(test.ops[0]) in _OPPOSITE else None
+        if isinstance(right, ast.Attribute) and self._is_member(right, env, frame):
+            return self._given(left, frame) if type(test.ops[0]) in _OPPOSITE else None
         return None
+
+    def _is_member(self, place: ast.Attribute, env: Env, frame: Frame) -> bool:
+        """Whether it is one of the members of an enumeration of the project."""
+        owner = self.at.expressions.again(place.value, env, frame)
+        return isinstance(owner, Class) and any(
+            self.at.models.plays(base, "enumeration") for base in self.at.classes.bases(owner.info)[1]
+        )
 
     def _asked(self, test: ast.Call, env: Env, frame: Frame) -> int | None:
         callee = self.at.names.external_name(self.at.expressions.again(test.func, env, frame)) or ""
@@ -233,8 +293,8 @@ class Guards:
         for context, callers in self._callers.items():
             for caller, guards in callers:
                 calls[caller].append((context, guards))
-        held: dict[int | None, Path] = {None: ()}
-        todo: list[int | None] = [None]
+        held: dict[int | None, Path] = {None: ()} | self._roots
+        todo: list[int | None] = [*held]
         while todo:
             caller = todo.pop()
             for context, guards in calls[caller]:
@@ -247,6 +307,23 @@ class Guards:
                 todo.append(context)
         return held
 
+    def callers(self) -> dict[int | None, int]:
+        """Of each context, how many roots lead to it."""
+        calls: dict[int | None, set[int]] = defaultdict(set)
+        for context, callers in self._callers.items():
+            for caller, _ in callers:
+                calls[caller].add(context)
+        marks: dict[int | None, int] = {root: 1 << i for i, root in enumerate([None, *self._roots])}
+        todo: list[int | None] = [*marks]
+        while todo:
+            caller = todo.pop()
+            for context in calls[caller]:
+                new = marks.get(context, 0) | marks[caller]
+                if new != marks.get(context):
+                    marks[context] = new
+                    todo.append(context)
+        return {context: mark.bit_count() for context, mark in marks.items()}
+
 
 def common(a: Path, b: Path) -> Path:
     """What holds on either of two ways."""
@@ -254,9 +331,12 @@ def common(a: Path, b: Path) -> Path:
 
 
 def never(guards: Path) -> bool:
-    """Whether no run meets all of it: a module is in training, and it is not."""
+    """Whether no run meets all of it: a module is in training, and it is not; a flag is set, and it is not."""
     modes = {g.text for g in guards if g.sort == MODE}
-    return any(f"not {text}" in modes for text in modes)
+    known = {g.about for g in guards if g.about is not None}
+    return any(f"not {text}" in modes for text in modes) or any(
+        (me, test, not outcome) in known for me, test, outcome in known
+    )
 
 
 def told(guards: Path) -> tuple[str, ...]:
@@ -269,14 +349,10 @@ def told(guards: Path) -> tuple[str, ...]:
 
 def rare(guards: Path) -> str:
     """Why the code seldom runs; "" if it may run at every call."""
-    for guard in guards:
-        if guard.sort in RARE:
-            return (
-                f"`{guard.text}` is {RARE[guard.sort]}"
-                if guard.sort == OFF and guard.text
-                else RARE[guard.sort]
-            )
-    return ""
+    why = min((guard for guard in guards if guard.sort in RARE), key=lambda guard: guard.sort, default=None)
+    if why is None:
+        return ""
+    return f"`{why.text}` is {RARE[why.sort]}" if why.sort == OFF and why.text else RARE[why.sort]
 
 
 def fails(body: list[ast.stmt]) -> bool:

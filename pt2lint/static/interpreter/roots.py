@@ -6,6 +6,8 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Frame, entry
+from pt2lint.static.interpreter.guards import NO_TENSOR, NO_WEIGHTS, TRAINS, Guard
+from pt2lint.static.interpreter.weights import Weights, is_plain, is_scalar
 from pt2lint.static.source.nodes import unit_of
 from pt2lint.static.values import (
     Class,
@@ -13,6 +15,7 @@ from pt2lint.static.values import (
     Func,
     Instance,
     Partial,
+    Tensor,
     Value,
     Wrapped,
     options,
@@ -29,10 +32,15 @@ class Roots:
         self.at = at
         self.settings: dict[int, tuple[Value, dict[str, str]]] = {}
         self._seen: dict[Any, Value] = {}
+        self.weights = Weights(at)
+        self.trains = False  # the root that runs makes an optimizer
 
-    def root(self, value: Value, name: str | None, guards: Path = ()) -> None:
+    def root(
+        self, value: Value, name: str | None, guards: Path = (), module: ClassInfo | None = None
+    ) -> None:
         """Interpret a callable as Dynamo's entry point, its parameters being what the code says of them; `guards` is
-        what the reader shall know of it."""
+        what the reader shall know of it. `module` is the class whose `forward` it is, where nothing says that it is
+        compiled."""
         if isinstance(value, Wrapped):
             if value.how == "compiled":
                 self.root(value.inner, name)
@@ -52,7 +60,8 @@ class Roots:
         for hear in self.at.events.compiled:
             hear(value, None, None)
         frame = entry(value.module, unit_of(value.node))
-        frame.guards = guards
+        if not self.at.notebook.quiet:
+            frame.context = self.at.conditions.guards.root(guards)
         a = value.node.args
         args = self.at.functions.seeds(value, frame)
         kwargs = {
@@ -71,10 +80,28 @@ class Roots:
         original = self.undecorated(value)
         if not self.at.functions.active:
             self.at.expressions.begin()
-        self.at.calls.apply(value, args, kwargs, value.node, frame)
+        self.trains = False
+        result = self.at.calls.apply(value, args, kwargs, value.node, frame)
+        if module is not None and frame.context is not None:
+            if self.trains:
+                self.at.conditions.guards.say_of(frame.context, Guard("", TRAINS))
+            elif is_plain(result) or (self.gradless(value) and not isinstance(result, Tensor)):
+                self.at.conditions.guards.say_of(frame.context, Guard("", NO_TENSOR))
+            elif not self.weights.of(module) and not is_scalar(result):
+                self.at.conditions.guards.say_of(frame.context, Guard("", NO_WEIGHTS))
         if original is not None:
             # A decorator's wrapper passes on `*args`: the function itself knows its parameters better.
-            self.root(original, name, guards)
+            self.root(original, name, guards, module)
+
+    def gradless(self, value: Func) -> bool:
+        """Whether a decorator says that no gradient is wanted of anything in the function."""
+        frame = Frame(value.module, unit_of(value.node), "")
+        for decorator in getattr(value.node, "decorator_list", ()):
+            callee = decorator.func if isinstance(decorator, ast.Call) else decorator
+            made = self.at.expressions.quietly(callee, value.env or {}, frame)
+            if self.at.models.plays(self.at.names.external_name(made), "without gradients"):
+                return True
+        return False
 
     def undecorated(self, value: Func) -> Func | None:
         """The function that a decorator's wrapper stands for, bound alike."""

@@ -76,6 +76,13 @@ class Subscripts:
         if isinstance(owner, Dict):
             if isinstance(index, Py) and isinstance(index.const, str) and index.const in owner.items:
                 return owner.items[index.const]
+            if (
+                isinstance(index, Py)
+                and isinstance(index.const, str)
+                and owner.items
+                and owner.elem is UNKNOWN
+            ):
+                return UNKNOWN  # nothing in sight has put it there
             everything = join_all([*owner.items.values(), owner.elem]) if owner.items else owner.elem
             return mixed(everything, owner.keywords)
         if isinstance(owner, Instance):

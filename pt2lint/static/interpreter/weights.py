@@ -1,0 +1,123 @@
+"""Whether a module holds weights: what compiling is for. A metric, a transform of data, a matcher holds none."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from pt2lint.static.source.modules import ClassInfo
+from pt2lint.static.source.nodes import walk
+from pt2lint.static.values import UNKNOWN, Dict, Instance, Py, Seq, Tensor, Value, options
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+ADD = ("register_parameter", "add_module", "register_module", "ParameterList", "ParameterDict")
+
+
+class Weights:
+    """`hears` of nothing; asks each class once."""
+
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self._known: dict[ClassInfo, bool] = {}
+
+    def of(self, cls: ClassInfo) -> bool:
+        """Whether an object of the class holds weights, or something of which that cannot be told."""
+        known = self._known.get(cls)
+        if known is None:
+            self._known[cls] = False  # one that holds itself holds what else is in it
+            known = self._known[cls] = self._asked(cls)
+        return known
+
+    def _asked(self, cls: ClassInfo) -> bool:
+        order, external, hazy = self.at.classes.bases(cls)
+        if hazy or not all(self._is_plain_base(base) for base in external):
+            return True
+        called: set[str] = set()
+        for one in order:
+            for method in one.methods.values():
+                for part in walk(method):
+                    if isinstance(part, ast.Attribute) and part.attr in ADD:
+                        return True
+                    if isinstance(part, ast.Name) and part.id in ADD:
+                        return True
+                    if isinstance(part, ast.Call):
+                        called.add(_own(part.func))
+                        if _sets_own(part):
+                            return True
+        state = self.at.objects.state(self.at.objects.instance(cls))
+        return any(self._holds(value, name in called) for name, value in state.items())
+
+    def _is_plain_base(self, base: str) -> bool:
+        entry = self.at.models.of(base)
+        if "module base" in entry.roles or not self.at.models.makes_modules(base):
+            return True
+        return entry.forward is not None and "holds weights" not in entry.roles
+
+    def _holds(self, value: Value, called: bool, depth: int = 0) -> bool:
+        for o in options(value):
+            if o is UNKNOWN or (isinstance(o, Py) and o.type == "object"):
+                if called:
+                    return True  # `self.model(x)`, whatever it was given as
+            elif isinstance(o, Tensor):
+                if o.origin is not None and "Parameter`" in o.origin[2]:
+                    return True
+            elif isinstance(o, Instance):
+                if o.cls is not None:
+                    if self.at.classes.is_module(o.cls) and self.of(o.cls):
+                        return True
+                elif o.external and self.has_weights(o.external, called):
+                    return True
+            elif isinstance(o, (Seq, Dict)) and depth < 3:
+                inner = [*(o.elts or ())] if isinstance(o, Seq) else [*o.items.values()]
+                if any(self._holds(each, False, depth + 1) for each in [*inner, o.elem]):
+                    return True
+                if isinstance(o, Seq) and o.elts is None and o.elem is UNKNOWN and called:
+                    return True
+        return False
+
+    def has_weights(self, external: str, called: bool) -> bool:
+        """Whether a module of a library holds weights; one of which nothing is known may, where it is called."""
+        entry = self.at.models.of(external)
+        if entry.forward is None:
+            return called
+        return "holds weights" in entry.roles
+
+
+def _own(callee: ast.expr) -> str:
+    """`self.NAME(...)`, `self.NAME.method(...)`"""
+    while isinstance(callee, ast.Attribute):
+        if isinstance(callee.value, ast.Name) and callee.value.id == "self":
+            return callee.attr
+        callee = callee.value
+    return ""
+
+
+def _sets_own(call: ast.Call) -> bool:
+    """`setattr(self, ...)`"""
+    names = [part.id for part in (call.func, *call.args[:1]) if isinstance(part, ast.Name)]
+    return names == ["setattr", "self"]
+
+
+def is_scalar(value: Value, depth: int = 0) -> bool:
+    """Whether it is a tensor of no dimensions, as a loss is, or holds one, or nothing is known of it."""
+    return any(
+        (isinstance(o, Tensor) and o.ndim == 0)
+        or (isinstance(o, Seq) and depth < 3 and any(is_scalar(e, depth + 1) for e in o.elts or [o.elem]))
+        or (isinstance(o, Dict) and depth < 3 and any(is_scalar(e, depth + 1) for e in o.items.values()))
+        for o in options(value)
+    )
+
+
+def is_plain(value: Value, depth: int = 0) -> bool:
+    """Whether it is made of numbers and texts of Python, and holds no tensor."""
+    if isinstance(value, Py):
+        return value.type in ("int", "float", "bool", "str")
+    if isinstance(value, Seq):
+        inside = value.elts if value.elts is not None else [value.elem]
+        return depth < 3 and bool(inside) and all(is_plain(each, depth + 1) for each in inside)
+    if isinstance(value, Dict):
+        inside = [*value.items.values()] or [value.elem]
+        return depth < 3 and all(is_plain(each, depth + 1) for each in inside)
+    return False

@@ -1,0 +1,223 @@
+"""What makes a note of a finding that is right: who runs the code, and when."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pt2lint.static.engine import lint
+
+HEAD = """
+import enum
+import logging
+import warnings
+import torch
+from torch import nn
+logger = logging.getLogger(__name__)
+"""
+NO_TENSOR = "in a module that returns no tensor, which no model calls"
+WARNS = "where the code warns"
+
+
+def notes(tmp_path: Path, code: str, only: str = "PTB103") -> list[str]:
+    """Why each sure finding with the code is a note, "" where it is none."""
+    path = tmp_path / "package" / "m.py"
+    path.parent.mkdir(exist_ok=True)
+    (path.parent / "__init__.py").touch()
+    path.write_text(HEAD + code)
+    return [f.note for f in lint([str(path)]).findings if f.code == only]
+
+
+FORWARD = """
+class M(nn.Module):
+    def __init__(self, scale, inner=None):
+        super().__init__()
+        {init}
+
+    def forward(self, x: torch.Tensor):
+        return {result}
+"""
+ITEM = "x * x.sum().item()"
+WEIGHTLESS = "in a module without weights, which no model calls"
+
+
+@pytest.mark.parametrize(
+    ("init", "result", "note"),
+    [
+        ("self.scale = scale", ITEM, WEIGHTLESS),
+        ("self.act = nn.ReLU()", f"self.act({ITEM})", WEIGHTLESS),
+        ("self.register_buffer('kept', torch.ones(2))", ITEM, WEIGHTLESS),
+        ("self.weight = nn.Parameter(torch.ones(2))", ITEM, ""),
+        ("self.layer = nn.Linear(2, 2)", ITEM, ""),
+        ("self.layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(3)])", ITEM, ""),
+        ("self.layers = nn.Sequential(nn.ReLU(), nn.Conv2d(2, 2, 1))", ITEM, ""),
+        ("self.register_parameter('w', None)", ITEM, ""),
+        # what it is given and calls may be a model
+        ("self.inner = inner", f"self.inner({ITEM})", ""),
+        # a loss
+        ("self.scale = scale", f"({ITEM}).mean()", ""),
+        ("self.scale = scale", f"(({ITEM}).mean(), x)", ""),
+        # a forward that returns plain numbers
+        (
+            "self.layer = nn.Linear(2, 2)",
+            "x.sum().item()",
+            "in a module that returns no tensor, which no model calls",
+        ),
+        (
+            "self.layer = nn.Linear(2, 2)",
+            "{'loss': x.sum().item()}",
+            "in a module that returns no tensor, which no model calls",
+        ),
+    ],
+)
+def test_who_runs_a_module_decides(tmp_path: Path, init: str, result: str, note: str) -> None:
+    code = FORWARD.format(init=init, result=result)
+    assert notes(tmp_path, code) == [note]
+    script = tmp_path / "script.py"
+    script.write_text(HEAD + code)
+    assert [f.note for f in lint([str(script)]).findings] == [""]  # what a script holds is what it runs
+    # What a model calls, or the project compiles, is compiled.
+    if "inner" not in init:
+        model = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part, self.out = M(1), nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        self.part(x)
+        return self.out(x)
+"""
+        assert notes(tmp_path, code + model) == [""]
+    assert notes(tmp_path, code + "\nfast = torch.compile(M(1))\n") == [""]
+
+
+@pytest.mark.parametrize(
+    ("body", "note"),
+    [
+        ("if x.shape[0] > 3:\n            warnings.warn('too long')", WARNS),
+        (
+            "if x.shape[0] > 3:\n            logger.warning('too long')\n            x.sum().item()",
+            "where the code warns",
+        ),
+        ("warnings.warn('at every call')", ""),
+        ("if x.shape[0] > 3:\n            logger.info('long')", ""),
+    ],
+)
+def test_a_branch_that_warns_is_not_what_runs(tmp_path: Path, body: str, note: str) -> None:
+    code = f"""
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        {body}
+        return self.layer(x)
+"""
+    assert set(notes(tmp_path, code, "PTB102")) == {note}
+
+
+def test_what_a_caller_found_of_the_object_holds(tmp_path: Path) -> None:
+    code = """
+class Kind(enum.Enum):
+    A = 1
+    B = 2
+
+class M(nn.Module):
+    def __init__(self, fixed: bool, changing: bool, kind):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        self.fixed, self.changing, self.kind = fixed, changing, kind
+
+    @property
+    def read(self):
+        return not self.fixed
+
+    def change(self):
+        self.changing = True
+
+    def helper(self, x):
+        if not self.fixed:
+            return x.sum().item()
+        if not self.read:
+            return x.min().item()
+        if not self.changing:
+            return x.max().item()
+
+    def forward(self, x: torch.Tensor):
+        if self.kind == Kind.A:
+            x.mean().item()
+        if self.fixed and self.changing and self.read:
+            self.helper(x)
+        return self.layer(x)
+"""
+    path = tmp_path / "m.py"
+    path.write_text(HEAD + code)
+    found = [(f.when, f.line) for f in lint([str(path)]).findings if f.code == "PTB103"]
+    lines = path.read_text().splitlines()
+    assert [(when, lines[line - 1].strip()) for when, line in found] == [
+        (("self.fixed", "self.changing", "self.read"), "return x.max().item()"),
+        (("self.kind == Kind.A",), "x.mean().item()"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "note"),
+    [
+        # an explainer: it trains what it is given
+        (
+            """
+class Explainer(nn.Module):
+    def forward(self, model, x: torch.Tensor):
+        self.mask = nn.Parameter(torch.ones(2))
+        optimizer = torch.optim.Adam([self.mask])
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = model(x * self.mask).sum()
+            optimizer.step()
+        return loss * x.sum().item()
+""",
+            "in a module that trains another",
+        ),
+        # post-processing: no gradient, and no tensor comes out
+        (
+            """
+class Boxes(nn.Module):
+    @torch.no_grad()
+    def forward(self, x: torch.Tensor):
+        self.layer = nn.Linear(2, 2)
+        return [{"score": each, "count": x.sum().item()} for each in x]
+""",
+            NO_TENSOR,
+        ),
+        (
+            """
+class Parallel(nn.DataParallel):
+    def forward(self, x: torch.Tensor):
+        return self.module(x * x.sum().item())
+""",
+            "in code that is seldom compiled",
+        ),
+    ],
+)
+def test_code_that_nobody_compiles(tmp_path: Path, code: str, note: str) -> None:
+    assert notes(tmp_path, code) == [note]
+
+
+def test_a_key_that_nothing_has_set_holds_what_nobody_knows(tmp_path: Path) -> None:
+    code = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, data: dict, i: torch.Tensor):
+        data = {"sizes": [1, 2]}
+        return self.layer(data["scale"][i]) + data["sizes"][i]
+"""
+    path = tmp_path / "m.py"
+    path.write_text(HEAD + code)
+    [found] = lint([str(path)]).findings
+    assert (found.code, found.column) == ("PTB106", 61)
