@@ -129,7 +129,10 @@ def replacement(
     under an `if` of what stays in Python."""
     indent = function.module.default_indent
     if static:
-        lines = [f"if {' and '.join(static)}:", *(indent + one for text in lines for one in text.split("\n"))]
+        lines = [
+            f"if {' and '.join(static)}:",
+            *(one and indent + one for text in lines for one in text.split("\n")),
+        ]
     made = statements(function, lines)
     above = list(node.leading_lines)
     place = block_of(function, node)

@@ -67,7 +67,7 @@ def read_condition(function: FunctionCode, test: cst.BaseExpression, kind: Kind)
     if len(texts) > 1 and any(costly(function, part, kind) for part in dynamic[1:]):
         return Refusal("a later part of an `and` of tensors may not be computed where the first is false")
     return Condition(
-        text,
+        bare(text),
         tuple(source(function, part) for part in static),
         negated,
         reader.exact and len(texts) == 1 and not static,
@@ -138,9 +138,7 @@ class _Reader:
             inside = node.expression
             if isinstance(inside, cst.UnaryOperation) and isinstance(inside.operator, cst.Not):
                 return self.truth(inside.expression)
-            text, imports = opposite(self.function, self.truth(inside))
-            self.imports += [edit for edit in imports if edit not in self.imports]
-            return text
+            return opposite(self.truth(inside))
         if isinstance(node, cst.BooleanOperation):
             for side in (node.left, node.right):
                 if not _is_tensor(self.function, side, self.kind):
@@ -245,24 +243,20 @@ def _is_bool(node: cst.BaseExpression, kind: Kind) -> bool:
         return True
     if not isinstance(node, cst.Call) or callee(node) not in ("any", "all"):
         return False
-    asked = [arg.value for arg in node.args[:1]]
-    if isinstance(node.func, cst.Attribute) and kind(node.func.value).startswith("tensor"):
-        asked = [node.func.value]
-    return bool(asked) and _is_bool(asked[0], kind)
+    asked = [node.func.value] if isinstance(node.func, cst.Attribute) else []
+    return any(_is_bool(one, kind) for one in (*asked, *(arg.value for arg in node.args[:1])))
 
 
-def opposite(function: FunctionCode, text: str) -> tuple[str, tuple[Edit, ...]]:
-    """The tensor that is true where the tensor `text` is not, and the imports it needs.
+def opposite(text: str) -> str:
+    """The bool tensor that is true where the one that `text` gives is not.
 
     Of comparisons only `==` and `!=` are turned round: of NaN, `not a < b` and `a >= b` say different things.
     """
     node = cst.parse_expression(text)
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.BitInvert):
+        return bare(cst.Module([]).code_for_node(node.expression))
     if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
         (one,) = node.comparisons
-        if isinstance(one.operator, cst.NotEqual) and isinstance(one.comparator, cst.Integer):
-            if one.comparator.value == "0" and node.lpar:  # the truth of a tensor of numbers
-                name, imports = torch_name(function, "torch.logical_not")
-                return f"{name}({bare(cst.Module([]).code_for_node(node.left))})", imports
         space = cst.SimpleWhitespace(" ")
         turned: cst.BaseCompOp | None = None
         if isinstance(one.operator, cst.Equal):
@@ -271,16 +265,21 @@ def opposite(function: FunctionCode, text: str) -> tuple[str, tuple[Edit, ...]]:
             turned = cst.Equal(space, space)
         if turned is not None:
             made = node.with_changes(comparisons=[one.with_changes(operator=turned)])
-            return cst.Module([]).code_for_node(made), ()
-    return f"~{_operand(text, '~')}", ()
+            return cst.Module([]).code_for_node(made)
+    return f"~{_operand(text, '~')}"
 
 
 def bare(text: str) -> str:
     """The expression without parentheses around all of it."""
     node = cst.parse_expression(text)
-    if not node.lpar or "\n" in text:
+    if not node.lpar:
         return text
-    return cst.Module([]).code_for_node(node.with_changes(lpar=(), rpar=()))
+    inner = cst.Module([]).code_for_node(node.with_changes(lpar=(), rpar=()))
+    try:
+        cst.parse_expression(inner)
+    except cst.ParserSyntaxError:  # they hold lines together
+        return text
+    return inner
 
 
 def is_scalar(function: FunctionCode, node: cst.BaseExpression, depth: int = 4) -> bool:

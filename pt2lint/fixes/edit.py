@@ -476,7 +476,8 @@ def fix_findings(
         if changed:
             now = {path: new for path, (_, new, _) in result.texts.items()}
             again = [*relint(now)]
-            for path in [path for path in made if (more := _more(findings, again, path))]:
+            grown = {path: more for path in made if (more := _more(findings, again, path))}
+            for path, more in grown.items():
                 culprits = _bringing_more(path, before[path], findings, taken, relint)
                 bad.update(_what_it_does(finding) for finding, _ in culprits)
                 for finding, _ in culprits:

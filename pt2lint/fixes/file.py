@@ -103,11 +103,11 @@ class File:
 
     @cached_property
     def starts(self) -> bool:
-        """Whether a program starts here, or compiles: a module of a package that compiles is a library's, and what
-        holds for the whole process is for those to say who use it."""
-        return self.is_script or (
-            self.compiles and not (Path(self.path).absolute().parent / "__init__.py").exists()
-        )
+        """Whether a program starts here, or compiles. A module of a package that does one of both is a library's, its
+        `__main__` a demonstration: what holds for the whole process is for those to say who use it."""
+        if (Path(self.path).absolute().parent / "__init__.py").exists():
+            return self.is_script and self.compiles
+        return self.is_script or self.compiles
 
     @cached_property
     def after_imports(self) -> int:

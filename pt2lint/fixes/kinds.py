@@ -109,6 +109,8 @@ def guess(function: FunctionCode) -> Kind:
             return "unknown"  # its parts are asked one by one
         if told not in ("unknown", "tensor"):
             return told
+        if _holds_array(function, node):
+            return "unknown"  # in eager mode it is no tensor
         word = from_text(node)
         if told == "tensor":
             return word if word.startswith("tensor") else told
@@ -194,6 +196,10 @@ def told(function: FunctionCode, node: cst.CSTNode) -> str:
         return ""  # made by a repair: it stands nowhere
 
 
+def _holds_array(function: FunctionCode, node: cst.CSTNode) -> bool:
+    return any(one.startswith("array") for one in told(function, node).split(" | "))
+
+
 def from_interpreter(function: FunctionCode, node: cst.CSTNode) -> str:
     """The interpreter's word for an expression in the words of repairs; "unknown" where it is not sure."""
     word = told(function, node)
@@ -236,6 +242,12 @@ def may_be_none(function: FunctionCode, name: str, at: cst.CSTNode) -> bool:
         inner = outer
     end = function.range(at)[2:]
     for use in uses(inner):
+        if use.name == name and use.binds and function.range(use.node)[:2] < function.range(at)[:2]:
+            target = function.parent(use.node)
+            assign = function.parent(target) if isinstance(target, cst.AssignTarget) else target
+            value = getattr(assign, "value", None)
+            if isinstance(value, cst.Name) and value.value == "None":
+                return True
         if use.name == name and not use.binds and function.range(use.node)[:2] >= end:
             if "none" in told(function, use.node).split(" | "):
                 return True

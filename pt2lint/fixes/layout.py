@@ -84,6 +84,20 @@ def _marks(text: str) -> list[tuple[int, int, str]]:
     return marks[1:-1]
 
 
+def _texts(text: str) -> list[int]:
+    """Where each of several texts begins; nothing where there is anything else."""
+    starts, inside = [], 0
+    for token in _tokens(f"({text})")[1:]:
+        if not inside and token.type in (tokenize.STRING, *_FSTRING):
+            starts.append(token.start[1] - 1)
+        elif (
+            not inside and token.type in (tokenize.NAME, tokenize.NUMBER, tokenize.OP) and token.string != ")"
+        ):
+            return []
+        inside += (token.type in _FSTRING) - (token.type in _FSTRING_END)
+    return starts
+
+
 def _pairs(text: str) -> list[tuple[int, int]]:
     """The offsets of the outermost brackets that hold something, with their closing ones."""
     found, start = [], 0
@@ -98,6 +112,9 @@ def _pairs(text: str) -> list[tuple[int, int]]:
 def _split(text: str, indent: str, limit: int, step: str) -> list[str]:
     if len(indent) + len(text) <= limit:
         return [indent + text]
+    starts = _texts(text.removesuffix(","))
+    if len(starts) > 1:  # texts that stand one after the other
+        return [indent + text[a:b].strip() for a, b in itertools.pairwise([*starts, len(text)])]
     head = text.removesuffix(":")
     pairs = _pairs(head if text.endswith(":") else text)
     for start, end in reversed(pairs):

@@ -149,6 +149,8 @@ def draws(function: FunctionCode, *nodes: cst.CSTNode) -> bool | None:
             known, name = qualified(function, node.func), callee(node)
             if name.rstrip("_") in RANDOM and (known is None or known.startswith("torch.")):
                 found.add(True)
+            elif known is not None and known.split(".")[0] not in ("torch", "math"):
+                found.add(None)
             elif known is None and (name not in CHEAP | CONVERSIONS or isinstance(node.func, cst.Name)):
                 found.add(None if name not in ("len", "float", "int", "bool") else False)
 

@@ -356,7 +356,9 @@ def test_a_setting_is_made_where_the_program_starts(tmp_path: Path, start: str) 
         ("x.sum() == 0", "torch._assert_async(x.sum() != 0, 'no')"),
         ("(x[:, 1] - x[:, 0] <= 0).any()", "torch._assert_async(~(x[:, 1] - x[:, 0] <= 0).any(), 'no')"),
         ("x.sum() < 0", "torch._assert_async(~(x.sum() < 0), 'no')"),
-        ("x.sum()", "torch._assert_async(torch.logical_not(x.sum()), 'no')"),
+        ("x.sum()", "torch._assert_async(x.sum() == 0, 'no')"),
+        ("not x.sum() > 0 and self.training", "torch._assert_async(x.sum() > 0, 'no')"),
+        ("self.training and not (x > 0).all()", "torch._assert_async((x > 0).all(), 'no')"),
         ("not x.sum()", "torch._assert_async(x.sum() != 0, 'no')"),
         ("x.sum() < 0 or x.isnan().any()", "torch._assert_async(~((x.sum() < 0) | x.isnan().any()), 'no')"),
         ("-1 < x.sum() < 0", "torch._assert_async(~((-1 < x.sum()) & (x.sum() < 0)), 'no')"),
@@ -656,3 +658,100 @@ class M(torch.nn.Module):
     assert new.count("torch.where") == 3
     for one, other in zip(run(new)["M"]()(*given), run(text)["M"]()(*again), strict=True):
         assert torch.allclose(one, other)
+
+
+def test_texts_and_brackets_stand_as_a_formatter_has_them(tmp_path: Path) -> None:
+    text = """import warnings
+
+import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        if self.training:
+            warnings.warn("something that is long enough to go on "
+                          "below", stacklevel=2)
+        if not (x > 0).all() and self.training:
+            raise ValueError("a message that is so long that it takes two lines of the file, "
+                             "the first of which is full")
+        if (x > 1).any():
+            raise ValueError("short "
+                             "one")
+        return x
+"""
+    new = fixed(tmp_path, text)
+    assert (
+        """            _warnings_warn_while_tracing("something that is long enough to go on "
+                                         "below", stacklevel=2)
+"""
+        in new
+    )
+    assert (
+        """        if self.training:
+            torch._assert_async(
+                (x > 0).all(),
+                "a message that is so long that it takes two lines of the file, "
+                "the first of which is full",
+            )
+        torch._assert_async(~(x > 1).any(), "short one")
+"""
+        in new
+    )
+
+
+def test_what_a_side_calls_elsewhere_or_holds_as_none_is_not_written_untried(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(
+        "def warn(text):\n    print(text)\n\n\ndef sort(x):\n    return x, x\n"
+    )
+    text = """from typing import Optional
+
+import torch
+from tools import sort, warn
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        perm: Optional[torch.Tensor] = None
+        if (x[1:] < x[:-1]).any():
+            x, perm = sort(x)
+        if x.sum() > 0:
+            warn("high")
+            y = torch.zeros_like(x)
+        else:
+            y = x / x.max()
+        count = 6 if x.max() < 0.3 else 20
+        other = 1
+        if x.max() > 4:
+            other = 2
+        return y.expand(count, other, -1), perm
+"""
+    assert fixed(tmp_path, text) == text
+
+
+def test_a_shortcut_around_a_mask_is_seen_through(tmp_path: Path) -> None:
+    text = """import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        x = x + 1
+        mask = x > 0
+        if not mask.all():
+            x[~mask] = 0
+        if x.sum() > 3:
+            x[x > 2] = 1
+        return x
+"""
+    new = fixed(tmp_path, text)
+    assert "\n        x[~mask] = 0\n        x[(x > 2) & (x.sum() > 3)] = 1\n" in new
+
+
+def test_demonstrations_in_a_library_set_nothing(tmp_path: Path) -> None:
+    (tmp_path / "__init__.py").write_text("")
+    text = "import torch\n" + READS.format(module="torch.nn.Module")
+    for start, made in (
+        (START, 0),
+        ("\n\nf = torch.compile(M())\n", 0),
+        (START + "    torch.compile(M())\n", 1),
+    ):
+        assert fixed(tmp_path, text + start).count("torch._dynamo.config") == made

@@ -10,7 +10,7 @@ import libcst as cst
 from pt2lint.finding import ONCE_PROVEN
 from pt2lint.fixes.arms import Refuse, elements, ordered, read_arms, replacement, under_static
 from pt2lint.fixes.condition import read_condition
-from pt2lint.fixes.kinds import Kind, guess, told, words
+from pt2lint.fixes.kinds import Kind, guess, may_be_none, told, words
 from pt2lint.fixes.purity import callee, draws, effect, number
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -253,6 +253,9 @@ def _cond_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaire
     for name in {*outs, *operands}:
         if not _surely_tensor(function, name, kind):
             return Refusal(f"`{name}` is not known to be a tensor")
+    for name in operands:
+        if may_be_none(function, name, arms.taken[0]):
+            return Refusal(f"`{name}` may be None")
     values = [[one] for one in arms.values or ()] or [[], []]
     warning = _unsure(function, kind, [*arms.then, *values[0]], [*arms.orelse, *values[1]])
     torch, imports = torch_name(function, "torch.cond")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
-from pt2lint.fixes.condition import bare, opposite, read_condition
+from pt2lint.fixes.condition import opposite, read_condition
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee
@@ -64,16 +64,15 @@ def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = No
     error = raised.exc.func if isinstance(raised.exc, cst.Call) else raised.exc
     arguments = raised.exc.args if isinstance(raised.exc, cst.Call) else ()
     imports = list(condition.imports)
-    holds = bare(condition.text)
+    holds = condition.text
     if not condition.negated:
-        holds, added = opposite(function, condition.text)
-        imports += added
+        holds = opposite(holds)
     value = arguments[0].value if arguments else None
     if not (value is None or _is_text(value)):
         return Refusal("the message is not written out")
     mark = file_of(function).quote
     message = _message(function, value, kind) if value is not None else mark + source(function, error) + mark
-    if source(function, error) == "AssertionError" and not message.startswith(("f", "F", "(")):
+    if source(function, error) == "AssertionError" and not message.startswith(("f", "F")):
         text = f"assert {holds}, {message}"
         says = "as an `assert`, which Dynamo keeps in the graph; compiled, a failure raises RuntimeError."
     else:
@@ -140,6 +139,9 @@ def check_in_graph(function: FunctionCode, node: cst.Call) -> Repaired:
     )
 
 
+ROOM = 24  # characters of a line that are left for what stands around a message
+
+
 def _is_text(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.SimpleString | cst.FormattedString | cst.ConcatenatedString)
 
@@ -148,7 +150,12 @@ def _message(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> st
     """The message as a constant, or as an f-string of what is known without a tensor's values; values of
     tensors and of what is not known become an ellipsis."""
     if isinstance(node, cst.ConcatenatedString):
-        return f"({' '.join(_message(function, part, kind) for part in _parts(node))})"
+        texts = [_message(function, part, kind) for part in _parts(node)]
+        mark = texts[0][0]
+        joined = mark + "".join(text[1:-1] for text in texts) + mark
+        alike = all(text[0] == mark == text[-1] and text[:3] != mark * 3 for text in texts)
+        short = len(joined) < file_of(function).line_length - ROOM
+        return joined if alike and mark in "'\"" and short else " ".join(texts)
     if isinstance(node, cst.SimpleString | cst.FormattedString):
         node = node.with_changes(lpar=(), rpar=())  # the call has parentheses of its own
     if not isinstance(node, cst.FormattedString):
@@ -242,10 +249,9 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
     if condition.static:
         return Refusal("the assertion is part tensor, part plain Python")
     imports = list(condition.imports)
-    holds = bare(condition.text)
+    holds = condition.text
     if condition.negated:
-        holds, added = opposite(function, condition.text)
-        imports += added
+        holds = opposite(holds)
     if _constant(node.msg):
         tail = f", {source(function, node.msg)}" if node.msg is not None else ""
         new = cst.ensure_type(line(f"assert {holds}{tail}").body[0], cst.Assert)

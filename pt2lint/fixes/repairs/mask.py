@@ -135,7 +135,9 @@ def reduce_where(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = 
     elif name == "prod":
         text = f"{where}({m}, {x}, 1).prod()"
     elif name == "mean":
-        text = f"({where}({m}, {x}, 0).sum() / {in_parentheses(m)}.sum())"
+        text = f"{where}({m}, {x}, 0).sum() / {in_parentheses(m)}.sum()"
+        if not isinstance(function.parent(call), cst.Assign | cst.Return | cst.Arg):
+            text = f"({text})"
     else:
         join, imports = torch_name(function, "torch.logical_and" if name == "any" else "torch.logical_or")
         off, more = torch_name(function, "torch.logical_not")

@@ -185,11 +185,30 @@ def log_while_tracing(function: FunctionCode, node: cst.Call, kind: Kind | None 
         f"def {helper}({given}):\n{indent}{spelled}({passed})\n{after}"
     )
     defined = () if helper in function.functions else (Edit(function.path, at, 1, at, 1, text),)
-    edits = (*imports, *defined, *rewrite(function, {node.func: cst.Name(helper)}))
+    edits = (
+        *imports,
+        *defined,
+        *rewrite(function, {node.func: cst.Name(helper)}),
+        *_aligned(function, node, helper),
+    )
     return fix(
         "Log while Dynamo traces: the message comes once for each compilation. In eager mode nothing changes.",
         edits,
     )
+
+
+def _aligned(function: FunctionCode, node: cst.Call, name: str) -> list[Edit]:
+    """The edits that keep lines below the opening bracket there, where the call has another name."""
+    first, _, last, _ = function.range(node)
+    column = function.range(node.func)[3] + 1  # after the bracket
+    shift = len(name) - len(source(function, node.func))
+    lines = function.text.split("\n")
+    below = [(at, lines[at - function.first_line]) for at in range(first + 1, last + 1)]
+    starts = [len(text) - len(text.lstrip(" ")) + 1 for _, text in below]
+    fits = all(len(text) + shift <= file_of(function).line_length for _, text in below)
+    if not below or shift <= 0 or not fits or any(start < column for start in starts):
+        return []
+    return [Edit(function.path, at, column, at, column, " " * shift) for at, _ in below]
 
 
 # Methods of the standard library's loggers, which count frames; what others are called, nobody knows to.
@@ -286,7 +305,15 @@ def keep_logging(function: FunctionCode, node: cst.Call, kind: Kind | None = Non
 
 
 def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
-    """`if not torch.compiler.is_compiling():` around the call: compiled code then does without it."""
+    """`if not torch.compiler.is_compiling():` around the call: compiled code then does without it.
+
+    Refused for what sets how warnings are shown: that is for what comes after it.
+    """
+    if any(
+        name is not None and name.startswith("warnings.") and name != "warnings.warn"
+        for name in _heard(function, node)
+    ):
+        return Refusal("it sets how later warnings are shown")
     statement = statement_of(function, node)
     if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
         return Refusal("the call shares its line")

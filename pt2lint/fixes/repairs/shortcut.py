@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.condition import is_scalar, read_condition
+from pt2lint.fixes.condition import Condition, bare, is_scalar, joined, opposite, read_condition
 from pt2lint.fixes.edit import SHORTCUT
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect, number
@@ -123,7 +123,7 @@ def _without(
 
 def mask_assignment(function: FunctionCode, node: cst.If, kind: Kind | None = None) -> Repaired:
     """`if bad.any(): x[bad] = 0` as `x[bad] = 0`, and `if test: x[mask] = 0` as
-    `x[torch.logical_and(mask, test)] = 0`.
+    `x[mask & test] = 0`.
 
     Refused where there is an `else`, the body does more, the value is not a number, or the test may have more
     than one element. Unsafe: the mask must be a tensor of bools; the tensor is written to also where nothing
@@ -157,7 +157,7 @@ def mask_assignment(function: FunctionCode, node: cst.If, kind: Kind | None = No
         return condition
     m = source(function, mask)
     imports = list(condition.imports)
-    if condition.text in (f"{m}.any()", f"({m}).any()", *_any_of(function, m)) and not condition.negated:
+    if _asks_the_mask(function, condition, m):
         text = m
     else:
         asked = [one for one in _tests(node.test) if source(function, one) not in condition.static]
@@ -165,10 +165,8 @@ def mask_assignment(function: FunctionCode, node: cst.If, kind: Kind | None = No
             return Refusal("the test may have more than one element")
         holds = condition.text
         if condition.negated:
-            name, added = torch_name(function, "torch.logical_not")
-            holds, imports = f"{name}({holds})", [*imports, *added]
-        name, added = torch_name(function, "torch.logical_and")
-        text, imports = f"{name}({m}, {holds})", [*imports, *added]
+            holds = opposite(holds)
+        text = joined([m, holds], "&")
     made = replaced(only, {mask: cst.parse_expression(text)})
     assert isinstance(made, cst.SimpleStatementLine)
     if condition.static:
@@ -185,9 +183,14 @@ def mask_assignment(function: FunctionCode, node: cst.If, kind: Kind | None = No
     )
 
 
-def _any_of(function: FunctionCode, mask: str) -> tuple[str, ...]:
-    name, _ = torch_name(function, "torch.any")
-    return (f"{name}({mask})",)
+def _asks_the_mask(function: FunctionCode, condition: Condition, mask: str) -> bool:
+    """Whether the test is whether the mask sets anything: `m.any()` for `m`, `not m.all()` for `~m`."""
+    name, _ = torch_name(function, "torch.all" if condition.negated else "torch.any")
+    asked = bare(mask.removeprefix("~")) if condition.negated else mask
+    if condition.negated and not mask.startswith("~"):
+        return False
+    last = name.rpartition(".")[2]
+    return condition.text in (f"{asked}.{last}()", f"({asked}).{last}()", f"{name}({asked})")
 
 
 def _tests(test: cst.BaseExpression) -> list[cst.BaseExpression]:

@@ -84,6 +84,8 @@ def _where_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Re
 
 
 def _check_values(function: FunctionCode, values: Sequence[cst.BaseExpression], kind: Kind) -> None:
+    if len(values) > 1 and all(kind(value) == "int" for value in values):
+        raise Refuse("it gives a whole number, which may be a size or an index")
     for value in values:
         reason = effect(value) or costly(function, value, kind)
         if reason:
@@ -255,6 +257,8 @@ class _WhereWriter:
                 raise Refuse(f"`{name}` may be unbound on one side")
             if not in_both and may_be_none(self.function, name, self.taken[0]):
                 raise Refuse(f"`{name}` may be None on one side")
+            if all(self.kind(value) == "int" for one, value in (*then, *orelse) if one == name):
+                raise Refuse(f"`{name}` is a whole number, which may be a size or an index")
         self.names = outs
         self.values = [value for _, value in [*then, *orelse]]
         self.assumed = not all(self.safe(name, then, orelse) for name in outs)
