@@ -223,6 +223,74 @@ def run(params):
     descent = Descent(params, dict(k=0))
     torch.compile(descent.step)()
 """,
+    "arguments that change": """
+import torch
+
+class Layer(torch.nn.Module):
+    def __init__(self, index):
+        super().__init__()
+        self.index = index
+        self.lin = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.lin(x) + self.index
+
+class Plain(torch.nn.Module):
+    def forward(self, x):
+        return x + 1
+
+@torch.compile
+def run(layer, x):
+    return layer(x)
+
+@torch.compile
+def norm(grads):
+    return torch.stack([g.norm() for g in grads]).norm()
+
+@torch.compile
+def cut(x, n):
+    return x[:, :n]
+
+def length(step):
+    return 10 * step + 1
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([Layer(i) for i in range(12)])
+        self.plain = torch.nn.ModuleList([Plain() for i in range(12)])
+
+    def every(self, x):
+        for layer in self.layers:
+            x = run(layer, x)  # PTR220
+        for layer in self.plain:
+            x = run(layer, x)
+        return x
+
+def train(net, x, mask, lens, params, fixed: int):
+    net.every(x)
+    cut(x, int(mask.sum(-1).max()))  # PTR220
+    cut(x, max(lens))  # PTR220
+    cut(x, fixed)
+    cut(x, len(lens))
+    grads = [p.grad for p in params if p.grad is not None]
+    norm(grads)  # PTR220
+    norm([p.grad for p in params])
+    pairs = []
+    for p in params:
+        if p.grad is None:
+            continue
+        pairs.append((p, p.grad))
+    ps, gs = zip(*pairs)
+    norm(gs)  # PTR220
+    for step in range(100):
+        cut(x, length(step))  # PTR220
+        cut(x, length(3))
+    for t in torch.arange(10):
+        cut(x, t.item())  # PTR220
+
+train(Net(), torch.ones(2, 4), torch.ones(2, 4), [1], [], 3)
+""",
     "calls": """
 import torch
 

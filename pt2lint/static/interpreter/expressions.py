@@ -579,6 +579,8 @@ class Expressions:
                 kwargs["**"] = UNKNOWN
         if isinstance(func, Ext) and func.name == SUPER:
             return self.at.classes.super_call(args, frame)
+        if func is UNKNOWN and isinstance(node.func, ast.Attribute) and frame.region:
+            func = self.sized_method(node.func, args, frame) or func
         for hear in self.at.events.calling:
             hear(node, func, env, frame)
         if frame.region:
@@ -587,6 +589,19 @@ class Expressions:
         for hear in self.at.events.called:
             hear(node, func, args, result, env, frame)
         return result
+
+    def sized_method(self, node: ast.Attribute, args: list[Value], frame: Frame) -> Value | None:
+        """The method of a tensor, where a tensor stands for a size: `out.view(len(out), n)`, whatever `out` is."""
+        name = f"{self.at.models.tensor}.{node.attr}"
+        if not args or not any(isinstance(a, (Tensor, Seq)) for a in args):
+            return None
+        positions = (self.at.models.of(name).sizes or ((), ()))[0]
+        given = [args[i] for i in positions if i < len(args)]
+        parts = [part for a in given for part in (a.elts or () if isinstance(a, Seq) else (a,))]
+        if not any(isinstance(part, Tensor) for part in parts):
+            return None
+        origin = (frame.module.path, node.lineno, f"`.{node.attr}` is given a tensor")
+        return Ext(name, Tensor(None, origin))
 
     _expressions: dict[type[ast.AST], Any] = {
         ast.Name: e_name,

@@ -16,8 +16,10 @@ from pt2lint.static.values import (
     Ext,
     Func,
     Instance,
+    Py,
     Seq,
     Tensor,
+    Unknown,
     Value,
     Wrapped,
 )
@@ -164,8 +166,48 @@ class CompiledCalls:
                 if name in used:
                     how, path, line = used[name]
                     words[f"use {at}"], words[f"at {at}"] = how, told_place(path, line)
+            for at, name in given[: len(args) + len(kwargs)]:
+                module = args[at] if isinstance(at, int) else kwargs.get(str(at), UNKNOWN)
+                if isinstance(module, Instance) and (numbers := self.numbers_of(module, inner, name)):
+                    words[f"numbers {at}"] = numbers
             words |= {"to": title(inner), "to at": told_place(inner.module.path, inner.node.lineno)}
         self.at.notebook.note(node, "call compiled", frame, args=words)
+
+    def numbers_of(self, module: Instance, inner: Func, name: str) -> str:
+        """The number that a compiled function reads of a module that it is given, and that each may have another of:
+        `__init__` sets it to what it is given. "" if there is none."""
+        if module.cls is None or not self.at.classes.is_module(module.cls):
+            return ""
+        order, state = self.at.classes.bases(module.cls)[0], self.at.objects.state(module)
+        own = {
+            attribute
+            for c in order
+            if (init := c.methods.get("__init__")) is not None
+            for attribute, value in _set_to_arguments(init)
+            if value is not None
+            and isinstance(known := state.get(attribute, UNKNOWN), (Py, Unknown))
+            and (known is UNKNOWN or (isinstance(known, Py) and known.type in ("int", "float")))
+        }
+        readers = [(inner.node, name)]
+        found = self.at.classes.find_method(module.cls, "forward")
+        if found is not None and any(
+            isinstance(p, ast.Call) and isinstance(p.func, ast.Name) and p.func.id == name
+            for p in walk(inner.node)
+        ):
+            readers.append((found[1], found[1].args.args[0].arg if found[1].args.args else ""))
+        for node, me in readers:
+            for part in walk(node):
+                if isinstance(part, (ast.BinOp, ast.Compare)):
+                    sides = (
+                        [part.left, part.right]
+                        if isinstance(part, ast.BinOp)
+                        else [part.left, *part.comparators]
+                    )
+                    for side in sides:
+                        if isinstance(side, ast.Attribute) and side.attr in own:
+                            if isinstance(side.value, ast.Name) and side.value.id == me:
+                                return side.attr
+        return ""
 
     def uses_of(self, func: Func) -> Uses:
         """What decides how often the function is compiled: see `pt2lint.static.observers.uses`."""
@@ -233,6 +275,19 @@ class CompiledCalls:
                     words |= {"use": use.how, "at": told_place(use.path, use.line), "to": title(reader)}
                     self.at.notebook.note(target, "set attribute of compiled", frame, args=words)
                     return
+
+
+def _set_to_arguments(init: FunctionNode) -> list[tuple[str, ast.expr | None]]:
+    """The attributes that `__init__` sets to something that it makes of its arguments."""
+    given = {a.arg for a in [*init.args.args[1:], *init.args.kwonlyargs]}
+    return [
+        (target.attr, part.value)
+        for part in walk(init)
+        if isinstance(part, ast.Assign)
+        and any(isinstance(n, ast.Name) and n.id in given for n in ast.walk(part.value))
+        for target in part.targets
+        if isinstance(target, ast.Attribute)
+    ]
 
 
 def _yields(node: FunctionNode) -> bool:

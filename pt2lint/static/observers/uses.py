@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pt2lint.libraries.model import Models
 from pt2lint.static.source.nodes import FunctionNode, walk
-from pt2lint.static.values import Dict, Ext, Instance, Seq, Tensor, Value
+from pt2lint.static.values import Dict, Ext, Seq, Value
 
 STRENGTH = ("range", "index", "constant", "iterated", "read")
 
@@ -102,15 +102,15 @@ def _rank(how: str) -> int:
 
 
 def _picked(part: ast.Subscript, evaluate: Callable[[ast.expr], Value], add: Callable[..., None]) -> None:
-    inside = part.slice
-    bounds = [inside.lower, inside.upper] if isinstance(inside, ast.Slice) else [inside]
+    places = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
+    bounds = [b for p in places for b in ((p.lower, p.upper) if isinstance(p, ast.Slice) else (p,))]
     if not any(isinstance(b, (ast.Name, ast.Attribute)) for b in bounds):
         return
     container = evaluate(part.value)
     for bound in bounds:
         if isinstance(container, (Seq, Dict)):
             add(bound, "index")
-        elif isinstance(container, Instance) or not isinstance(container, Tensor):
+        else:
             add(bound, "read")
 
 

@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule.compiled_call import Argument, CompiledCall
+from pt2lint.rule.loop_turns import Turns
+from pt2lint.rule.syntax import names
+from pt2lint.rule.tree import walk
+
+READS = ("item", "tolist")
+PICKS = ("max", "min", "sum")
+
+
+class ChangingArgument(CompiledCall):
+    """A number or a list that the data decide, or that is another at every turn, is given to compiled code.
+
+    ## What happens
+    Dynamo compiles for the very number that it is given first. When the next call brings another, it compiles once
+    more, now with the number as an input of the graph; where the number decides what the graph is, each new one is
+    compiled anew (PTR207). The length of a list is always part of the graph: each length is compiled anew. A tensor
+    of no dimensions is never guarded on by value, and a list that is padded to one length, or given one by one, has
+    the same each time. A module that is given brings its numbers with it: for each that has another number
+    (`layer.index`), the function is compiled anew.
+
+    ## Example
+    ```python
+    import torch
+
+    @torch.compile
+    def step(x, sigma):
+        return x - 0.1 * sigma
+
+    def run():
+        x = torch.ones(3)
+        for sigma in torch.linspace(0.1, 0.9, 11):
+            x = step(x, sigma.item())
+    ```
+
+    ## Use instead
+    ```python
+    import torch
+
+    @torch.compile
+    def step(x, sigma):
+        return x - 0.1 * sigma
+
+    def run():
+        x = torch.ones(3)
+        for sigma in torch.linspace(0.1, 0.9, 11):
+            x = step(x, sigma)
+    ```
+
+    ## Versions
+    Measured over 11 calls on torch 2.6, 2.9, 2.13 and 2.15: 1 recompilation for a number that enters the arithmetic
+    or is a size, 8, and then eager, for a list whose length changes; none for a tensor.
+    """
+
+    code = "PTR220"
+    name = "changing-argument"
+    severity = "note"
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if not isinstance(node, cst.Call):
+            return
+        turns = Turns(self.function, node)
+        for argument in self.arguments(node, op):
+            number = op.arg(f"numbers {argument.key}")
+            if number and self.is_one_of_many(argument, op, turns):
+                self.report(
+                    argument.value,
+                    op,
+                    f"{self.quote(argument.value)} is a module whose number `{number}` {self.callee(op)} reads: "
+                    "it is compiled anew for each module that has another; given as a tensor, it is not",
+                )
+            if not argument.use and op.arg(f"name {argument.key}"):
+                continue  # nothing is done with it
+            what = self.what(argument, turns)
+            if what:
+                told = (
+                    "each length is compiled anew"
+                    if "length" in what
+                    else "it is compiled for the first, and then again"
+                )
+                self.report(
+                    argument.value,
+                    self.shown(op, argument.key, "is used here"),
+                    f"{self.quote(argument.value)} {what} for {self.callee(op)}: {told}; given as a tensor, or always "
+                    "alike, it costs nothing",
+                )
+
+    def what(self, argument: Argument, turns: Turns) -> str:
+        value, word = argument.value, argument.word
+        if "tensor" in word and not word.startswith(("list", "tuple")):
+            return ""
+        meaning = self.made(value)
+        if self.is_read(meaning):
+            return "is read out of a tensor, another time another number,"
+        if self.is_picked(meaning) and not word.startswith(("list", "tuple")):
+            return "is a number that the data decide"
+        if argument.use == "read" and turns.loops and word.startswith(("int", "float")) and " | " not in word:
+            if turns.number(value) or turns.fraction(value) or self.is_helped(meaning, turns):
+                return "is another number at every turn"
+        if word.startswith(("list", "tuple", "unknown")) and self.is_filtered(value):
+            return "is a list whose length changes"
+        return ""
+
+    def is_one_of_many(self, argument: Argument, op: Op, turns: Turns) -> bool:
+        """Whether the function is called with other modules too: in a loop over them, elsewhere in the function, or
+        from a method of each."""
+        if turns.item(argument.value) or self.text(argument.value) == "self":
+            return True
+        others = [
+            self.text(given.value)
+            for other in self.function.ops
+            if other.name == "call compiled" and other.arg("to") == op.arg("to")
+            if isinstance(call := self.function.node_at(other.range), cst.Call)
+            for given in self.arguments(call, other)
+            if given.key == argument.key
+        ]
+        return len(set(others)) > 1
+
+    def made(self, value: cst.BaseExpression) -> cst.BaseExpression:
+        """What a name is assigned in the function, if it is so only once; else the expression itself."""
+        if not isinstance(value, cst.Name):
+            return value
+        found = [
+            part.value
+            for part in walk(self.function.module)
+            if isinstance(part, cst.Assign)
+            and any(isinstance(t.target, cst.Name) and t.target.value == value.value for t in part.targets)
+        ]
+        return found[0] if len(found) == 1 else value
+
+    def is_read(self, value: cst.BaseExpression) -> bool:
+        """`t.item()`, `t.tolist()`, `int(mask.sum())`"""
+        if not isinstance(value, cst.Call):
+            return False
+        if isinstance(value.func, cst.Attribute):
+            return value.func.attr.value in READS and not value.args
+        inside = (
+            isinstance(value.func, cst.Name) and value.func.value in ("int", "float") and len(value.args) == 1
+        )
+        inner = value.args[0].value if inside else None
+        return (
+            isinstance(inner, cst.Call)
+            and isinstance(inner.func, cst.Attribute)
+            and inner.func.attr.value in (*PICKS, *READS, "mean")
+        )
+
+    def is_picked(self, value: cst.BaseExpression) -> bool:
+        """`max(lengths)`"""
+        return (
+            isinstance(value, cst.Call)
+            and isinstance(value.func, cst.Name)
+            and value.func.value in PICKS
+            and len(value.args) == 1
+            and isinstance(value.args[0].value, cst.Name | cst.Attribute | cst.Subscript | cst.GeneratorExp)
+        )
+
+    def is_helped(self, value: cst.BaseExpression, turns: Turns) -> bool:
+        """`schedule(step)`: a function of the file makes it of what changes."""
+        return (
+            isinstance(value, cst.Call)
+            and isinstance(value.func, cst.Name)
+            and value.func.value in self.function.functions
+            and any(turns.number(a.value) or turns.fraction(a.value) for a in value.args)
+        )
+
+    def is_filtered(self, value: cst.BaseExpression) -> bool:
+        """What a test leaves of a list, or what is unzipped of such."""
+        meaning = self.made(value)
+        if isinstance(meaning, cst.ListComp):
+            return bool(meaning.for_in.ifs)
+        if isinstance(value, cst.Name):
+            return self.is_appended(value.value) or self.is_unzipped(value.value)
+        return False
+
+    def is_unzipped(self, name: str) -> bool:
+        """`xs, ys = zip(*pairs)`"""
+        for part in walk(self.function.module):
+            if isinstance(part, cst.Assign) and isinstance(part.targets[0].target, cst.Tuple):
+                call = part.value
+                bound = {n.value for n in names(part.targets[0].target)}
+                if (
+                    name in bound
+                    and isinstance(call, cst.Call)
+                    and len(call.args) == 1
+                    and call.args[0].star == "*"
+                ):
+                    inner = call.args[0].value
+                    return isinstance(inner, cst.Name) and self.is_appended(inner.value)
+        return False
+
+    def is_appended(self, name: str) -> bool:
+        """Whether a loop appends to it in some of its turns."""
+        for part in walk(self.function.module):
+            if (
+                isinstance(part, cst.Call)
+                and isinstance(part.func, cst.Attribute)
+                and part.func.attr.value == "append"
+                and isinstance(part.func.value, cst.Name)
+                and part.func.value.value == name
+            ):
+                tested = False
+                here = self.function.parent(part)
+                while here is not None and not isinstance(here, cst.FunctionDef):
+                    tested = tested or isinstance(here, cst.If)
+                    if isinstance(here, cst.For | cst.While):
+                        skips = any(isinstance(p, cst.Continue) for p in walk(here.body))
+                        return tested or skips
+                    here = self.function.parent(here)
+        return False
