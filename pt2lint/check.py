@@ -115,7 +115,7 @@ def check(
         found = _judged(found, paths, judge, checked)
     of_file = {path: settings for settings, files in groups.values() for path in files}
     _read_sources(checked, found)
-    found = _once(checked, found, among, configs)
+    found = _once(checked, found, among, configs, beside or {})
     _settle(checked, found, of_file, judge is not None)
     return checked
 
@@ -265,7 +265,13 @@ def _read_sources(checked: Checked, found: Iterable[Finding]) -> None:
             continue  # the report then has no excerpt
 
 
-def _once(checked: Checked, found: list[Finding], among: Iterable[str], configs: Configs) -> list[Finding]:
+def _once(
+    checked: Checked,
+    found: list[Finding],
+    among: Iterable[str],
+    configs: Configs,
+    beside: Mapping[str, str],
+) -> list[Finding]:
     """The findings, with a setting of the process as an edit in one file of a project at most."""
     if not any(fix.is_setting and not fix.is_told for finding in found for fix in finding.fixes):
         return found
@@ -274,6 +280,8 @@ def _once(checked: Checked, found: list[Finding], among: Iterable[str], configs:
 
     @cache
     def text_of(path: str) -> str:
+        if path in beside:
+            return beside[path]
         if path not in checked.sources and path not in checked.texts:
             try:
                 return read_source(path)[0]

@@ -662,11 +662,12 @@ def _write_notebook(checked: Checked, path: str, text: str) -> None:
 def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verified: bool) -> int:
     from pt2lint.check import check
     from pt2lint.fixes.edit import fix_findings
+    from pt2lint.project import entries
 
-    def relint(texts: Any) -> Any:
+    def relint(texts: Any, beside: Any) -> Any:
         # A notebook's code is fixed in one round: an import that was added moves into its first cell.
         texts = {path: text for path, text in texts.items() if path not in checked.notebooks}
-        again = check([*texts], configs, texts=texts, among=checked.files)
+        again = check([*texts], configs, texts=texts, beside=beside, among=checked.files)
         _narrow(options, again)
         return again.findings
 
@@ -703,7 +704,10 @@ def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifi
         return status
     if fixed.texts and not verified:
         problems = checked.problems
-        checked = check(options.paths or ["."], configs, force_exclude=options.force_exclude)
+        cache_folder = None if options.no_cache else entries.folder(options.cache_dir)
+        checked = check(
+            options.paths or ["."], configs, force_exclude=options.force_exclude, cache_folder=cache_folder
+        )
         _narrow(options, checked)
         checked.problems += [problem for problem in problems if problem not in checked.problems]
     else:

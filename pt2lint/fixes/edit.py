@@ -387,22 +387,25 @@ class Fixed:
         self.taken = [one for one in self.taken if path not in {edit.path for edit in one[1].edits}]
 
 
+Relint = Callable[[Mapping[str, str], Mapping[str, str]], Iterable[Finding]]
+
+
 def fix_findings(
     findings: Iterable[Finding],
     applicability: Applicability = "safe",
     proven_only: bool = False,
-    relint: Callable[[Mapping[str, str]], Iterable[Finding]] | None = None,
+    relint: Relint | None = None,
     rounds: int = 10,
     texts: Mapping[str, str] | None = None,
     digests: Mapping[str, bytes] | None = None,
 ) -> Fixed:
     """Apply fixes, lint again and go on until nothing changes, at most `rounds` times; nothing is written.
 
-    `relint` gets the changed texts by path (line ends as in the file, no BOM) and returns the findings
-    then; it is how fixes that had to wait are found anew, at the positions they have by then. Without it
-    there is one round. `texts` holds what stands in place of a file: an editor's buffer, a notebook's code.
-    `digests` tells what the findings were found in (`digest` of each file's bytes): a file that holds
-    something else is left alone. The caller shows `Fixed.diff()` or calls `Fixed.write()`.
+    `relint` gets the texts by path that the last round changed (line ends as in the file, no BOM), and those that were
+    changed before, and returns the findings in the first; it is how fixes that had to wait are found anew, at the
+    positions they have by then. Without it there is one round. `texts` holds what stands in place of a file: an
+    editor's buffer, a notebook's code. `digests` tells what the findings were found in (`digest` of each file's
+    bytes): a file that holds something else is left alone. The caller shows `Fixed.diff()` or calls `Fixed.write()`.
 
     Each fix has to pass `checked`, and must not bring new findings. One that does not pass is left out, with its
     finding's other fixes, and the others of its file are applied.
@@ -475,7 +478,13 @@ def fix_findings(
             break
         if changed:
             now = {path: new for path, (_, new, _) in result.texts.items()}
-            again = [*relint(now)]
+            fresh = {path for path in made if now[path] != before[path][1]}
+            # And those whose fixes have edits in them.
+            fresh |= {one.path for one in findings if one.path in now and fresh & _edited(one)}
+            again = [
+                *relint({p: now[p] for p in now if p in fresh}, {p: now[p] for p in now if p not in fresh})
+            ]
+            again += [one for one in findings if one.path in now and one.path not in fresh]
             grown = {path: more for path in made if (more := _more(findings, again, path))}
             for path, more in grown.items():
                 culprits = _bringing_more(path, before[path], findings, taken, relint)
@@ -497,6 +506,11 @@ def fix_findings(
     return result
 
 
+def _edited(finding: Finding) -> set[str]:
+    """The files that its fixes would change."""
+    return {edit.path for fix in finding.fixes for edit in fix.edits}
+
+
 def _more(before: Iterable[Finding], after: Iterable[Finding], path: str) -> str:
     """The codes of which a file has more findings than before, for a message; "" where it has not."""
     counts = [Counter(one.code for one in found if one.path == path) for found in (before, after)]
@@ -508,14 +522,14 @@ def _bringing_more(
     text: tuple[str, str, str],
     findings: Sequence[Finding],
     taken: Sequence[tuple[Finding, Fix]],
-    relint: Callable[[Mapping[str, str]], Iterable[Finding]],
+    relint: Relint,
 ) -> list[tuple[Finding, Fix]]:
     """Of the fixes taken, those after which the file has more findings of a rule; all, where it takes several."""
     mine = [one for one in taken if one[0].path == path]
     kept: list[tuple[Finding, Fix]] = []
     for one in mine if len(mine) > 1 else ():
         made, left = _applied([*kept, one], lambda _: text[1:])
-        if not left and path in made and not _more(findings, relint({path: made[path]}), path):
+        if not left and path in made and not _more(findings, relint({path: made[path]}, {}), path):
             kept.append(one)
     return [one for one in mine if one not in kept]
 

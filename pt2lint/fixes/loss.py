@@ -57,16 +57,17 @@ def what_is_lost(old: str, new: str, replaced: Sequence[tuple[int, int, int, int
     """
     if not set(_LINE_END.findall(new)) <= (set(_LINE_END.findall(old)) or {"\n"}):
         return "would mix line ends"
+    spans = [
+        ((line, column - 1), (end_line, end_column - 1)) for line, column, end_line, end_column in replaced
+    ]
     try:
-        before, after = _items(old), _items(new)
+        first, old, new = _around_change(_LINE_END.sub("\n", old), _LINE_END.sub("\n", new), spans)
+        before, after = _items(old, first), _items(new, first)
     except (SyntaxError, IndentationError, tokenize.TokenError) as error:
         return f"leaves text that has no tokens ({error.args[0]})"
     missing = _definitions(old) - _definitions(new)
     if missing:
         return f"would lose `{next(iter(missing))}`"
-    spans = [
-        ((line, column - 1), (end_line, end_column - 1)) for line, column, end_line, end_column in replaced
-    ]
     exempt = Counter(
         text
         for item in before
@@ -109,7 +110,38 @@ def _grew(old: str, new: str) -> bool:
     return all(character in rest for character in old)
 
 
-def _items(text: str) -> list[_Item]:
+def _around_change(old: str, new: str, spans: Sequence[tuple[Point, Point]]) -> tuple[int, str, str]:
+    """(first line, old text, new text): the statements of the top level that differ or are said to be replaced, and at
+    least one before and one after them. What is left out is line for line the same, and no statement goes across."""
+    one, other = old.split("\n"), new.split("\n")
+    shortest = min(len(one), len(other))
+    same = next((n for n in range(shortest) if one[n] != other[n]), shortest)
+    alike = next((n for n in range(shortest - same) if one[-1 - n] != other[-1 - n]), shortest - same)
+    starts, new_starts = _statements(old), _statements(new)
+    longer = len(other) - len(one)
+    first = min([same, *(start[0] for start, _ in spans)])
+    last = max([len(one) - alike, *(end[0] for _, end in spans)])
+    heads = [line for line in starts if line <= first]
+    tails = [line for line in starts if line > last and line + longer in new_starts]
+    head = heads[-2] if len(heads) > 1 else 1
+    if len(tails) > 1:
+        one, other = [*one[: tails[1] - 1], ""], [*other[: tails[1] + longer - 1], ""]
+    return head, "\n".join(one[head - 1 :]), "\n".join(other[head - 1 :])
+
+
+def _statements(text: str) -> list[int]:
+    """The first lines of the statements of the top level that begin a line of their own, decorators included."""
+    found, end = [], 0
+    for statement in _parsed(text).body:
+        first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
+        if first > end and statement.col_offset == 0:
+            found.append(first)
+        end = statement.end_lineno or statement.lineno
+    return found
+
+
+def _items(text: str, first: int = 1) -> list[_Item]:
+    """The items of a text whose first line is the line `first` of the file."""
     found: list[_Item] = []
     gap: list[str | None] = []
     places: list[tuple[Point, str]] = []
@@ -117,9 +149,10 @@ def _items(text: str) -> list[_Item]:
     text = _LINE_END.sub("\n", text)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         kind = token.type
+        start, end = (token.start[0] + first - 1, token.start[1]), (token.end[0] + first - 1, token.end[1])
         if kind == tokenize.COMMENT:
             gap.append(token.string)
-            places.append((token.start, token.string))
+            places.append((start, token.string))
             continue
         if kind == tokenize.NL:
             if not token.line.strip():
@@ -128,12 +161,12 @@ def _items(text: str) -> list[_Item]:
         if kind in _LAYOUT and kind != tokenize.ENDMARKER:
             continue
         if fresh and kind != tokenize.ENDMARKER:
-            indent = token.line[: token.start[1]]
-            found.append(_Item(INDENT, indent, (token.start[0], 0), token.start, gap, places))
+            indent = token.line[: start[1]]
+            found.append(_Item(INDENT, indent, (start[0], 0), start, gap, places))
             gap, places, fresh = [], [], False
         string = "" if kind in (tokenize.NEWLINE, tokenize.ENDMARKER) else token.string
         name = END if kind == tokenize.NEWLINE else tokenize.tok_name[kind]
-        found.append(_Item(name, string, token.start, token.end, gap, places))
+        found.append(_Item(name, string, start, end, gap, places))
         gap, places = [], []
         fresh = kind == tokenize.NEWLINE
     return found
@@ -144,11 +177,14 @@ def _comments(items: Iterable[_Item]) -> Counter[str]:
 
 
 def _definitions(text: str) -> Counter[str]:
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return Counter(node.name for node in ast.walk(_parsed(text)) if isinstance(node, kinds))
+
+
+def _parsed(text: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tree = ast.parse(_LINE_END.sub("\n", text))
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return Counter(node.name for node in ast.walk(tree) if isinstance(node, kinds))
+        return ast.parse(text)
 
 
 def _pieces(items: Sequence[_Item], spans: Iterable[tuple[Point, Point]]) -> list[tuple[int, int]]:

@@ -228,16 +228,16 @@ def test_fixing_goes_on_until_nothing_changes(tmp_path):
     file = tmp_path / "m.py"
     file.write_bytes(b"aa = 1\r\nab = 2\r\n")
 
-    def relint(texts):
+    def relint(texts, beside):
         return lint_letters(texts, file)
 
-    fixed = fix_findings(relint({}), relint=relint)
+    fixed = fix_findings(relint({}, {}), relint=relint)
     assert fixed.texts[str(file)][1] == "c = 1\r\nc = 2\r\n"
     assert fixed.rounds == 2
     assert file.read_bytes() == b"aa = 1\r\nab = 2\r\n"
     fixed.write()
     assert file.read_bytes() == b"c = 1\r\nc = 2\r\n"
-    assert fix_findings(relint({}), relint=relint).texts == {}
+    assert fix_findings(relint({}, {}), relint=relint).texts == {}
 
 
 def test_a_file_that_would_not_parse_keeps_its_text(tmp_path):
@@ -262,12 +262,12 @@ def test_fixes_that_undo_each_other_end(tmp_path):
     file = tmp_path / "m.py"
     file.write_text("x = 1\n")
 
-    def relint(texts):
+    def relint(texts, beside):
         text = texts.get(str(file), "x = 1\n")
         other = "2" if "1" in text else "1"
         return [finding(Fix("f", "safe", (edit(1, 5, 1, 6, other, str(file)),)), path=str(file))]
 
-    assert fix_findings(relint({}), relint=relint).rounds == 1
+    assert fix_findings(relint({}, {}), relint=relint).rounds == 1
 
 
 def test_reading_what_is_not_in_its_encoding(tmp_path: Path):
@@ -326,7 +326,7 @@ def test_a_fix_that_brings_new_findings_is_left_out(tmp_path: Path) -> None:
     file = tmp_path / "m.py"
     file.write_text("a = 1\nb = 1\nc = 1\n")
 
-    def relint(texts: Mapping[str, str]) -> list[Finding]:
+    def relint(texts: Mapping[str, str], beside: Mapping[str, str]) -> list[Finding]:
         text = texts.get(str(file)) or file.read_text()
         found = []
         for at, line in enumerate(text.splitlines(), 1):
@@ -341,9 +341,26 @@ def test_a_fix_that_brings_new_findings_is_left_out(tmp_path: Path) -> None:
     other = tmp_path / "z.py"
     other.write_text("x = 1\n")
     last = Fix("it", "safe", (Edit(str(other), 1, 5, 1, 6, "2"),))
-    fixed = fix_findings([*relint({}), finding(last, path=str(other))], relint=relint)
+    fixed = fix_findings([*relint({}, {}), finding(last, path=str(other))], relint=relint)
     assert fixed.texts[str(file)][1] == "a = 2\nb = 1\nc = 2\n"
     assert sorted(one.line for one, _ in fixed.taken) == [1, 1, 3]
     assert fixed.refused == [f"{file}:2: a fix was left out: pt2lint would find PTB999 in what it writes"]
     file.write_text("b = 1\n")
-    assert not fix_findings(relint({}), relint=relint).texts
+    assert not fix_findings(relint({}, {}), relint=relint).texts
+
+
+def test_only_what_a_round_changed_is_linted_again(tmp_path: Path) -> None:
+    """And of two files in one round, what is said of the one is its own."""
+    first, second = tmp_path / "a.py", tmp_path / "b.py"
+    first.write_text("aa = 1\nab = 2\n")
+    second.write_text("a = 1\n")
+    asked: list[tuple[list[str], list[str]]] = []
+
+    def relint(texts: Mapping[str, str], beside: Mapping[str, str]) -> list[Finding]:
+        asked.append(([Path(path).name for path in texts], [Path(path).name for path in beside]))
+        return [one for path in texts for one in lint_letters(texts, Path(path))]
+
+    found = [*lint_letters({}, first), *lint_letters({}, second)]
+    fixed = fix_findings(found, relint=relint)
+    assert [text for _, text, _ in fixed.texts.values()] == ["c = 1\nc = 2\n", "b = 1\n"]
+    assert asked == [(["a.py", "b.py"], []), (["a.py"], ["b.py"])]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 import textwrap
 
 import pytest
 
+from pt2lint.fixes import loss
 from pt2lint.fixes.loss import what_is_lost
 
 OLD = textwrap.dedent(
@@ -105,3 +108,41 @@ def test_removal_of_a_whole_statement():
     new = OLD.replace("        return g(y,  # arg\n                 2)\n", "        # arg\n")
     assert lost(new, (13, 9, 14, 20)) is None
     assert lost(new, (13, 9, 14, 19)) is not None
+
+
+def test_looking_around_the_change_alone_says_what_looking_at_all_says(monkeypatch):
+    """Lines are taken out, doubled, changed or moved at random, and what is said to be replaced too."""
+    again = OLD.replace("# ", "# 2 ").replace("M:", "O:")
+    text = f"import os\n\n{OLD}\n\nX = 1\n# why\nY = [\n    2,\n]; Z = 3\n\n{again}@X\n# c\nclass N: pass\n\n\nY = 2\n"
+    lines = text.splitlines(keepends=True)
+    draw = random.Random(1)
+    cases = []
+    for _ in range(400):
+        new = list(lines)
+        at = draw.randrange(len(lines))
+        for _ in range(draw.choice([1, 1, 2])):
+            place = min(max(at + draw.randrange(-2, 3), 0), len(new) - 1)
+            way = draw.randrange(5)
+            if way == 0:
+                del new[place]
+            elif way == 1:
+                new.insert(place, draw.choice(["# new\n", "\n", "        print()\n", "y = 1\n", new[place]]))
+            elif way == 2:
+                new[place] = new[place].replace("x", "z").replace("2", "3")
+            elif way == 3:
+                new[place] = new[place].split("#")[0].rstrip() + "\n"
+        spans = []
+        for _ in range(draw.randrange(3)):
+            first = min(max(at + draw.randrange(-2, 2), 0), len(lines) - 1)
+            last = min(first + draw.randrange(3), len(lines) - 1)
+            column = len(lines[first]) - len(lines[first].lstrip()) + 1
+            spans.append((first + 1, column, last + 1, max(column if first == last else 1, len(lines[last]))))
+        with contextlib.suppress(SyntaxError):  # which is looked at before
+            compile("".join(new), "m.py", "exec", dont_inherit=True)
+            cases.append(("".join(new), spans))
+    assert len(cases) > 100
+    around = [what_is_lost(text, new, spans) for new, spans in cases]
+    monkeypatch.setattr(loss, "_around_change", lambda old, new, spans: (1, old, new))
+    whole = [what_is_lost(text, new, spans) for new, spans in cases]
+    assert [said is None for said in around] == [said is None for said in whole]
+    assert {said is None for said in whole} == {True, False}

@@ -37,7 +37,7 @@ def fixed(folder: Path, text: str, name: str = "m.py") -> str:
     path = folder / name
     path.write_text(text)
 
-    def again(texts: Mapping[str, str]) -> list[Finding]:
+    def again(texts: Mapping[str, str], beside: Mapping[str, str]) -> list[Finding]:
         return [one for at, new in texts.items() for one in findings(Path(at), new)]
 
     done = fix_findings(findings(path, text), "unsafe", relint=again)
