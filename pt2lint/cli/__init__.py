@@ -250,6 +250,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="MODULE:CALLABLE",
         help="it returns a concurrent.futures.Executor, whose workers run the targets",
     )
+    add(
+        "--write-budget",
+        action="store_true",
+        help="write the graphs and recompilations that each model has now to [tool.pt2lint.budget], to hold it to them",
+    )
     add("--gpus", metavar="NAMES", help="as in 0,1,2: each target that runs has one of them for itself")
 
     add = parser.add_argument_group("or judge by logs").add_argument
@@ -338,6 +343,8 @@ def _run(options: argparse.Namespace, arguments: list[str]) -> int:
     )
     if progress:
         progress("")  # takes the line away again
+    if options.verify:
+        _hold_to_budget(options, configs, paths, checked)
     _narrow(options, checked)
     if options.report:
         from pt2lint.cli.page import write_page
@@ -353,6 +360,19 @@ def _run(options: argparse.Namespace, arguments: list[str]) -> int:
     if watch is not None:
         watch.store(checked.watched, out, err, status)
     return _print_all(out, err, status)
+
+
+def _hold_to_budget(
+    options: argparse.Namespace, configs: Configs, paths: Sequence[str], checked: Checked
+) -> None:
+    settings = _settings_of(configs, paths[0])
+    if options.write_budget or settings.budget:
+        from pt2lint.cli import budget
+
+        if options.write_budget:
+            budget.write(options, configs, paths, checked)
+        else:
+            budget.hold(settings, checked, whole=not options.shard)
 
 
 def _check_usage(options: argparse.Namespace) -> None:
@@ -371,7 +391,7 @@ def _check_usage(options: argparse.Namespace) -> None:
     ):
         value = getattr(options, name)
         if value is not None and value is not False and value != [] and not options.verify:
-            raise _UsageError(f"--{name} is of use only with --verify, which runs the code")
+            raise _UsageError(f"--{name.replace('_', '-')} is of use only with --verify, which runs the code")
     if options.source_root and not options.trace:
         raise _UsageError("--source-root goes with --trace DIR")
     if options.trace and options.verify:

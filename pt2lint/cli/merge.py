@@ -83,6 +83,7 @@ def together(paths: Sequence[str]) -> Results:
 def _tell(merged: Results, options: argparse.Namespace) -> int:
     from pt2lint import cli
     from pt2lint.check import check
+    from pt2lint.cli import budget
     from pt2lint.cli.page import write_page
     from pt2lint.project.config import Configs
 
@@ -110,6 +111,7 @@ def _tell(merged: Results, options: argparse.Namespace) -> int:
         checked.problems.append(
             Problem(None, f"merge: no result for {len(missing)} of {len(keys)} targets: {named}")
         )
+    budget.hold(cli._settings_of(configs, merged.header.arguments["paths"][0]), checked, whole=not missing)
     cli._narrow(asked, checked)
     for path in options.output:
         suffix = _suffix(path)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MARKERS = (
     "compiles_in_one_graph: fail if anything that the test compiles has a graph break",
     "pt2lint(graph_breaks=0, graphs=N, recompilations=N): fail if what the test compiles has more of these",
+    'pt2lint(budget="models.Net"): the same, with what [tool.pt2lint.budget] says of that model',
 )
 LIMITS = ("graph_breaks", "graphs", "recompilations")
 
@@ -75,6 +76,11 @@ class Compiles:
         """Assert that a call with these arguments compiles into at most so many graphs."""
         __tracebackhide__ = True
         return self._call(function, [(args, kwargs)], {"graph_breaks": at_most - 1, "graphs": at_most})[0]
+
+    def within_budget(self, name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Assert that a call with these arguments has no more than `[tool.pt2lint.budget]` allows the model `name`."""
+        __tracebackhide__ = True
+        return self._call(function, [(args, kwargs)], _budget(self._root, name))[0]
 
     def with_recompilations(
         self, at_most: int, function: Callable[..., Any], /, inputs: Sequence[Any]
@@ -149,7 +155,9 @@ def _limits(item: pytest.Item) -> dict[str, int] | None:
     limits: dict[str, int] = {}
     marks = [mark for mark in item.iter_markers() if mark.name in ("compiles_in_one_graph", "pt2lint")]
     for mark in marks:
-        given = mark.kwargs or {"graph_breaks": 0}
+        given = dict(mark.kwargs) or {"graph_breaks": 0}
+        if mark.name == "pt2lint" and isinstance(given.get("budget"), str):
+            given = {**_budget(str(item.config.rootpath), given.pop("budget")), **given}
         wrong = [name for name in given if name not in LIMITS or (mark.name != "pt2lint" and mark.kwargs)]
         if mark.args or wrong or not all(type(value) is int and value >= 0 for value in given.values()):
             takes = (
@@ -159,6 +167,17 @@ def _limits(item: pytest.Item) -> dict[str, int] | None:
         for name, value in given.items():
             limits.setdefault(name, value)  # the marker nearest to the test comes first
     return limits if marks else None
+
+
+def _budget(root: str, name: str) -> dict[str, int]:
+    """What the project's settings allow a model; fails the test where they say nothing of it."""
+    from pt2lint.project.config import Configs
+
+    budgets = Configs().of(root).budget
+    if name not in budgets:
+        known = f", but {', '.join(sorted(budgets))}" if budgets else ""
+        pytest.fail(f"[tool.pt2lint.budget] has no `{name}`{known}", pytrace=False)
+    return dict(budgets[name])
 
 
 def _hold_to(limits: dict[str, int], outcome: Outcome, what: str, pytrace: bool = True) -> None:

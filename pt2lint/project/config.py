@@ -53,8 +53,8 @@ class Settings:
     folders of further rules, `assume` what holds where the code runs
     (pt2lint/project/assume.py), `severity` the severity of codes or prefixes, whatever the place says; `fail_on` the
     lowest one that makes the exit status 1, `models` folders of files that say what libraries do. `verify` is the
-    table for `--verify`. `source` is the file that they were read from, as it is shown ("": none
-    was).
+    table for `--verify`, `budget` what models may have at most ({"models.Net": {"graphs": 1}}). `source` is the file
+    that they were read from, as it is shown ("": none was).
     """
 
     select: tuple[str, ...] = ()
@@ -73,6 +73,7 @@ class Settings:
     severity: tuple[tuple[str, str], ...] = ()
     fail_on: str = "warning"
     verify: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    budget: Mapping[str, Mapping[str, int]] = field(default_factory=dict, hash=False)
     root: str = "."
     source: str = field(default="", compare=False)
 
@@ -246,6 +247,32 @@ def _table(value: object) -> dict[str, Any]:
     return value
 
 
+LIMITS = ("graphs", "graph_breaks", "recompilations")
+
+
+def _budgets(value: object) -> dict[str, dict[str, int]]:
+    if not isinstance(value, dict):
+        raise ValueError("should be a table: [tool.pt2lint.budget]")
+    read: dict[str, dict[str, int]] = {}
+    wrong: list[str] = []
+    for name, limits in value.items():
+        given = (
+            {key.replace("-", "_"): most for key, most in limits.items()} if isinstance(limits, dict) else {}
+        )
+        if (
+            not given
+            or given.keys() - {*LIMITS}
+            or not all(type(most) is int and most >= 0 for most in given.values())
+        ):
+            keys = ", ".join(limit.replace("_", "-") for limit in LIMITS)
+            wrong.append(f'at "{name}" should be a table with numbers for {keys}, as in {{graphs = 1}}')
+        else:
+            read[name] = given
+    if wrong:
+        raise PartlyWrong(wrong, read)
+    return read
+
+
 def parse_codes(text: str) -> tuple[str, ...]:
     """Codes or prefixes separated by commas, in capitals; "ALL" is the prefix of all.
 
@@ -282,6 +309,7 @@ KEYS: dict[str, Callable[[object], Any]] = {
     "severity": _severities,
     "fail-on": _level,
     "verify": _table,
+    "budget": _budgets,
 }
 
 

@@ -73,4 +73,40 @@ keep a number that changes in a tensor, and do not let attributes or globals cha
 """,
         severity="warning",
     ),
+    RulePage(
+        code="PTB901",
+        name="graphs-over-budget",
+        summary="A model compiles into more graphs than its budget allows.",
+        help="""A model compiles into more graphs than its budget allows.
+
+## What happens
+
+`[tool.pt2lint.budget]` says how many graphs, or graph breaks, a model may have, and `--verify` found more. The places
+that break it are findings of their own. It is counted in one call, in the mode that has most graphs.
+
+## Use instead
+
+Repair what came since the budget was written (`pt2lint compare` names it). Where the new graphs are meant,
+`pt2lint --verify --write-budget` writes what the model has now.
+""",
+        severity="warning",
+    ),
+    RulePage(
+        code="PTR901",
+        name="recompilations-over-budget",
+        summary="A model is compiled again more often than its budget allows.",
+        help="""A model is compiled again more often than its budget allows.
+
+## What happens
+
+`[tool.pt2lint.budget]` says how often a model may be compiled again, and `--verify` found more: in the longest of the
+sequences of calls that it made, with the inputs it was given. The guards that failed are findings of their own.
+
+## Use instead
+
+Repair what came since the budget was written (`pt2lint compare` names it). Where it is meant,
+`pt2lint --verify --write-budget` writes what the model has now.
+""",
+        severity="warning",
+    ),
 )

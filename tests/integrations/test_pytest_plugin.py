@@ -140,6 +140,25 @@ def test_own_failure_is_explained():
     assert x is None
 
 
+def test_budget(compiles):
+    compiles.within_budget("model.Net", Net(), x)
+
+
+@pytest.mark.pt2lint(budget="model.Net")
+def test_budget_of_a_whole_test():
+    torch.compile(Net(), backend="eager")(x)
+
+
+@pytest.mark.pt2lint(budget="model.step")
+def test_budget_fails():
+    f = torch.compile(step, backend="eager")
+    f(x, 1), f(x, 2), f(x, 2.5)
+
+
+def test_no_budget_fails(compiles):
+    compiles.within_budget("model.Good", Good(), x)
+
+
 def test_nothing_stays_behind():
     assert "call_user_compiler" in torch._dynamo.output_graph.OutputGraph.call_user_compiler.__qualname__
     assert not torch._logging._internal.log_state.artifact_names
@@ -156,12 +175,14 @@ def from_the_wheel(installed: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_fixture_and_the_markers(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(model=MODEL, test_model=TESTS)
+    budgets = '"model.Net" = {graphs = 2}\n"model.step" = {graphs = 3, recompilations = 1}\n'
+    pytester.makepyprojecttoml(f"[tool.pt2lint.budget]\n{budgets}")
     result = pytester.runpytest_subprocess(
         "--strict-markers", "-p", "no:cacheprovider", "-rA", "-o", "addopts="
     )
     text = str(result.stdout)
     outcomes = {name: word for word, name in re.findall(r"^(PASSED|FAILED) test_model.py::(\S+)", text, re.M)}
-    assert len(outcomes) == 18
+    assert len(outcomes) == 22
     expected = {name: "FAILED" if "fail" in name else "PASSED" for name in outcomes}
     expected["test_a_function_that_nothing_says_is_compiled"] = "FAILED"
     assert outcomes == expected
@@ -179,6 +200,8 @@ def test_the_fixture_and_the_markers(pytester: pytest.Pytester) -> None:
         "compiling in this test led to 2 graphs and 1 recompilation; at most 0 recompilations wanted",
         "compiling in this test led to no graph at all: Dynamo met no operation on a tensor",
         "the marker `pt2lint` takes graph_breaks, graphs, recompilations (numbers, each by its name)",
+        "compiling in this test led to 3 graphs and 2 recompilations; at most 3 graphs and 1 recompilation wanted",
+        "[tool.pt2lint.budget] has no `model.Good`, but model.Net, model.step",
         "Captured pt2lint call",
     ]
     for words in told:
