@@ -17,7 +17,6 @@ import torch
 
 from pt2lint.check import check
 from pt2lint.finding import Edit, Finding
-from pt2lint.fixes import edit
 from pt2lint.fixes.edit import fix_findings
 from pt2lint.fixes.layout import broken
 from pt2lint.project.config import Configs, Settings
@@ -316,7 +315,7 @@ def test_a_dead_import_goes_with_the_blank_lines_that_it_parted(
 def test_what_takes_dead_imports_out_is_checked_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An edit that takes more than it says is not made; the fix is."""
     greedy = Edit("m.py", 1, 1, 3, 1, "", replaces=((1, 1, 1, 12),))
-    monkeypatch.setattr(edit, "dead_imports", lambda path, before, after: [greedy])
+    monkeypatch.setattr("pt2lint.fixes.dead.dead_imports", lambda path, before, after: [greedy])
     path = tmp_path / "m.py"
     path.write_text("import copy\nimport os\nimport torch\n" + TAKES)
     done = fix_findings(findings(path, path.read_text()), "unsafe")
