@@ -71,6 +71,8 @@ Names of operations:
 - `fill cache`      an attribute, a global or an item of one is set where a test of it found nothing that fits;
                     args 0, the value, and "module": "yes" where the object is one
 - `compare setting` a module's number is compared that a method sets which nothing traced runs; args "by", "name"
+- `first call`      a test, of an item that an object keeps, that the branch under it makes come out otherwise
+- `count once`      an int of an object that outlives the call, and is no module's, is read and written back
 - `grow attribute`, `grow global`  a list attribute or global is appended to, and nothing in sight empties it as
                     often as it is appended to
 """

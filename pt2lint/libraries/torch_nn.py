@@ -24,6 +24,7 @@ from pt2lint.static.values import (
     Value,
     Wrapped,
     is_none,
+    options,
     tensor_of,
 )
 
@@ -52,6 +53,7 @@ PARTS = {
         "decoder": "torch.nn.TransformerDecoder",
     }
 }
+RECURRENT = ("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN")
 RETURNS = {"torch.nn.Transformer.generate_square_subsequent_mask": "tensor:float"}
 # Methods that return the module itself.
 RETURNS_ITSELF = frozenset(
@@ -188,9 +190,9 @@ def parameter(call: Call) -> Value:
 def clipped(call: Call) -> Value:
     """`clip_grad_norm_(model.parameters())`: going over the parameters goes through the module, an RNN in it too."""
     given = call.args[0] if call.args else call.kwargs.get("parameters", UNKNOWN)
-    if isinstance(given, Seq) and isinstance(given.owner, Instance):
-        if call.holds(given.owner, ("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN")):
-            call.note(f"call {call.name} of an RNN")
+    owners = options(given.owner) if isinstance(given, Seq) and given.owner is not None else ()
+    if any(isinstance(owner, Instance) and call.holds(owner, RECURRENT) for owner in owners):
+        call.note(f"call {call.name} of an RNN")
     return called(call)
 
 

@@ -19,6 +19,7 @@ EVENTS = {
     "looped": "(node, over, env, frame): a loop over `over` begins; `frame.loaders` lasts as long as the loop",
     "assigned": "(target, owner, value, index, env, frame): an attribute, (with its index) an item or a global is set",
     "changed": "(target, current, env, frame): a name or attribute is read and written back",
+    "settled": "(test, env, frame): a branch begins that makes its own test come out otherwise",
     "read": "(owner, name, node, frame): an attribute of what torch.compile returned is read",
     "compared": "(node, left, right, frame): `left in right` is evaluated",
     "asserted": "(node, value, frame): a plain `assert value` is run",
@@ -40,6 +41,7 @@ class Events:
         self.looped: Hear = ()
         self.assigned: Hear = ()
         self.changed: Hear = ()
+        self.settled: Hear = ()
         self.read: Hear = ()
         self.compared: Hear = ()
         self.asserted: Hear = ()

@@ -118,6 +118,8 @@ class Guards:
                 guards += (Guard("", WARNS),)
             elif self._runs_once(test, body, frame):
                 guards += (Guard("", ONCE),)
+                for hear in self.at.events.settled:
+                    hear(test, env, frame)
         return guards
 
     def _warns(self, body: list[ast.stmt], env: Env, frame: Frame) -> bool:
@@ -259,6 +261,10 @@ class Guards:
         fills what it looked into: `if key not in self.tables: self.tables[key] = make(key)`."""
         asked, filled = set[str](), set[str]()
         for part in ast.walk(test):
+            if isinstance(part, ast.Compare) and isinstance(part.left, ast.Call) and len(part.left.args) == 1:
+                # `if len(state) == 0:`
+                if _is_name(part.left.func, "len") and _is_zero(part.comparators[0]):
+                    filled.add(dotted(part.left.args[0]) or "")
             if isinstance(part, (ast.Attribute, ast.Name)) and (key := dotted(part)) is not None:
                 if isinstance(part, ast.Attribute) or part.id in frame.globals:
                     asked.add(key)
@@ -377,6 +383,10 @@ def _set_in(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr | None]]:
 
 def _is_something(value: ast.expr | None) -> bool:
     return value is not None and not (isinstance(value, ast.Constant) and value.value is None)
+
+
+def _is_zero(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 0
 
 
 def _is_name(node: ast.expr, name: str) -> bool:

@@ -32,16 +32,56 @@ class ChangingState:
             return
         if isinstance(target, ast.Attribute) and self.at.notebook.listens("change attribute", frame):
             owner = self.at.expressions.quietly(target.value, env, frame)
-            if isinstance(owner, Instance) and owner.cls is not None and self.at.classes.is_module(owner.cls):
+            if not isinstance(owner, Instance) or owner.cls is None:
+                return
+            if self.at.classes.is_module(owner.cls):
                 self.at.notebook.note(
                     target, "change attribute", frame, args=self.made_once(owner.cls, target.attr, frame)
                 )
+            elif self.held_by_module(target.value, env, frame):
+                self.at.notebook.note(target, "change attribute", frame)
+            elif self.outlives(target.value, env, frame) and self.at.notebook.listens("count once", frame):
+                self.at.notebook.note(target, "count once", frame)
         elif (
             isinstance(target, ast.Name)
             and target.id in frame.globals
             and self.at.notebook.listens("change global", frame)
         ):
             self.at.notebook.note(target, "change global", frame)
+
+    def settled(self, test: ast.expr, env: Env, frame: Frame) -> None:
+        """`if len(state) == 0: state["step"] = 0`, where `state = self.state[p]`."""
+        if not frame.region or not self.at.notebook.listens("first call", frame):
+            return
+        names = [part for part in walk(test) if isinstance(part, ast.Name) and part.id in env]
+        if any(self.is_kept(name.id, env, frame) for name in names):
+            self.at.notebook.note(test, "first call", frame)
+
+    def is_kept(self, name: str, env: Env, frame: Frame) -> bool:
+        """Whether a local name stands for an item of what the object whose method runs keeps."""
+        function = self.at.functions.active[-1] if self.at.functions.active else None
+        function = function[0] if isinstance(function, tuple) else function
+        given = [
+            part.value
+            for part in (walk(function) if isinstance(function, ast.FunctionDef) else ())
+            if isinstance(part, ast.Assign)
+            and any(isinstance(t, ast.Name) and t.id == name for t in part.targets)
+        ]
+        if len(given) != 1 or not isinstance(given[0], ast.Subscript):
+            return False
+        head: ast.expr = given[0]
+        while isinstance(head, (ast.Attribute, ast.Subscript)):
+            head = head.value
+        return isinstance(head, ast.Name) and frame.me is not None and env.get(head.id) is frame.me
+
+    def held_by_module(self, place: ast.expr, env: Env, frame: Frame) -> bool:
+        """Whether the object at that place is held by a module: `self.schedule` in a `forward`."""
+        while isinstance(place, ast.Attribute):
+            place = place.value
+            owner = self.at.expressions.quietly(place, env, frame)
+            if isinstance(owner, Instance) and owner.cls is not None and self.at.classes.is_module(owner.cls):
+                return True
+        return False
 
     def kept(self, target: ast.Attribute | ast.Subscript, frame: Frame) -> None:
         """A module keeps a size that compares with the next call's, or something in a dictionary under a size."""

@@ -298,6 +298,14 @@ _nested: list[None] = []  # one for each container that is being merged
 
 
 def _merge_containers(a: Value, b: Value) -> Value | None:
+    merged = _merge_elements(a, b)
+    if isinstance(merged, Seq) and isinstance(a, Seq) and isinstance(b, Seq):
+        owners = [owner for owner in (a.owner, b.owner) if owner is not None]
+        merged.owner = join_all(owners) if owners else None
+    return merged
+
+
+def _merge_elements(a: Value, b: Value) -> Value | None:
     if isinstance(a, Seq) and isinstance(b, Seq):
         if a.elts is not None and b.elts is not None and len(a.elts) == len(b.elts):
             return Seq([join(x, y) for x, y in zip(a.elts, b.elts, strict=True)], None, a.type)

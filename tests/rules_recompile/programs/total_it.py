@@ -11,7 +11,7 @@ class Agent:
 
     @torch.compile
     def train(self, x):
-        self.total_it += 1
+        self.total_it += 1  # PTR215 once
         self.epsilon *= 0.99
         return self.net(x) * self.epsilon / self.total_it
 
