@@ -21,7 +21,8 @@ Names of operations:
                     and "until", the first torch where it does not
 - `call extension`  something of a compiled extension is called, as the project's setup.py builds it; args "name"
 - `choose by key`   `min` or `max` is given a `key`, and objects or tensors
-- `call decorated static method`  a static method is called through a decorator that stands above `@staticmethod`
+- `call decorated static method`  a static method is called through a decorator that stands above `@staticmethod`; args
+                    "decorators": "FIRST STATIC", the lines of the first and of that one, in a class of the same file
 - `call class method of function`  `apply` of an autograd.Function whose traced methods are class methods; there and
                     at the method, args "method" and, at the method, "called": "PATH:LINE" of the call
 - `call disabled`   a function that torch.compiler.disable decorates is called

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import libcst as cst
 
-from pt2lint.finding import Step
+from pt2lint.finding import Fix, Step
+from pt2lint.fixes.repairs.methods import static
+from pt2lint.fixes.rewrite import accepted
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
@@ -92,3 +96,7 @@ class ClassMethodFunction(GraphBreak):
                 "{code} is a class method, which Dynamo cannot bind: the graph ends where `apply` is called"
             )
         self.breaks(node, op, says)
+
+    def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
+        """At the method: make it a static one."""
+        return accepted(static(self.function, node))

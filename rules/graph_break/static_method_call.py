@@ -1,5 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import libcst as cst
+
+from pt2lint.finding import Fix
+from pt2lint.fixes.repairs.methods import outermost
+from pt2lint.fixes.rewrite import accepted
+from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
 
@@ -51,6 +59,16 @@ class StaticMethodCall(GraphBreak):
     ops = ("call decorated static method",)
     says = "{code} calls a static method through a decorator that stands above `@staticmethod`; below it, it is traced"
     graph_breaks = ("GB0156",)
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        self.place = op.arg("decorators")
+        self.breaks(node, op, self.says)
+
+    place = ""  # the lines of the decorators, "FIRST STATIC"
+
+    def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
+        """At the method: put `@staticmethod` first."""
+        return accepted(outermost(self.function, self.place)) if self.place else ()
 
     INVALID = (
         "def twice(function):\n    def inner(*args):\n        return function(*args) * 2\n    return inner\n"

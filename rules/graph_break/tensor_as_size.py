@@ -76,12 +76,13 @@ class TensorAsSize(GraphBreak):
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """Dynamo can keep sizes and bounds as symbols, but neither count by one nor look into a list."""
-        from pt2lint.fixes.repairs import disable, index
+        from pt2lint.fixes.repairs import disable, index, sized
         from pt2lint.fixes.repairs.settings import capture_scalars
         from pt2lint.fixes.rewrite import accepted
 
         yield from index.fixes(self.function, node)
+        yield from sized.fixes(self.function, node)
+        yield from disable.fixes(self.function, node)
         called = isinstance(node, cst.Call) and self.text(node.func) != "range"
         if called or isinstance(self.function.parent(node), cst.Slice):
             yield from accepted(capture_scalars(self.function))
-        yield from disable.fixes(self.function, node)

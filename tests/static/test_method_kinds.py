@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 
+from pt2lint.fixes.edit import apply_edits
 from pt2lint.static.engine import lint
 
 CASES = {
@@ -98,3 +102,102 @@ def test_told(name: str) -> None:
     ]
     found = lint(["m.py"], SimpleNamespace(target_torch=(2, 13)), {"m.py": text}).findings
     assert [(f.code, f.line) for f in found] == wanted
+
+
+MENDED = {
+    "class methods of a function": """
+import torch
+
+class Exp(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.exp()
+
+    @classmethod
+    def backward(cls, ctx, grad):  # kept
+        return grad * 2
+
+@torch.compile(backend="eager", fullgraph=True)
+def f(x):
+    return Exp.apply(x)
+""",
+    "decorators above": """
+import torch
+
+class Norm:
+    # kept
+    @torch.no_grad()
+    @staticmethod
+    def mean(x):
+        return x.mean()
+
+@torch.compile(backend="eager", fullgraph=True)
+def f(x):
+    return x - Norm.mean(x)
+""",
+    "a tensor that fills": """
+import torch
+
+@torch.compile(backend="eager", fullgraph=True)
+def f(x):
+    low = torch.full_like(x, x.min())  # kept
+    return low + x.new_full((2, 3), x.max()) + torch.add(x, x, alpha=x.sum())
+""",
+    "one size that fits": """
+import torch
+
+@torch.compile(backend="eager", fullgraph=True)
+def f(x):
+    size = torch.prod(torch.tensor(x.shape[1:]))
+    return x.view(x.shape[0], size)  # kept
+""",
+    "chosen by key": """
+import torch
+
+@torch.compile(backend="eager", fullgraph=True)
+def f(x):
+    return max([x[:, :2], x], key=lambda t: t.shape[1]) * 2  # kept
+""",
+    "a function of each element": """
+import torch
+
+def soft(x, rate):
+    if rate <= 0:
+        raise ValueError("rate")
+    y = rate * (x - 1)
+    return torch.sigmoid(y) * 4 / rate
+
+@torch.compile(backend="eager", fullgraph=True)
+def f(x: torch.Tensor):
+    on = x > 0
+    out = torch.empty_like(x)
+    out[on] = soft(x[on], 1.0)  # kept
+    out[~on] = soft(x[~on], 2.0)
+    return out
+""",
+}
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_mended(name: str, tmp_path: Path) -> None:
+    """The first fix that is offered for each finding: the same as in eager mode, in one graph, and no comment lost."""
+    path = tmp_path / "m.py"
+    after = before = MENDED[name]
+    path.write_text(before, encoding="utf-8")
+    settings = SimpleNamespace(target_torch=(2, 13))
+    assert lint([str(path)], settings).findings
+    while found := lint([str(path)], settings, {str(path): after}).findings:
+        offered = next(finding.fixes[0] for finding in found if finding.fixes)
+        assert not offered.is_way_round
+        after = apply_edits(after, offered.edits)
+    assert after.count("# kept") == 1
+    path.write_text(after, encoding="utf-8")
+    x = torch.arange(6.0).reshape(2, 3).requires_grad_("apply" in before)
+    made: dict = {"__name__": "m"}
+    exec(compile(before.replace('@torch.compile(backend="eager", fullgraph=True)\n', ""), "m", "exec"), made)
+    spec = importlib.util.spec_from_file_location("mended", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    torch.testing.assert_close(module.f(x), made["f"](x))

@@ -9,6 +9,14 @@ from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, enclosing_function, fix, qualified, torch_name
 from pt2lint.rule import FunctionCode
 
+MODES = (
+    "torch.no_grad",
+    "torch.enable_grad",
+    "torch.inference_mode",
+    "torch.autocast",
+    "torch.amp.",
+    "torch.cuda.amp.",
+)
 _ROOTS = ("forward", "__call__", "main", "training_step", "__init__")
 
 
@@ -37,7 +45,8 @@ def decorate(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         name = qualified(function, target) or ""
         if "compile" in name or "jit" in name or "disable" in name:
             return Refusal("the function is compiled, or disabled, by a decorator")
-        if name not in ("", "staticmethod", "classmethod"):
+        # Below these, nearest to the function, it says of the function alone what it says without them.
+        if name not in ("", "staticmethod", "classmethod") and not name.startswith(MODES):
             return Refusal(f"`{name}` decorates the function")
     if owner.asynchronous is not None:
         return Refusal("the function is asynchronous")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Fix
@@ -283,6 +285,20 @@ def _elementwise(
         )
     if isinstance(node, cst.UnaryOperation):
         return _elementwise(function, node.expression, mask, unmasked, kind)
+    if (
+        isinstance(node, cst.Call)
+        and isinstance(node.func, cst.Name)
+        and _works_alone(function, node.func.value)
+    ):
+        for arg in node.args:
+            reason = (
+                "arguments are unpacked"
+                if arg.star
+                else _elementwise(function, arg.value, mask, unmasked, kind)
+            )
+            if reason:
+                return reason
+        return None
     if isinstance(node, cst.Call) and callee(node) in ELEMENTWISE:
         known = qualified(function, node.func)
         given = [arg.value for arg in node.args]
@@ -298,3 +314,43 @@ def _elementwise(
     if kind(node) in ("int", "float", "bool"):
         return None
     return f"`{source(function, node)}` is not known to work on each element alone"
+
+
+def _works_alone(function: FunctionCode, name: str) -> bool:
+    """Whether a function of the file works on each element alone: assignments and a return of arithmetic and such
+    functions of torch, and errors raised of what is wrong with its numbers."""
+    if name not in function.functions:
+        return False
+    found = [n for n in ast.parse(function.source).body if isinstance(n, ast.FunctionDef) and n.name == name]
+    if len(found) != 1 or found[0].decorator_list:
+        return False
+    [node] = found
+    for statement in node.body:
+        if isinstance(statement, ast.If):
+            if any(not isinstance(s, ast.Raise) for s in statement.body) or statement.orelse:
+                return False
+        elif isinstance(statement, (ast.Assign, ast.Return)):
+            if not all(isinstance(t, ast.Name) for t in getattr(statement, "targets", ())):
+                return False
+            if statement.value is None or not all(map(_is_alone, ast.walk(statement.value))):
+                return False
+        elif not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
+            return False
+    return True
+
+
+def _is_alone(part: ast.AST) -> bool:
+    if isinstance(part, ast.Call):
+        callee = part.func.attr if isinstance(part.func, ast.Attribute) else ""
+        return callee in ELEMENTWISE and not part.keywords
+    plain = (
+        ast.BinOp,
+        ast.UnaryOp,
+        ast.Name,
+        ast.Constant,
+        ast.Attribute,
+        ast.operator,
+        ast.unaryop,
+        ast.expr_context,
+    )
+    return isinstance(part, plain) and not isinstance(part, ast.MatMult)

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
@@ -98,7 +99,7 @@ class KeptState:
         if starts and all(isinstance(s, ast.Constant) and type(s.value) is int for s in starts):
             column, made = frame.module.column, starts[0]
             place = (
-                made.lineno,
+                told_line(made.lineno),
                 column(made.lineno, made.col_offset),
                 column(made.lineno, made.end_col_offset or 0),
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, unit_of
@@ -34,13 +35,17 @@ class MethodKinds:
         found = self.at.classes.find_method(cls, callee.attr)
         if found is not None:
             if self.stands_below(*found, "static method"):
-                self.at.notebook.note(node, static, frame)
+                home, definition = found
+                at = [d.lineno for d in definition.decorator_list]
+                last = self.roles(*found).index("static method")
+                words: dict[int | str, str] = {"decorators": f"{told_line(at[0])} {told_line(at[last])}"}
+                self.at.notebook.note(node, static, frame, args=words if home.module is frame.module else {})
         elif callee.attr == "apply" and self.is_function(cls):
             for name in TRACED:
                 method = self.at.classes.find_method(cls, name)
                 if method is not None and "class method" in self.roles(*method):
                     self.at.notebook.note(node, function, frame, args={"method": f"{cls.name}.{name}"})
-                    self.defined(*method, f"{frame.module.path}:{node.lineno}", frame)
+                    self.defined(*method, told_place(frame.module.path, node.lineno), frame)
                     return
 
     def defined(self, cls: ClassInfo, node: FunctionNode, called: str, frame: Frame) -> None:
