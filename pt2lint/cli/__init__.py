@@ -521,17 +521,20 @@ def _judge(
             from pt2lint.cli.zoo import UsageError, judge_of
 
             try:
-                return judge_of(options, wanted, timing, paths, _settings_of(configs, paths[0]), progress)
+                return judge_of(options, configs, wanted, timing, paths, progress)
             except UsageError as error:
                 raise _UsageError(str(error)) from None
         from dataclasses import replace
 
         from pt2lint.dynamic import verify
         from pt2lint.fixes.proof import prove
+        from pt2lint.understood import Understood
+
+        understood = Understood(configs)
 
         def judge(findings: Sequence[Finding], there: Sequence[str]) -> VerifyResult:
             result = verify(findings, there, wanted, progress)
-            proof = prove(result.findings, result.events, there, wanted, progress, timing=timing)
+            proof = prove(understood(result.findings), result.events, there, wanted, progress, timing=timing)
             notes = [*result.notes, *proof.notes]
             return replace(result, findings=proof.findings, notes=notes, times=proof.times)
 
@@ -539,11 +542,18 @@ def _judge(
     if options.trace:
         if not os.path.exists(options.trace):
             raise _UsageError(f"--trace {options.trace}: no such folder")
-        from pt2lint.dynamic.trace import read_traces
+        from dataclasses import replace
 
-        return lambda findings, there: read_traces(
-            options.trace, findings, there, options.source_root, progress
-        )
+        from pt2lint.dynamic.trace import read_traces
+        from pt2lint.understood import Understood
+
+        told = Understood(configs)
+
+        def judge_by_logs(findings: Sequence[Finding], there: Sequence[str]) -> VerifyResult:
+            result = read_traces(options.trace, findings, there, options.source_root, progress)
+            return replace(result, findings=told(result.findings))
+
+        return judge_by_logs
     return None
 
 

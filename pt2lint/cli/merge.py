@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pt2lint.finding import Finding, Problem
+from pt2lint.understood import Understood
 from pt2lint.zoo import sources
 from pt2lint.zoo.results import Keeper, Results, read
 
@@ -95,7 +96,7 @@ def _tell(merged: Results, options: argparse.Namespace) -> int:
     missing = [key for key in keys if ("target", key) not in merged.records]
 
     def judge(findings: Sequence[Finding], there: Sequence[str]) -> VerifyResult:
-        return judged_again(findings, there, merged)
+        return judged_again(findings, there, merged, Understood(configs))
 
     configs = Configs(cli._overrides(asked), asked.config)
     checked = check(merged.header.arguments["paths"], configs, judge=judge)
@@ -128,7 +129,9 @@ def _tell(merged: Results, options: argparse.Namespace) -> int:
     return cli._print_all("" if options.output else out, err, status)
 
 
-def judged_again(findings: Sequence[Finding], paths: Sequence[str], merged: Results) -> VerifyResult:
+def judged_again(
+    findings: Sequence[Finding], paths: Sequence[str], merged: Results, understood: Understood
+) -> VerifyResult:
     """What the records say of the findings in the code that lies here."""
     from pt2lint.dynamic.plan import find_files
     from pt2lint.dynamic.run import read_sources
@@ -138,4 +141,4 @@ def judged_again(findings: Sequence[Finding], paths: Sequence[str], merged: Resu
     shown = find_files(paths, (finding.path for finding in findings))
     texts = read_sources(shown)
     files = Files({path: shown[path] for path in texts}, texts)
-    return result_of(findings, files, merged, merged.header.planned, os.getcwd())
+    return result_of(findings, files, merged, merged.header.planned, os.getcwd(), understood)

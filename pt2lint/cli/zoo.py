@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from pt2lint import cli
+from pt2lint.understood import Understood
 from pt2lint.zoo import shards
 from pt2lint.zoo.verify import ZooOptions, verify_zoo
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from pt2lint.dynamic.options import VerifyOptions
     from pt2lint.dynamic.run import VerifyResult
     from pt2lint.finding import Finding
-    from pt2lint.project.config import Settings
+    from pt2lint.project.config import Configs, Settings
 
 # Of the settings, those that change no result of a target.
 WEIGHED_LATER = ("severity", "fail_on", "verify", "root", "source", "budget")
@@ -27,10 +29,10 @@ class UsageError(Exception):
 
 def judge_of(
     options: argparse.Namespace,
+    configs: Configs,
     wanted: VerifyOptions,
     timing: str | None,
     paths: Sequence[str],
-    settings: Settings,
     progress: Callable[[str], None] | None,
 ) -> Judge:
     """What gives the verdicts: a run target by target."""
@@ -40,13 +42,15 @@ def judge_of(
         raise UsageError(f"--shard {error}") from None
     if shard and not options.results:
         raise UsageError("--shard goes with --results FILE, which `pt2lint merge` puts together")
+    settings = cli._settings_of(configs, paths[0])
+    understood = Understood(configs)
     zoo = ZooOptions(
         options.results, shard, options.durations, options.executor, timing, plain(settings), arguments(options, paths)
     )  # fmt: skip
 
     def judge(findings: Sequence[Finding], there: Sequence[str]) -> VerifyResult:
         try:
-            return verify_zoo(findings, there, wanted, zoo, progress)
+            return verify_zoo(findings, there, wanted, zoo, progress, understood)
         except (ValueError, OSError) as error:
             from pt2lint.dynamic.run import VerifyResult
             from pt2lint.finding import Problem

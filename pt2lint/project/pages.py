@@ -49,8 +49,9 @@ function.
 
 ## Use instead
 
-What the page of the registry id suggests. Where no rewrite is possible, `@torch.compiler.disable` on the
-smallest function that holds the statement keeps the break where it is and says that it is meant.
+Where a rule knows the statement, the finding has that rule's fixes; else what the page of the registry id
+suggests. Where no rewrite is possible, `@torch.compiler.disable` on the smallest function that holds the
+statement keeps the break where it is and says that it is meant.
 """,
         severity="warning",
     ),

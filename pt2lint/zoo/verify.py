@@ -34,6 +34,7 @@ from pt2lint.zoo.summary import models
 from pt2lint.zoo.task import Proving, Task
 from pt2lint.zoo.torch_version import versions
 
+Understand = Callable[[Sequence[Finding]], list[Finding]]
 # Of the options, what says where and how fast, not what.
 NO_SETTINGS = ("jobs", "gpus", "python")
 
@@ -66,13 +67,16 @@ def verify_zoo(
     options: VerifyOptions,
     zoo: ZooOptions,
     on_progress: Callable[[str], None] | None = None,
+    understood: Understand = list,
 ) -> VerifyResult:
     """Run the code under `paths` target by target, and judge each finding by what Dynamo did, fixes tried.
+
+    `understood` adds to judged findings what is to be said of those that no rule foresaw.
 
     This RUNS the user's code, here or where the executor's workers are. Raises ValueError, worded for the user, for
     an executor or a file that cannot be used.
     """
-    return _Run(findings, paths, options, zoo, on_progress or (lambda text: None)).result()
+    return _Run(findings, paths, options, zoo, on_progress or (lambda text: None), understood).result()
 
 
 class _Run:
@@ -83,7 +87,9 @@ class _Run:
         options: VerifyOptions,
         zoo: ZooOptions,
         progress: Callable[[str], None],
+        understood: Understand,
     ) -> None:
+        self.understood = understood
         self.findings, self.paths, self.options, self.zoo = findings, paths, options, zoo
         self.progress = progress
         self.folder = os.getcwd()
@@ -257,7 +263,7 @@ class _Run:
         if ("proof", task.key) in records or task.job.kind == "program":
             return []
         collected = from_record(records["target", task.key])
-        found = judged(self.findings, collected, self.files).findings
+        found = self.understood(judged(self.findings, collected, self.files).findings)
         absolute = [_absolute(f) for f in found if f.verdict == "confirmed" and any(x.edits for x in f.fixes)]
         timed = self.zoo.timing and any(run.probe == "default" for run in collected.runs)
         if not absolute and not timed:
@@ -281,7 +287,12 @@ def _absolute(finding: Finding) -> Finding:
 
 
 def result_of(
-    findings: Sequence[Finding], files: Files, results: Results, keys: Sequence[str], folder: str
+    findings: Sequence[Finding],
+    files: Files,
+    results: Results,
+    keys: Sequence[str],
+    folder: str,
+    understood: Understand = list,
 ) -> VerifyResult:
     """What is to be said of the findings, of all records of these keys together."""
     collected = Collected()
@@ -312,7 +323,7 @@ def result_of(
         if proof["after"]:
             after += from_record(proof["after"]).runs
     found = judged(findings, collected, files)
-    proven = [of_all_targets(finding, tried) for finding in found.findings]
+    proven = [of_all_targets(finding, tried) for finding in understood(found.findings)]
     notes = [*found.notes, *notes]
     return replace(found, findings=proven, notes=notes, after=after, times=times, models=results.models(keys))
 

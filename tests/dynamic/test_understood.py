@@ -1,0 +1,100 @@
+"""Breaks that no rule foresaw, in statements that a rule knows once the function is known to be compiled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pt2lint.cli import main
+from pt2lint.finding import Finding
+from pt2lint.project.config import Configs
+from pt2lint.understood import Understood
+from tests.dynamic.conftest import needs_torch
+
+CODE = """\
+import torch
+from torch import nn
+
+HANDLERS = {}
+
+
+def register(function):
+    HANDLERS[function.__name__] = function
+
+
+@register
+def by_item(x):
+    return x + x.sum().item()
+
+
+class Helper:
+    def run(self, x):
+        return (
+            x + x.max().item()
+        )
+
+
+def outer():
+    def inner(x):
+        return x.item()
+    return inner
+
+
+class Net(nn.Module):
+    def forward(self, x: torch.Tensor):
+        for function in HANDLERS.values():
+            x = function(x)
+        return x
+
+
+def example_inputs():
+    return Net(), (torch.ones(3, 4),)
+"""
+
+
+def unforeseen(line: int, id: str | None = "GB0124", column: int = 5) -> Finding:
+    return Finding(
+        "PTB900", "unforeseen-graph-break", "Dynamo breaks the graph here: why", "m.py", line, column, line, 30,
+        verdict="confirmed", evidence={"graph_break": id, "reason": "why"},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "id", "place"),
+    [
+        (13, "GB0124", (13, 16)),
+        (13, None, (13, 16)),  # torch 2.6 gives no id
+        (13, "GB0059", None),  # another break in the same line
+        (19, "GB0124", (19, 17)),
+        (25, "GB0124", None),  # no name leads to a function in a function
+        (8, "GB0124", None),
+        (900, "GB0124", None),
+    ],
+)
+def test_the_rule_that_knows_the_statement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: int, id: str | None, place: tuple[int, int] | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.py").write_text(CODE)
+    given = unforeseen(line, id)
+    [found] = Understood(Configs())([given])
+    if place is None:
+        assert found == given
+        return
+    assert (found.code, found.verdict, found.line, found.column) == ("PTB900", "confirmed", *place)
+    assert found.evidence == {"graph_break": id, "reason": "why", "rule": "PTB103"}
+    assert found.message.startswith("Dynamo breaks the graph here: why (as PTB103 says: `x.")
+    assert found.fixes[0].description.startswith("Keep the value as a tensor")
+
+
+@needs_torch
+def test_its_fix_is_proven_and_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text('[tool.pt2lint.verify]\nmodes = ["eval"]\nfurther = false\n')
+    Path("m.py").write_text(CODE)
+    assert main(["--verify", "--fix", "--unsafe-fixes", "m.py"]) == 0
+    assert "1 finding fixed" in capsys.readouterr().out
+    assert "    return x + x.sum().detach()\n" in Path("m.py").read_text()
