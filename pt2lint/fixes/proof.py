@@ -27,6 +27,7 @@ from pt2lint.dynamic.process import Around, Limits, machine_memory, run_child
 from pt2lint.dynamic.run import find_python, read_sources
 from pt2lint.finding import Edit, Finding, Fix
 from pt2lint.fixes.edit import SHORTCUT, EditError, apply_edits, check_source, checked, choose
+from pt2lint.fixes.recount import Recounter, moved_to
 
 NOT_FINITE = ("one NaN", "one infinity", "all NaN", "all infinite")  # labels of changed inputs
 ATTEMPTS = 4  # fixes of one finding that are tried, at most
@@ -75,6 +76,7 @@ class _Seen:
     left: int = 0
     deterministic: bool = False
     noise: float = 0.0
+    program_failed: bool = False
     compared: list[Mapping[str, Any]] = field(default_factory=list)
     timed: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     sides: dict[int, set[bool]] = field(default_factory=dict)
@@ -103,6 +105,7 @@ class _Seen:
             self.trouble = message["message"]
         elif kind in ("load_failed", "program_failed"):
             self.trouble = f"{message['error']['type']}: {message['error']['message']}"
+            self.program_failed = kind == "program_failed"
 
 
 def prove(
@@ -115,7 +118,8 @@ def prove(
     timing: str | None = None,
     folder: str | None = None,
 ) -> Proof:
-    """Try the fixes of every confirmed graph break, the first first, until one is proven.
+    """Try the fixes of every confirmed finding, the first first, until one is proven: of graph breaks, of
+    recompilations, and of what silently does nothing.
 
     `timing` names a backend: how long calls take is measured too, eager and compiled with it, before and with all
     proven fixes. `folder` is where the children run (None: here).
@@ -135,10 +139,15 @@ def prove(
     reach = {
         number: found
         for number, finding in enumerate(findings)
-        if finding.verdict == "confirmed" and any(fix.proven is None and fix.edits for fix in finding.fixes)
+        if finding.code.startswith("PTB") and _to_try(finding)
         if (found := _targets_that_break(finding, events, roots))
     }
-    if not reach and not timing:
+    others = [
+        number
+        for number, finding in enumerate(findings)
+        if not finding.code.startswith("PTB") and _to_try(finding)
+    ]
+    if not reach and not others and not timing:
         return Proof(list(findings))
     python, trouble = find_python(options.python, paths)
     if python is None:
@@ -148,12 +157,29 @@ def prove(
         around = Around(folder, options.environment)
         prover = _Prover(python, options, sources, roots, Path(scratch), progress, known, events.jobs, around)
         proved = list(findings)
+        # Calls of what is compiled again are compared like those of what breaks.
+        called = {number: _called(findings[number], events) for number in others}
+        called = {number: targets for number, targets in called.items() if targets}
+        prover.in_a_row = bool(called)
+        if reach or called:
+            prover.observe(findings, reach | called)
         if reach:
-            prover.observe(findings, reach)
             proved = prover.prove(findings, reach)
+        if others:
+            proved = prover.prove_again(proved, others, called, events)
         if timing:
             prover.time(proved, timing, sorted({run.target for run in events.runs if run.probe == "default"}))
         return Proof(proved, prover.notes, prover.gone, prover.times)
+
+
+def _to_try(finding: Finding) -> bool:
+    return finding.verdict == "confirmed" and any(fix.proven is None and fix.edits for fix in finding.fixes)
+
+
+def _called(finding: Finding, events: Events) -> set[str]:
+    """The targets whose further calls compiled again what the finding is about; none where a program showed it."""
+    by = set((finding.evidence or {}).get("targets") or ())
+    return {run.target for run in events.runs if run.target in by and run.probe == "default"}
 
 
 def _default_runs(events: Events) -> dict[tuple[str, str], Run]:
@@ -208,6 +234,7 @@ class _Prover:
         self.before: dict[bool, list[tuple[Job, Path, _Seen]]] = {}
         self.sides: dict[int, set[bool]] = {}
         self.gone: dict[Place, bool] = {}
+        self.in_a_row = False
         self.jobs: list[Job] = []
 
     def observe(self, findings: Sequence[Finding], reach: Mapping[int, set[str]]) -> None:
@@ -296,12 +323,13 @@ class _Prover:
         enough: Callable[[_Seen, Mapping[str, Any]], bool] = lambda seen, message: False,
         leave: Mapping[str, Sequence[str]] | None = None,
         calm: bool = False,
+        more_buffers: bool = False,
     ) -> _Seen:
         """What the child says; it is ended early once `enough` is known. `leave`: labels of calls by mode; `calm`:
         with dropout turned off; `prints`: whether compiled code has to print the same."""
         observe = {
             "file": str(file), "save": save, "only": sorted(only), "runtime_error": says_runtime_error,
-            "prints": prints,
+            "prints": prints, "in_a_row": self.in_a_row, "more_buffers": more_buffers,
             "leave": dict(leave or {}), "seconds": self.options.timeout, "calm": calm,
             "known": [] if calm else [list(key) for key in self.known],
         }  # fmt: skip
@@ -417,6 +445,84 @@ class _Prover:
             self.notes.append(f"with {'these fixes' if len(group) > 1 else 'this fix'}: {summary}")
         return {number: failed is None for number, _ in group}
 
+    def prove_again(
+        self,
+        findings: Sequence[Finding],
+        numbers: Sequence[int],
+        called: Mapping[int, set[str]],
+        events: Events,
+    ) -> list[Finding]:
+        """The findings, their fixes for recompilations and for what silently does nothing marked as far as they were
+        tried, one after the other."""
+        recounter = Recounter(self.child_again, events, self.ways, self.sources)
+        found = list(findings)
+        for number in numbers:
+            fixes = list(findings[number].fixes)
+            for index, one in enumerate(fixes[:ATTEMPTS]):
+                if not one.edits or one.proven is not None:
+                    continue
+                finding = replace(findings[number], fixes=(one,))
+                self.progress(f"trying a fix of {finding.code}")
+                why, said = self.try_again(finding, called.get(number, set()), recounter)
+                if why is None:
+                    where = f"{finding.path}:{finding.line}: {finding.code}"
+                    self.notes.append(f"{where}: proven: {_title(finding)}: {said}")
+                else:
+                    self.notes.append(_not_proven(finding, why))
+                fixes[index] = replace(one, proven=why is None)
+                if why is None:
+                    break
+            found[number] = replace(findings[number], fixes=tuple(fixes))
+        return found
+
+    def try_again(self, finding: Finding, targets: set[str], recounter: Recounter) -> tuple[str | None, str]:
+        """Why the finding's only fix is not proven (None: it is), and what was counted."""
+        try:
+            overlay = self.laid_over(finding.fixes)
+        except (EditError, KeyError) as error:
+            return f"it cannot be applied: {error}", ""
+        said = ""
+        if targets:
+            jobs = [one for one in self.before[False] if targets & {target for target, _ in one[2].runs}]
+            if not jobs:
+                return "its calls could not be observed", ""
+            failed, summary = self.attempt([finding], jobs, targets, calm=False)
+            if failed is not None:
+                return failed.why, ""
+            said = f"; {summary}"
+        path = os.path.realpath(finding.path)
+        lines = line_map(self.sources[path], overlay[path]) if path in overlay else {}
+        moved = moved_to(finding, lines) if lines else finding
+        why, counted = recounter.again(finding, moved, overlay, targets)
+        return why, counted + said
+
+    def child_again(
+        self,
+        job: Job,
+        overlay: Mapping[str, str],
+        more: Mapping[str, Any],
+        hear: Callable[[Mapping[str, Any]], None],
+    ) -> str | None:
+        """Run one job's child, hand over its messages, and return what went wrong."""
+
+        def listen(seen: _Seen, message: Mapping[str, Any]) -> bool:
+            hear(message)
+            return False
+
+        seen = self.child(job, overlay, more, listen)
+        return None if seen.program_failed else seen.trouble  # its run says so
+
+    def laid_over(self, fixes: Sequence[Fix]) -> dict[str, str]:
+        """The texts of the files with these fixes; raises EditError, KeyError."""
+        edits: dict[str, list[Edit]] = {}
+        for fix in fixes:
+            for edit in fix.edits:
+                edits.setdefault(os.path.realpath(edit.path), []).append(edit)
+        return {
+            path: checked(path, self.sources[path], list(dict.fromkeys(given)))
+            for path, given in edits.items()
+        }
+
     def time(self, findings: Sequence[Finding], backend: str, targets: Sequence[str]) -> None:
         """A note for each target: eager, compiled before and with all proven fixes that do not touch each other."""
         chosen = choose(findings, "unsafe", proven_only=True)
@@ -470,14 +576,8 @@ class _Prover:
         doubtful = frozenset(at for at, fix in enumerate(fixes) if "NaN" in fix.description)
         if doubtful:
             return _Failed("its gradient may be NaN for values that no sample shows", doubtful), ""
-        edits: dict[str, list[Edit]] = {}
-        for fix in fixes:
-            for edit in fix.edits:
-                edits.setdefault(os.path.realpath(edit.path), []).append(edit)
-        overlay: dict[str, str] = {}
         try:
-            for path, given in edits.items():
-                overlay[path] = checked(path, self.sources[path], list(dict.fromkeys(given)))
+            overlay = self.laid_over(fixes)
         except (EditError, KeyError) as error:
             return _Failed(f"it cannot be applied: {error}"), ""
         old_lines = {path: line_map(self.sources[path], text) for path, text in overlay.items()}
@@ -506,8 +606,9 @@ class _Prover:
                 return bool(failures)  # noqa: B023
 
             after = self.run(
-                job, overlay, file, False, targets, says_so, not fixes[0].tells_otherwise, enough, calm=calm
-            )
+                job, overlay, file, False, targets, says_so, not fixes[0].tells_otherwise, enough, calm=calm,
+                more_buffers=findings[0].code.startswith("PTR"),
+            )  # fmt: skip
             if failures:
                 return failures[0], ""
             if after.trouble:

@@ -68,13 +68,14 @@ class Observer:
 
 class Variant(NamedTuple):
     """One call to observe: a label, the number of the user's call, what is changed of its arguments, whether its
-    inputs get gradients, and the seed."""
+    inputs get gradients, the seed, and how often it is made, one after the other on one object."""
 
     label: str
     number: int
     change: Callable[[Any], Any]
     gradients: bool
     seed: int
+    times: int = 1
 
 
 class InMode:
@@ -102,7 +103,7 @@ class InMode:
 
     def observe(self) -> None:
         """See what the target does as it is."""
-        first, *others = variants(self.target)
+        first, *others = variants(self.target, self.wanted["in_a_row"])
         plainly = self.eager(first, False)
         if plainly["error"]:
             return
@@ -233,7 +234,7 @@ class InMode:
 
     def compare(self, before: Mapping[str, Any]) -> None:
         """See what it does now, and whether that is the same."""
-        found = [(one, before[self.key(one)]) for one in variants(self.target)
+        found = [(one, before[self.key(one)]) for one in variants(self.target, self.wanted["in_a_row"])
                  if self.key(one) in before]  # fmt: skip
         if not found:
             return
@@ -268,6 +269,9 @@ class InMode:
         if how and not self.wanted["prints"]:
             now["printed"] = old["eager"]["printed"]
         allowance = Allowance(old["noise"], old["reference"])
+        if self.wanted["more_buffers"]:
+            kept = {path for path, _ in old["eager"]["buffers"]}
+            now["buffers"] = [one for one in now["buffers"] if one[0] in kept]
         difference = differ(old["eager"], now, allowed, allowance, self.held)
         # Dynamo drops random numbers that nobody uses: what is compiled may draw others than eager does.
         if difference and how and old["compiled"]:
@@ -343,18 +347,20 @@ class InMode:
 
     def outcome(self, variant: Variant, gradients: bool, how: Callable[[Any], Any]) -> dict[str, Any]:
         call = self.arguments(variant)
-        return outcome(self.fresh(), self.mode, call, gradients, variant.seed, how)
+        return outcome(self.fresh(), self.mode, call, gradients, variant.seed, how, times=variant.times)
 
 
-def variants(target: Target) -> list[Variant]:
-    """The user's calls and other seeds, then what is made of the first call to reach the other sides of branches."""
+def variants(target: Target, in_a_row: bool = False) -> list[Variant]:
+    """The user's calls and other seeds, then what is made of the first call to reach the other sides of branches;
+    `in_a_row` adds several calls of one object, which show what it keeps of them."""
     given = [Variant(f"call {number + 1}", number, as_it_is, False, 0) for number in range(len(target.calls))]
     seeds = [Variant(f"seed {number}", 0, as_it_is, False, number) for number in (1, 2, 3)]
     made = [
         Variant(name, 0, functools.partial(mapped, keep_leaf(change)), True, 0)
         for name, change in CHANGES.items()
     ]
-    return [given[0], *seeds, *given[1:], Variant(GRADIENTS, 0, as_it_is, True, 0), *made]
+    row = [Variant("three calls in a row", 0, as_it_is, False, 0, times=3)] if in_a_row else []
+    return [given[0], *row, *seeds, *given[1:], Variant(GRADIENTS, 0, as_it_is, True, 0), *made]
 
 
 def as_it_is(call: Call) -> Call:
@@ -494,6 +500,7 @@ def outcome(
     at: int,
     how: Callable[[Any], Any],
     rounded: torch.dtype | None = None,
+    times: int = 1,
 ) -> dict[str, Any]:
     """What one call did, as plain data: lists of (path, value). `rounded` is the dtype that the weights of the results
     fit in, where the numbers are to be compared with those of a narrower dtype."""
@@ -517,7 +524,11 @@ def outcome(
     with as_before(), torch.set_grad_enabled(mode != "eval"), silenced() as out:
         seed(at)
         try:
-            value = how(function)(*args, **kwargs)
+            called = how(function)
+            value = called(*args, **kwargs)
+            for _ in range(times - 1):
+                args, kwargs = cloned(call)
+                value = (value, called(*args, **kwargs))
         except Exception as error:
             said["error"] = (type(error).__name__, str(error)[:300])
         named = list(module.named_parameters()) if module is not None else []

@@ -8,13 +8,15 @@ asks for a compilation: how often what it got was called (`targets`), how many g
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import io
 import os
 import runpy
 import shlex
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -24,6 +26,7 @@ from .probes import Prober, as_before, failure, report_records
 from .result_pipe import Wire
 from .targets import Target, cloned, defined_at, module_of
 
+MOST_PRINTED = 1_000_000  # characters of what a program prints that are compared
 CALLS = 4  # recorded per root, calls that differ in shape or in a plain value
 
 
@@ -253,6 +256,20 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
     return found
 
 
+@contextlib.contextmanager
+def heard(spec: dict[str, Any], wire: Wire) -> Iterator[None]:
+    """Send what the program prints, where a fix is to be tried on it."""
+    if not spec.get("recount"):
+        yield
+        return
+    out = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out):
+            yield
+    finally:
+        wire.send("printed", text=out.getvalue()[-MOST_PRINTED:])
+
+
 def live(what: str, spec: dict[str, Any], wire: Wire, prober: Prober) -> None:
     """Run the program as it stands, compiled with the chosen backend, and send what Dynamo said."""
     real_compile, real_module_compile = torch.compile, torch.nn.Module.compile
@@ -287,7 +304,7 @@ def live(what: str, spec: dict[str, Any], wire: Wire, prober: Prober) -> None:
 
         torch.compile, torch.nn.Module.compile = compile, module_compile
         try:
-            with as_before():
+            with as_before(), heard(spec, wire):
                 run_program(what)
         except BaseException as raised:
             error = failure(raised, spec["roots"])

@@ -174,6 +174,16 @@ class Prober:
         torch._dynamo.reset()
         self.wire.send("target_done", name=target.name)
 
+    def recount(self, target: Target) -> None:
+        """What is compiled in default mode, and again for further inputs; nothing else."""
+        self.wire.send("target", name=target.name, how=target.how, path=target.path, line=target.line)
+        self.answers = {}
+        for mode in target.modes:
+            if (mode == "call" or mode in self.spec["modes"]) and self.eager(target, mode):
+                self.default(target, mode)
+        torch._dynamo.reset()
+        self.wire.send("target_done", name=target.name)
+
     @contextlib.contextmanager
     def run(self, target: Target, probe: str, mode: str) -> Iterator[dict[str, Any]]:
         """One run: seeds and process as before it, gradients by the mode; sends it, and what ended it."""

@@ -1,0 +1,199 @@
+"""Proof of fixes for recompilations and for what silently does nothing: the runs that showed them, run again with the
+fix, and judged anew.
+
+Proven means: what was confirmed no longer is, Dynamo compiles nothing more often and breaks nowhere else, and the code
+does the same: its calls as `proof` compares them where there are calls, and what the program prints where only a run
+of the program showed it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pt2lint.dynamic.events import Events, Run, run_from
+from pt2lint.dynamic.plan import Job
+from pt2lint.dynamic.verdict import CALLED_AGAIN, Files, judge
+from pt2lint.finding import Finding
+
+NUMBER = re.compile(r"(-?\d+\.\d+(?:[eE][+-]?\d+)?|-?\d+[eE][+-]?\d+)")
+RELATIVE = 1e-3  # by which printed numbers may differ: a compiler may add in another order
+COUNTED = (*CALLED_AGAIN, "varied")
+
+
+@dataclass
+class Heard:
+    """What one child said when the runs were made again."""
+
+    runs: list[Run] = field(default_factory=list)
+    printed: str | None = None
+
+    def hear(self, message: Mapping[str, Any]) -> None:
+        if message.get("event") == "run":
+            self.runs.append(run_from(message))
+        elif message.get("event") == "printed":
+            self.printed = message["text"]
+
+
+# Runs a job's child over texts that are laid over files; hears its messages; returns what went wrong, None if nothing.
+Runner = Callable[
+    [Job, Mapping[str, str], Mapping[str, Any], Callable[[Mapping[str, Any]], None]], "str | None"
+]
+
+
+class Recounter:
+    """Runs jobs again with fixes laid over the files; `events` are those that confirmed the findings."""
+
+    def __init__(self, run: Runner, events: Events, jobs: Sequence[Job], sources: Mapping[str, str]) -> None:
+        self.run_child, self.events, self.jobs, self.sources = run, events, jobs, sources
+        self.before: dict[Job, Heard] = {}
+
+    def in_program(self, finding: Finding) -> bool:
+        """Whether only a run of the program as it stands showed it."""
+        by = (finding.evidence or {}).get("targets") or ()
+        return (
+            not finding.code.startswith("PTR") or not by or any(one.startswith("the program ") for one in by)
+        )
+
+    def again(
+        self, finding: Finding, moved: Finding, overlay: Mapping[str, str], targets: set[str]
+    ) -> tuple[str | None, str]:
+        """Why the fix is not proven (None: it is), and what was counted. `moved` is the finding where it stands in the
+        text with the fix."""
+        program = self.in_program(finding)
+        jobs = [job for job in self.jobs if (job.kind == "program") == program]
+        if program:
+            jobs += [job for job in self.jobs if job.kind == "run"]
+        old: list[Run] = []
+        new: list[Run] = []
+        for job in jobs:
+            only = () if program else sorted(targets)
+            after, trouble = self.heard(job, overlay, only)
+            if trouble:
+                return f"with it the code ends early: {trouble}", ""
+            new += after.runs
+            if program:
+                before, trouble = self.as_it_was(job)
+                if trouble:
+                    return f"the code as it is ended early when it was run again: {trouble}", ""
+                old += before.runs
+                if job.kind == "program":
+                    difference = self.said_otherwise(job, before, after)
+                    if difference:
+                        return difference, ""
+        if not program:
+            old = [run for run in self.events.runs if run.target in targets]
+        failed = next((run for run in new if run.error and run.probe != "fullgraph"), None)
+        if failed is not None and not any(run.error for run in old if run.probe == failed.probe):
+            return f"with it the code fails: {failed.error}", ""
+        still = self.judged(moved, new, overlay)
+        if still is not None:
+            return still, ""
+        counts = [sum(len(run.recompiles) for run in runs if run.probe in COUNTED) for runs in (old, new)]
+        broken = [len({(one.path, one.line) for run in runs for one in run.breaks}) for runs in (old, new)]
+        if counts[1] > counts[0]:
+            return f"with it more is compiled again: {counts[0]} times before, {counts[1]} with it", ""
+        if broken[1] > broken[0]:
+            return f"with it Dynamo breaks at {broken[1]} places, at {broken[0]} before", ""
+        if finding.code.startswith("PTR") and finding.code != "PTR205" and counts[1] == counts[0]:
+            return f"with it as much is compiled again: {counts[0]} times", ""
+        what = f"compiled again {counts[0]} times before, {counts[1]} with it"
+        graphs = [
+            sum(site.get("graphs", 0) for run in runs for site in run.details.get("sites", ()))
+            for runs in (old, new)
+        ]
+        return None, what + (f"; graphs {graphs[0]} to {graphs[1]}" if program else "")
+
+    def heard(self, job: Job, overlay: Mapping[str, str], only: Sequence[str]) -> tuple[Heard, str | None]:
+        found = Heard()
+        more = {"recount": {"calls": bool(only)}, "further": True, "only": list(only)}
+        return found, self.run_child(job, overlay, more, found.hear)
+
+    def as_it_was(self, job: Job) -> tuple[Heard, str | None]:
+        if job not in self.before:
+            found, trouble = self.heard(job, {}, ())
+            if trouble:
+                return found, trouble
+            self.before[job] = found
+        return self.before[job], None
+
+    def said_otherwise(self, job: Job, before: Heard, after: Heard) -> str | None:
+        """How what the program prints differs; what differs between two runs of it as it is, does not count."""
+        if not (before.printed or "").strip():
+            return "the program prints nothing by which to tell that it does the same"
+        if printed_alike(before.printed or "", after.printed or ""):
+            return None
+        twice, trouble = self.heard(job, {}, ())
+        if trouble is None and printed_alike(before.printed or "", after.printed or "", twice.printed):
+            return None
+        return f"the program printed {(before.printed or '')[-60:]!r} before, {(after.printed or '')[-60:]!r} with it"
+
+    def judged(self, moved: Finding, runs: Sequence[Run], overlay: Mapping[str, str]) -> str | None:
+        """Why the finding still holds, as these runs show it; None where it does not."""
+        sources = {**self.sources, **overlay}
+        files = Files({path: path for path in sources}, sources)
+        path = os.path.realpath(moved.path)
+        for one in judge([replace(moved, path=path)], Events(tuple(runs)), files):
+            if one.code != moved.code:
+                continue
+            if one.verdict == "confirmed":
+                return f"it still happens: {(one.evidence or {}).get('reason')}"
+            if one.verdict == "failed":
+                return f"it could not be run: {(one.evidence or {}).get('reason')}"
+        return None
+
+
+def printed_alike(one: str, other: str, again: str | None = None) -> bool:
+    """Whether two texts say the same, their numbers up to rounding; what differs between `one` and `again`, line by
+    line, is left out."""
+    lines, others = one.splitlines(), other.splitlines()
+    if len(lines) != len(others):
+        return False
+    noisy: set[int] = set()
+    if again is not None:
+        twice = again.splitlines()
+        if len(twice) != len(lines):
+            return False
+        noisy = {number for number, line in enumerate(lines) if line != twice[number]}
+        if len(noisy) == len(lines):
+            return False
+    return all(number in noisy or _alike(line, others[number]) for number, line in enumerate(lines))
+
+
+def _alike(one: str, other: str) -> bool:
+    ones, others = NUMBER.split(one), NUMBER.split(other)
+    if len(ones) != len(others):
+        return False
+    for at, (a, b) in enumerate(zip(ones, others, strict=True)):
+        if at % 2 == 0:
+            if a != b:
+                return False
+        elif abs(float(a) - float(b)) > RELATIVE * max(abs(float(a)), abs(float(b))) + 1e-6:
+            return False
+    return True
+
+
+def moved_to(finding: Finding, lines: Mapping[int, int]) -> Finding:
+    """The finding where it stands in the text with a fix; `lines` maps lines of that text to those of the old one.
+
+    A line that the fix wrote anew is found by the last line before it that stayed.
+    """
+    counts = Counter(lines.values())
+    new = {old: at for at, old in lines.items() if counts[old] == 1}
+
+    def place(line: int) -> int:
+        if line in new:
+            return new[line]
+        above = max((old for old in new if old < line), default=0)
+        return (new[above] if above else 0) + (line - above)
+
+    first, last = place(finding.line), place(finding.end_line)
+    below = min((new[old] for old in new if old > finding.end_line), default=max(first, last) + 1)
+    flow = tuple(
+        replace(step, line=place(step.line)) if step.path == finding.path else step for step in finding.flow
+    )
+    return replace(finding, line=first, end_line=max(first, last, below - 1), flow=flow)
