@@ -108,7 +108,7 @@ def check(
     found: list[Finding] = []
     for settings, files in groups.values():
         found += _lint(files, settings, checked, cache_folder, beside or {}, stop)
-        _add_pages(settings, checked)
+        _add_pages(settings, checked, cache_folder)
         checked.problems += _unknown_codes(settings, checked.pages)
         checked.problems += _unread_roots(settings, paths, checked.files, "root_names" in configs.overrides)
     if judge is not None:
@@ -184,8 +184,8 @@ def _lint(
     return result.findings
 
 
-def _add_pages(settings: Settings, checked: Checked) -> None:
-    for page in pages(settings):
+def _add_pages(settings: Settings, checked: Checked, cache_folder: str | None) -> None:
+    for page in pages(settings, cache_folder):
         checked.pages[page.code] = page
 
 
@@ -231,11 +231,21 @@ def nearest_code(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]}?" if near else "; --list-rules prints them all"
 
 
-def pages(settings: Settings) -> list[RulePage]:
-    """The page of every code there is, by code."""
-    from pt2lint.rule.loader import rule_pages
+def pages(settings: Settings, cache_folder: str | None = None) -> list[RulePage]:
+    """The page of every code there is, by code; with a folder for what is kept, no rule is loaded for it again."""
 
-    return sorted([*rule_pages(settings), *VERIFY_PAGES, UNUSED], key=lambda page: page.code)
+    def made() -> list[RulePage]:
+        from pt2lint.rule.loader import rule_pages
+
+        return rule_pages(settings)
+
+    if cache_folder:
+        from pt2lint.static.cache import Cache
+
+        of_rules = Cache(cache_folder).pages([*settings.rule_paths], made)
+    else:
+        of_rules = made()
+    return sorted([*of_rules, *VERIFY_PAGES, UNUSED], key=lambda page: page.code)
 
 
 def _judged(found: list[Finding], paths: Iterable[str], judge: Judge, checked: Checked) -> list[Finding]:

@@ -12,9 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pt2lint.rule import FunctionCode
+if TYPE_CHECKING:
+    from pt2lint.rule import FunctionCode
+
 
 # When an import binds a name: each time the file is loaded, only then if a condition holds, only for type checkers,
 # only inside a function, not at all.

@@ -9,15 +9,20 @@ processes at any time: what is not as it was written is not there.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
+import sys
 import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from pt2lint.finding import RulePage
 from pt2lint.project import entries
 from pt2lint.project.entries import digest
 from pt2lint.static.facts import Facts, from_plain, to_plain
@@ -28,7 +33,7 @@ if TYPE_CHECKING:
 DAYS = 30  # an entry that was not used for so long goes
 LARGEST = 200_000_000  # bytes that all entries may take; the oldest go first
 ENTRY = re.compile(
-    r"(facts|answer|text|more)-[0-9a-f]{32}(\.[0-9a-f]+)?"
+    r"(facts|answer|text|pages)-[0-9a-f]{32}(\.[0-9a-f]+)?"
 )  # what is not whole yet has a suffix
 
 
@@ -76,6 +81,7 @@ class Cache:
 
     def put(self, key: Sequence[str], facts: Facts) -> None:
         if entries.make_folder(self.folder):
+            facts.id = facts.id or digest(os.urandom(16))
             data = json.dumps({"key": list(key), "facts": to_plain(facts)})
             entries.write(self._path(key), data.encode())
 
@@ -92,6 +98,19 @@ class Cache:
         path = os.path.join(self.folder, f"text-{digest}")
         if not os.path.exists(path) and entries.make_folder(self.folder) and (data := read()) is not None:
             entries.write(path, zlib.compress(data, 1))
+
+    def pages(self, folders: Sequence[str], make: Callable[[], Sequence[RulePage]]) -> list[RulePage]:
+        """The pages of the rules in these folders, as kept or as `make` makes them."""
+        path = os.path.join(self.folder, f"pages-{digest(*sys.path, *folders, own_contents(folders))}")
+        data = entries.read(path)
+        with suppress(ValueError, TypeError, KeyError):
+            if data is not None:
+                kept = json.loads(data)
+                return [RulePage(**{**page, "graph_breaks": tuple(page["graph_breaks"])}) for page in kept]
+        made = [*make()]
+        if entries.make_folder(self.folder):
+            entries.write(path, json.dumps([asdict(page) for page in made]).encode())
+        return made
 
     def tidy(self) -> None:
         """Remove, once a day, what nobody used for a month, and the oldest of what takes too much room."""
@@ -138,6 +157,17 @@ def _moved(
         return Moves(changes).facts(facts)
     except Lost:
         return None
+
+
+@lru_cache(maxsize=1)
+def _own_contents() -> str:
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    return contents([here, *importlib.import_module("pt2lint.rules").__path__])
+
+
+def own_contents(folders: Iterable[str]) -> str:
+    """The digest of pt2lint's own code, data and rules, and of what a user keeps in these folders."""
+    return digest(_own_contents(), contents(folders))
 
 
 def contents(folders: Iterable[str]) -> str:

@@ -59,14 +59,14 @@ class Change:
 
     def leaves(self, reads: Reads, path: str) -> bool:
         """Whether all that was read of the file is in the new text as it was in the old."""
-        if path in reads.whole:
+        if path in reads.whole or (path in reads.parsed and not self.alike):
             return False
         for where, kind, about in reads.facts:
             if where == path and FACTS[kind](self.old, about) != FACTS[kind](self.new, about):
                 return False
         if path not in reads.parsed:
             return True
-        if not self.alike or any((path, line) in reads.bodies for line in self.changed):
+        if any((path, line) in reads.bodies for line in self.changed):
             return False
         written = [(first, last) for where, first, last in reads.rules if where == path]
         return not written or (

@@ -17,12 +17,12 @@ from zlib import crc32
 
 from pt2lint.finding import Finding, Fix, Problem, Stopped
 from pt2lint.op import Range
-from pt2lint.rule.loader import load_rules
 from pt2lint.static import workers
-from pt2lint.static.facts import Facts, Notes, joined, with_calls_from_elsewhere
+from pt2lint.static.facts import Facts, Notes, all_notes, called_from_elsewhere, joined
 from pt2lint.static.moved import with_lines_plain
 from pt2lint.static.source.modules import Module, Project, decode, digest_of, module_name
 from pt2lint.static.source.named import inside, unknown
+from pt2lint.static.source.reads import Reads
 
 if TYPE_CHECKING:
     from pt2lint.libraries.model import Models
@@ -92,8 +92,10 @@ def lint(
     everything = [kept[i] if i in kept else made[i] for i in range(len(groups))]
     findings = {path: found for facts in everything for path, found in facts.findings.items()}
     problems = [problem for facts in everything for problem in facts.problems]
-    for path, notes in with_calls_from_elsewhere(everything).items():
-        findings[path] = run.findings_in(Project(run.texts, files).load(path), notes, problems)
+    for path, home, others in called_from_elsewhere(everything):
+        more = run.with_calls_from_elsewhere(cache, path, home, others)
+        findings.update(more.findings)
+        problems += more.problems
     shown = [with_lines_plain(f) for found in findings.values() for f in found]
     if not getattr(settings, "pedantic", False):
         shown = [f for f in shown if f.confidence == "high"]
@@ -125,6 +127,8 @@ class _Run:
 
     @cached_property
     def rules(self) -> list[type[Rule]]:
+        from pt2lint.rule.loader import load_rules  # and LibCST with it
+
         return load_rules(getattr(self.settings, "rule_paths", ()), self.problems)
 
     @cached_property
@@ -179,12 +183,41 @@ class _Run:
     def recall(self, cache: Cache, group: Sequence[str]) -> Facts | None:
         return cache.get(self._key(group), self._digest, partial(self._change, cache))
 
-    def keep(self, cache: Cache, group: Sequence[str], facts: Facts) -> None:
+    def keep(
+        self, cache: Cache, group: Sequence[str], facts: Facts, key: Sequence[str] | None = None
+    ) -> None:
         if facts.complete and not any(path in self.texts for path in group):
-            cache.put(self._key(group), facts)
+            cache.put(key or self._key(group), facts)
             for path, seen in facts.read.items():
                 if seen is not None:
                     cache.keep_text(seen, partial(self._bytes, path, seen))
+
+    def with_calls_from_elsewhere(
+        self, cache: Cache | None, path: str, home: Facts, others: Sequence[Facts]
+    ) -> Facts:
+        """What is found in a file once the notes of other groups are taken together with its own; nothing where these
+        add nothing."""
+        names = [facts.id for facts in (home, *others)]
+        key = [*self._key([path]), "called from", *names] if cache is not None and all(names) else None
+        known = (
+            cache.get(key, self._digest, partial(self._change, cache)) if cache is not None and key else None
+        )
+        if known is not None:
+            return known
+        facts = Facts()
+        notes = all_notes(path, home, others)
+        if notes is not None:
+            project = self._places
+            project.reads = Reads()
+            module = Project(self.texts, self.files, project).load(path)
+            facts.findings[path] = self.findings_in(module, notes, facts.problems)
+            facts.reads = project.reads
+            told = {step.path for finding in facts.findings[path] for step in finding.flow}
+            edited = {e.path for f in facts.findings[path] for fix in f.fixes for e in fix.edits}
+            facts.read = {each: self._digest(each) for each in (path, *told, *edited)}
+        if cache is not None and key:
+            self.keep(cache, [path], facts, key)
+        return facts
 
     def _bytes(self, path: str, digest: str) -> bytes | None:
         """What the file holds that has this digest."""
@@ -215,13 +248,9 @@ class _Run:
     @cached_property
     def _salt(self) -> list[str]:
         from pt2lint import __version__
-        from pt2lint.static.cache import contents, digest
+        from pt2lint.static.cache import digest, own_contents
 
-        here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        pack = importlib.import_module("pt2lint.rules").__path__
-        own = contents(
-            [here, *pack, *getattr(self.settings, "rule_paths", ()), *getattr(self.settings, "models", ())]
-        )
+        own = own_contents([*getattr(self.settings, "rule_paths", ()), *getattr(self.settings, "models", ())])
         places = [f"{path} {module_name(path)}" for path in self.files]
         return [
             __version__,
@@ -236,8 +265,18 @@ class _Run:
 
     def _digest(self, path: str) -> str | None:
         if path not in self._digests:
-            self._digests[path] = Project(self.texts).digest(path)
+            self._digests[path] = self._texts_of.digest(path)
         return self._digests[path]
+
+    @cached_property
+    def _texts_of(self) -> Project:
+        """What stands in the files, whatever else it means."""
+        return Project(self.texts)
+
+    @cached_property
+    def _places(self) -> Project:
+        """Where modules are imported from, for projects of the same files."""
+        return Project(self.texts, self.files)
 
     # The work
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,25 +19,27 @@ class Facts:
     """`findings` by file of the group; `notes` by any linted file in which the group's code did something.
 
     `read` are the digests of all files read or sought (None: not there), `reads` what was read of them, `complete`
-    says that nothing but the contents of these files made it so. `parsed` are the files that took time, for those who
+    says that nothing but the contents of these files made it so. `id` names what was kept, however often its lines
+    move. `parsed` are the files that took time, for those who
     plan the rest of the run.
     """
 
     findings: dict[str, list[Finding]] = field(default_factory=dict)
-    notes: dict[str, Notes] = field(default_factory=dict)
+    notes: Mapping[str, Notes] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     read: dict[str, str | None] = field(default_factory=dict)
     looked_at: list[str] = field(default_factory=list)
     complete: bool = True
     parsed: list[str] = field(default_factory=list, compare=False)
     reads: Reads = field(default_factory=Reads)
+    id: str = field(default="", compare=False)
 
 
 def joined(a: Facts, b: Facts) -> Facts:
     """The facts of two groups with no file in common, as one group's."""
     return Facts(
         a.findings | b.findings,
-        a.notes | {p: n for p, n in b.notes.items() if p not in a.notes},
+        {**b.notes, **a.notes},
         a.problems + b.problems,
         a.read | b.read,
         sorted({*a.looked_at, *b.looked_at}),
@@ -78,26 +80,30 @@ def _where(old: Op, new: Op) -> dict[str, Any]:
     return {"when": when, "rare": (old.rare or new.rare) if old.rare and new.rare else ""}
 
 
-def with_calls_from_elsewhere(groups: Iterable[Facts]) -> dict[str, Notes]:
-    """The notes, all taken together, of each file of which another group knows more than its own."""
-    groups = list(groups)
-    changed: dict[str, Notes] = {}
+def called_from_elsewhere(groups: Sequence[Facts]) -> Iterator[tuple[str, Facts, list[Facts]]]:
+    """Each file in which the code of another group than its own did something: with its group, and those others."""
     home = {path: facts for facts in groups for path in facts.findings}
+    others: dict[str, list[Facts]] = {}
     for facts in groups:
-        for path, notes in facts.notes.items():
-            if home.get(path, facts) is facts:
-                continue
-            known = changed.get(path) or home[path].notes.get(path, {})
-            both = {unit: {(op.name, op.range): op for op in ops} for unit, ops in known.items()}
-            for unit, ops in notes.items():
-                mine = both.setdefault(unit, {})
-                for op in ops:
-                    old = mine.get((op.name, op.range))
-                    mine[op.name, op.range] = op if old is None else merged(old, op)
-            new = {unit: list(ops.values()) for unit, ops in both.items()}
-            if new != known:
-                changed[path] = new
-    return changed
+        for path in facts.notes:
+            if home.get(path, facts) is not facts:
+                others.setdefault(path, []).append(facts)
+    for path, found in others.items():
+        yield path, home[path], found
+
+
+def all_notes(path: str, home: Facts, others: Iterable[Facts]) -> Notes | None:
+    """The notes of a file, those of its own group and of others taken together; None where these add nothing."""
+    known = home.notes.get(path, {})
+    both = {unit: {(op.name, op.range): op for op in ops} for unit, ops in known.items()}
+    for facts in others:
+        for unit, ops in facts.notes[path].items():
+            mine = both.setdefault(unit, {})
+            for op in ops:
+                old = mine.get((op.name, op.range))
+                mine[op.name, op.range] = op if old is None else merged(old, op)
+    new = {unit: list(ops.values()) for unit, ops in both.items()}
+    return None if new == known else new
 
 
 # As JSON: nothing that is read back can run
@@ -114,6 +120,7 @@ def to_plain(facts: Facts) -> dict[str, Any]:
         "read": facts.read,
         "looked_at": facts.looked_at,
         "reads": facts.reads.to_plain(),
+        "id": facts.id,
     }
 
 
@@ -121,15 +128,33 @@ def from_plain(data: Mapping[str, Any]) -> Facts:
     """Raises KeyError, TypeError, ValueError or AttributeError for what `to_plain` did not write."""
     return Facts(
         {path: [_finding(f) for f in found] for path, found in data["findings"].items()},
-        {
-            path: {(first, last): [_op(op) for op in ops] for first, last, ops in notes}
-            for path, notes in data["notes"].items()
-        },
+        LateNotes(data["notes"]),
         [Problem(*p) for p in data["problems"]],
         dict(data["read"]),
         list(data["looked_at"]),
         reads=Reads.from_plain(data["reads"]),
+        id=str(data["id"]),
     )
+
+
+class LateNotes(Mapping[str, Notes]):
+    """Notes as they were kept, read file by file as somebody asks: most runs ask for few."""
+
+    def __init__(self, plain: Mapping[str, Any]) -> None:
+        self._plain = dict(plain)
+        self._read: dict[str, Notes] = {}
+
+    def __getitem__(self, path: str) -> Notes:
+        if path not in self._read:
+            notes = self._plain[path]
+            self._read[path] = {(first, last): [_op(op) for op in ops] for first, last, ops in notes}
+        return self._read[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._plain)
+
+    def __len__(self) -> int:
+        return len(self._plain)
 
 
 def _op_to_plain(op: Op) -> list[Any]:

@@ -39,11 +39,12 @@ class Moves:
             facts.looked_at,
             facts.complete,
             reads=self.reads(facts.reads),
+            id=facts.id,
         )
 
     def line(self, path: str, number: int) -> int:
         change = self.changes.get(path)
-        found = number if change is None else change.line(number)
+        found = number if change is None else change.line(number) if change.alike else None
         if found is None:
             raise Lost
         return found
@@ -102,6 +103,9 @@ class Moves:
         change = self.changes.get(edit.path)
         if change is None:
             return edit
+        replaced = (edit.line, edit.column) != (edit.end_line, edit.end_column)
+        if replaced and not change.is_kept(edit.line, edit.end_line - (edit.end_column == 1)):
+            raise Lost  # it may hold comments
         return replace(
             edit,
             line=self._place(change, edit.line, edit.column),

@@ -179,7 +179,8 @@ def test_several_at_once(cache: Cache) -> None:
         for _ in range(5):
             answers.append(run(Cache("kept")) == first)
             for entry in Path("kept").glob("facts-*"):
-                entry.write_bytes(b"{") if len(answers) % 2 else None
+                if len(answers) % 2 and not entry.suffix:  # what is being written has one
+                    entry.write_bytes(b"{")
 
     threads = [threading.Thread(target=again) for _ in range(3)]
     for thread in threads:

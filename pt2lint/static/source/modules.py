@@ -18,7 +18,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from pt2lint.static.source.extensions import extensions
-from pt2lint.static.source.nodes import FunctionNode, parse, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, below, parse, unit_of
 from pt2lint.static.source.outline import Late, Outline, Part, statements
 from pt2lint.static.source.reads import Reads, calls, flat
 
@@ -73,6 +73,7 @@ class ClassInfo:
         """`self.name = value` anywhere in the class: (method, value or None where it is not plain)."""
         found = self._assigned.get(name)
         if found is None:
+            self.module.asked("stores", f"{self.name} {name}")
             mention = f".{name}"
             later = self.methods.later() if isinstance(self.methods, Late) else {}
             # What does not mention the name need not be parsed to know that it does not assign it.
@@ -84,26 +85,31 @@ class ClassInfo:
     def layers(self) -> list[tuple[str, ast.expr]]:
         """(name, value) of each plain `self.name = value` in `__init__`."""
         init = self.methods.get("__init__")
-        return [(name, v) for name, v in self._stores(init) if v is not None] if init is not None else []
+        if init is None or not init.body:  # which notes that it is read
+            return []
+        return [(name, v) for name, v in self._stores(init) if v is not None]
 
     def _stores(self, method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
         known = self._stored.get(method)
         if known is None:
-            known = self._stored[method] = _stores(method)
+            known = self._stored[method] = stores(method)
         return known
 
     def __repr__(self) -> str:
         return f"<class {self.module.name}.{self.name}>"
 
 
-def _stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
-    """(name, value) of each `self.name = value` in a method; None where the value is not plain."""
+def stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
+    """(name, value) of each `self.name = value` in a method; None where the value is not plain. That a method is looked
+    through for it is not noted: who asks for a name depends on what is found (reads.FACTS)."""
     arguments = method.args.posonlyargs + method.args.args
     if not arguments:
         return []
     me = arguments[0].arg
     found: list[tuple[str, ast.expr | None]] = []
-    for node in walk(method):
+    nodes: list[ast.AST] = [*method.__dict__["body"]]
+    for node in nodes:
+        nodes += below(node)
         targets: list[tuple[ast.expr, ast.expr | None]] = []
         if isinstance(node, ast.Assign):
             for t in node.targets:

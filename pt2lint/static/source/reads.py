@@ -7,6 +7,7 @@ import ast
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 
@@ -36,11 +37,33 @@ def calls(text: str, words: str) -> bool:
     )
 
 
+@lru_cache(maxsize=4)
+def _stored(text: str) -> dict[str, list[tuple[str, str]]]:
+    """What the methods of each class assign to attributes, by "CLASS NAME": the method, and the value as text."""
+    from pt2lint.static.source.modules import stores
+    from pt2lint.static.source.nodes import parse
+
+    found: dict[str, list[tuple[str, str]]] = {}
+    for cls in flat(parse(text, "text").body):
+        if isinstance(cls, ast.ClassDef):
+            for method in flat(cls.body):
+                if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    for name, value in stores(method):
+                        what = "" if value is None else ast.dump(value)
+                        found.setdefault(f"{cls.name} {name}", []).append((method.name, what))
+    return found
+
+
+def _stores(text: str, about: str) -> list[tuple[str, str]]:
+    return _stored(text).get(about, [])
+
+
 # What may be asked of a text without reading all of it: kind -> function of the text and of what is asked about.
 FACTS: dict[str, Callable[[str, str], object]] = {
     "word": lambda text, word: word in text,
     "line": _line,
     "matches": _matches,
+    "stores": _stores,
     "calls": calls,
 }
 

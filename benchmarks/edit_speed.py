@@ -1,0 +1,122 @@
+"""What an edit costs: a large package linted again after one file was changed.
+
+    python benchmarks/edit_speed.py SOURCES [--package transformers] [--bodies 5]
+
+SOURCES is the folder that holds the package (a wheel, unpacked); it is copied. Each row changes one file, lints the
+whole package with what the run before kept, and takes the change back (which is linted too, and not counted). CPU time
+is that of the process and all of its children. benchmarks/random_edits.py holds what is found against a cold run.
+
+The model's file is the package's `models/llama/modeling_llama.py`, the base is `modeling_utils.py`; bodies are changed
+of functions and methods drawn from them, one at a time: the middle and the largest of `--bodies` times are printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+MODEL, BASE = "models/llama/modeling_llama.py", "modeling_utils.py"
+
+
+class Bench:
+    def __init__(self, package: str, cache: Path) -> None:
+        self.command = [sys.executable, "-m", "pt2lint", "--exit-zero", "--cache-dir", str(cache), package]
+
+    def run(self) -> tuple[float, float]:
+        """(CPU seconds, wall seconds) of one lint of the package."""
+        start = time.perf_counter()
+        child = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, _, used = os.wait4(child.pid, 0)
+        child.returncode = 0
+        return used.ru_utime + used.ru_stime, time.perf_counter() - start
+
+    def after(self, path: Path, text: str) -> tuple[float, float]:
+        """The same once the file holds the text; afterwards it holds what it did before."""
+        old = path.read_text(encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
+        try:
+            return self.run()
+        finally:
+            path.write_text(old, encoding="utf-8")
+            self.run()
+
+
+def functions(text: str) -> list[ast.FunctionDef]:
+    tree = ast.parse(text)
+    inner = [node for cls in tree.body if isinstance(cls, ast.ClassDef) for node in cls.body]
+    return [node for node in [*tree.body, *inner] if isinstance(node, ast.FunctionDef)]
+
+
+def with_docstring(text: str) -> str:
+    """The text with a line more in a docstring."""
+    node = next(node for node in functions(text) if ast.get_docstring(node, clean=False))
+    lines = text.split("\n")
+    place = node.body[0]
+    lines.insert(
+        place.lineno, " " * place.col_offset + "One line more."
+    ) if place.end_lineno != place.lineno else None
+    if place.end_lineno == place.lineno:
+        lines[place.lineno - 1] = " " * place.col_offset + '"""Said otherwise."""'
+    return "\n".join(lines)
+
+
+def with_body(text: str, node: ast.FunctionDef) -> str:
+    """The text with a statement more at the end of a function's body."""
+    lines = text.split("\n")
+    last = node.body[-1]
+    lines.insert(last.lineno - 1, " " * last.col_offset + "value_of_an_edit = 1")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("sources", type=Path)
+    parser.add_argument("--package", default="transformers")
+    parser.add_argument("--bodies", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--cache", type=Path, help="keep what is kept here, and take it from here (for --copy)"
+    )
+    parser.add_argument("--copy", type=Path, help="a copy of SOURCES made before, to be changed")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = options.copy or Path(scratch, "copy")
+        if not folder.exists():
+            shutil.copytree(options.sources / options.package, folder / options.package)
+        cache = options.cache.resolve() if options.cache else Path(scratch, "kept")
+        os.chdir(folder)
+        rows(
+            Bench(options.package, cache), Path(options.package), options.bodies, random.Random(options.seed)
+        )
+
+
+def rows(bench: Bench, package: Path, bodies: int, draw: random.Random) -> None:
+    def row(name: str, taken: tuple[float, float]) -> None:
+        print(f"| {name} | {taken[0]:.2f} | {taken[1]:.2f} |", flush=True)
+
+    print("| | CPU s | wall s |\n| --- | --- | --- |")
+    row("from cold", bench.run())
+    row("again", bench.run())
+    for path in (package / MODEL, package / BASE):
+        text = path.read_text(encoding="utf-8")
+        row(f"{path.name}: a comment at the end", bench.after(path, text + "# a comment\n"))
+        row(f"{path.name}: a comment at the top", bench.after(path, "# a comment\n" + text))
+        row(f"{path.name}: a docstring", bench.after(path, with_docstring(text)))
+        drawn = draw.sample(functions(text), bodies)
+        taken = sorted(bench.after(path, with_body(text, node)) for node in drawn)
+        middle = statistics.median_low(taken)
+        row(f"{path.name}: the body of one function, the middle of {bodies}", middle)
+        row(f"{path.name}: the body of one function, the largest of {bodies}", taken[-1])
+
+
+if __name__ == "__main__":
+    main()
