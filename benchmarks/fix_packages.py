@@ -9,17 +9,22 @@ Each folder given is copied, linted with `--fix --unsafe-fixes`, and every file 
 - no rule of pt2lint has more findings in it than before;
 - a second run changes nothing.
 
-    python benchmarks/fix_packages.py FOLDER... [--every N] [--keep DIR]
+    python benchmarks/fix_packages.py FOLDER... [--files N] [--show N] [--seed S] [--keep DIR]
 
-A folder holds a package as it lies in site-packages. Exit status 1 where anything is not so.
+A folder holds a package as it lies in site-packages; needs pyflakes. `--files` draws that many files of each package
+at random, `--show` prints as many changes drawn from all that were made, to be read. Exit status 1 where anything is
+not so.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import difflib
+import importlib.util
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -74,6 +79,7 @@ class Counts:
     new: int = 0
     again: int = 0
     seconds: float = 0
+    hunks: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
     @property
@@ -123,11 +129,23 @@ def module_of(file: str) -> str:
     return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def fix_package(source: Path, every: int, work: Path) -> Counts:
+def hunks(file: str, before: Path, after: Path) -> list[str]:
+    """What was changed in a file, in pieces."""
+    texts = [path.read_text("utf-8", "replace").splitlines(keepends=True) for path in (before, after)]
+    lines = list(difflib.unified_diff(*texts, n=4))[2:]
+    starts = [at for at, line in enumerate(lines) if line.startswith("@@")]
+    return [
+        f"--- {file}\n" + "".join(lines[a:b]) for a, b in zip(starts, [*starts[1:], len(lines)], strict=True)
+    ]
+
+
+def fix_package(source: Path, most: int | None, seed: int, work: Path) -> Counts:
     before, after = work / source.name / "before", work / source.name / "after"
     for folder in (before, after):
         shutil.copytree(source, folder, ignore=shutil.ignore_patterns("*.dist-info", "__pycache__"))
-    files = sorted(str(path.relative_to(before)) for path in before.rglob("*.py"))[::every]
+    files = sorted(str(path.relative_to(before)) for path in before.rglob("*.py"))
+    if most is not None and most < len(files):
+        files = sorted(random.Random(seed).sample(files, most))
     counts = Counts(source.name, files=len(files))
     began = time.monotonic()
     known = findings(before, files)
@@ -144,6 +162,7 @@ def fix_package(source: Path, every: int, work: Path) -> Counts:
             counts.compiled += 1
         except SyntaxError as error:
             counts.wrong.append(f"{file}: does not compile: {error}")
+        counts.hunks += hunks(f"{source.name}/{file}", before / file, after / file)
         added = flakes(after / file) - flakes(before / file)
         counts.names += added.total()
         counts.wrong += [f"{file}: pyflakes: {said}" for said in added]
@@ -169,9 +188,14 @@ def fix_package(source: Path, every: int, work: Path) -> Counts:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folders", nargs="+", type=Path, help="folders that hold a package each")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="take every Nth file only")
+    parser.add_argument("--files", type=int, metavar="N", help="draw this many files of each package")
+    parser.add_argument("--show", type=int, default=0, metavar="N", help="print this many changes")
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="leave the copies, before and after, in DIR")
     options = parser.parse_args()
+    if importlib.util.find_spec("pyflakes") is None:
+        parser.error("it needs pyflakes: pip install pyflakes")
+    changes: list[str] = []
     work = Path(tempfile.mkdtemp(prefix="pt2lint-packages-"))
     if options.keep:
         options.keep.mkdir(parents=True, exist_ok=True)
@@ -182,7 +206,7 @@ def main() -> int:
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
     for folder in options.folders:
-        one = fix_package(folder.absolute(), options.every, work)
+        one = fix_package(folder.absolute(), options.files, options.seed, work)
         print(
             f"| {one.name} | {one.files} | {one.findings} | {one.fixes} | {one.changed} | {one.compiled} "
             f"| {one.imports} | {one.names} | {one.new} | {one.again} |",
@@ -191,6 +215,10 @@ def main() -> int:
         for line in one.wrong:
             print(f"{one.name}/{line}", file=sys.stderr, flush=True)
         bad += len(one.wrong)
+        changes += one.hunks
+    random.Random(options.seed).shuffle(changes)
+    for change in changes[: options.show]:
+        print(change)
     if not options.keep:
         shutil.rmtree(work, ignore_errors=True)
     return int(bool(bad))

@@ -701,6 +701,12 @@ def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifi
         _narrow(options, again)
         return again.findings
 
+    def relint_all(texts: Any) -> Any:
+        texts = {path: text for path, text in texts.items() if path not in checked.notebooks}
+        again = check([path for path in checked.files if path not in checked.notebooks], configs, texts=texts)
+        _narrow(options, again)
+        return again.findings
+
     fixed = fix_findings(
         checked.findings,
         "unsafe" if options.unsafe_fixes else "safe",
@@ -708,6 +714,7 @@ def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifi
         None if verified else relint,
         texts=checked.texts,
         digests=checked.digests,
+        relint_all=None if verified or len(checked.files) < 2 else relint_all,
     )
     if options.diff:
         checked.problems += _left_out(fixed)

@@ -398,14 +398,17 @@ def fix_findings(
     rounds: int = 10,
     texts: Mapping[str, str] | None = None,
     digests: Mapping[str, bytes] | None = None,
+    relint_all: Callable[[Mapping[str, str]], Iterable[Finding]] | None = None,
 ) -> Fixed:
     """Apply fixes, lint again and go on until nothing changes, at most `rounds` times; nothing is written.
 
     `relint` gets the texts by path that the last round changed (line ends as in the file, no BOM), and those that were
     changed before, and returns the findings in the first; it is how fixes that had to wait are found anew, at the
-    positions they have by then. Without it there is one round. `texts` holds what stands in place of a file: an
-    editor's buffer, a notebook's code. `digests` tells what the findings were found in (`digest` of each file's
-    bytes): a file that holds something else is left alone. The caller shows `Fixed.diff()` or calls `Fixed.write()`.
+    positions they have by then. Without it there is one round. `relint_all` gets all changed texts and lints all files,
+    which shows what others call a changed file with: it is asked once `relint` finds nothing more. `texts` holds what
+    stands in place of a file: an editor's buffer, a notebook's code. `digests` tells what the findings were found in
+    (`digest` of each file's bytes): a file that holds something else is left alone. The caller shows `Fixed.diff()` or
+    calls `Fixed.write()`.
 
     Each fix has to pass `checked`, and must not bring new findings. One that does not pass is left out, with its
     finding's other fixes, and the others of its file are applied.
@@ -414,6 +417,14 @@ def fix_findings(
     seen: dict[str, set[str]] = {}
     bad = set[object]()
     findings = [*findings]
+    whole: Mapping[str, str] = {}
+
+    def undone(again: Iterable[Finding]) -> list[Finding]:
+        done = {_inserted(fix) for _, fix in result.taken} - {()}
+        return [
+            replace(finding, fixes=tuple(fix for fix in finding.fixes if _inserted(fix) not in done))
+            for finding in again
+        ]
 
     def current(path: str) -> tuple[str, str]:
         if path not in result.texts:
@@ -470,7 +481,11 @@ def fix_findings(
             result.texts[path] = (old, new, encoding)
             changed = True
         if not changed and not left:
-            break
+            now = {path: new for path, (old, new, _) in result.texts.items() if old != new}
+            if relint_all is None or now == whole:
+                break
+            whole, findings = now, undone(relint_all(now))
+            continue
         if changed:
             result.rounds += 1
         result.taken += [one for one in taken if not stopped & {edit.path for edit in one[1].edits}]
@@ -497,11 +512,7 @@ def fix_findings(
                 result.taken = [one for one in result.taken if one not in taken or one[0].path != path]
                 again = [one for one in again if one.path != path]
                 again += [one for one in findings if one.path == path]
-            done = {_inserted(fix) for _, fix in result.taken} - {()}
-            findings = [
-                replace(finding, fixes=tuple(fix for fix in finding.fixes if _inserted(fix) not in done))
-                for finding in again
-            ]
+            findings = undone(again)
     result.texts = {path: texts for path, texts in result.texts.items() if texts[0] != texts[1]}
     return result
 

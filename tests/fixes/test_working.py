@@ -754,3 +754,31 @@ def test_demonstrations_in_a_library_set_nothing(tmp_path: Path) -> None:
         (START + "    torch.compile(M())\n", 1),
     ):
         assert fixed(tmp_path, text + start).count("torch._dynamo.config") == made
+
+
+def test_what_only_another_file_shows_is_fixed_in_one_run(tmp_path: Path) -> None:
+    """The outer branch waits for the inner one, and is then seen only from the file that calls the function."""
+    (tmp_path / "lib.py").write_text("""import torch
+
+
+def take(x):
+    if x.sum() > 0:
+        x = x.relu()
+    elif x.max() > 1:
+        x = x.neg()
+    return x
+""")
+    (tmp_path / "main.py").write_text("""import torch
+from lib import take
+
+
+@torch.compile
+def f(x: torch.Tensor):
+    return take(x)
+""")
+    command = [sys.executable, "-m", "pt2lint", "--no-cache", "--exit-zero", "--fix", "--unsafe-fixes", "."]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    once = (tmp_path / "lib.py").read_text()
+    assert "if" not in once
+    done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert (tmp_path / "lib.py").read_text() == once, done.stdout
