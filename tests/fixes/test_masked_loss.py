@@ -90,6 +90,23 @@ def test_classes_of_active_tokens(lines):
     prove(HEAD + "".join(f"    {line}\n" for line in lines), fix, [[x, y, mask], [x, y, ~mask & False]])
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["return F.cross_entropy(x[m], y[m])"],
+        ["a = x[m]", "b = y[m]", "return F.cross_entropy(a, b)"],
+        ["return F.cross_entropy(x.view(2, 4, 3)[m], y[m])"],
+    ],
+)
+def test_classes_of_batches_of_tokens(lines):
+    """The mask leaves rows of classes; without it they would be taken for channels."""
+    code = code_of(*lines)
+    x = torch.randn(2, 4, 3, requires_grad=True)
+    y, mask = torch.randint(0, 3, (2, 4)), torch.rand(2, 4) > 0.3
+    fix = mask_in_loss(code, selection(code))
+    prove(HEAD + "".join(f"    {line}\n" for line in lines), fix, [[x, y, mask]])
+
+
 @pytest.mark.parametrize("rest", ["", ", pos_weight=torch.tensor(5.0)"])
 def test_logits_of_active_tokens(rest):
     lines = [

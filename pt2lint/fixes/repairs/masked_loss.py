@@ -37,17 +37,18 @@ from pt2lint.rule import FunctionCode
 @dataclass(frozen=True)
 class _Loss:
     """How to keep elements out of a loss: what to put in their place (None: leave them), and whether the mean has to
-    be scaled to the elements that count."""
+    be scaled to the elements that count. `rows`: of the operand a mask leaves rows of classes, of the target a list."""
 
     operand: str | None
     target: str
     scaled: bool = True
+    rows: bool = False
 
 
 # Element by element, and zero for these operands. A cross entropy leaves out the targets -100 by itself.
 _ZERO = _Loss("0", "0")
 _LOGITS = _Loss("-3e4", "0")  # exp(-3e4) is zero; float16 holds the number
-_CLASSES = _Loss(None, "-100", scaled=False)
+_CLASSES = _Loss(None, "-100", scaled=False, rows=True)
 _LOSSES = {
     **dict.fromkeys(words("l1_loss mse_loss smooth_l1_loss huber_loss"), _ZERO),
     "binary_cross_entropy_with_logits": _LOGITS,
@@ -139,6 +140,10 @@ def _scaled(
         one if fill is None else f"{where}({mask}, {one}, {fill})"
         for one, fill in zip(operands, (loss.operand, loss.target), strict=True)
     ]
+    if loss.rows and not _are_rows(cst.parse_expression(operands[0])):
+        one = cst.parse_expression(operands[0])
+        plain = isinstance(one, cst.Name | cst.Attribute | cst.Call | cst.Subscript)
+        given = [f"{operands[0] if plain else f'({operands[0]})'}.flatten(0, -2)", f"{given[1]}.flatten()"]
     given += [source(function, arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args[2:]]
     scale = f" * ({text}.numel() / {text}.sum())" if loss.scaled else ""
     whole = f"{source(function, call.func)}({', '.join(given)}){scale}"
@@ -152,6 +157,16 @@ def _scaled(
         or (isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.Add))
     )
     return cst.parse_expression(whole if alone else f"({whole})")
+
+
+def _are_rows(operand: cst.BaseExpression) -> bool:
+    """Whether it is written as a matrix: `x.view(-1, classes)`."""
+    return (
+        isinstance(operand, cst.Call)
+        and callee(operand) in ("view", "reshape")
+        and len(operand.args) == 2
+        and cst.Module([]).code_for_node(operand.args[0].value) == "-1"
+    )
 
 
 def _fix(function: FunctionCode, new: dict[cst.CSTNode, New], imports: Sequence[Any]) -> Repaired:
