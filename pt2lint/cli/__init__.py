@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import gc
 import os
 import sys
 
@@ -49,6 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if argv is None:  # the process is ours and ends soon: looking for garbage in it costs more than it frees
+        import atexit
+        import gc
+
         gc.disable()
         atexit.register(gc.freeze)
     for name in ("stdout", "stderr"):
@@ -313,6 +314,8 @@ def _parser() -> argparse.ArgumentParser:
 def _run(options: argparse.Namespace, arguments: list[str]) -> int:
     _check_usage(options)
     if options.verify or options.trace or options.fix or options.diff:
+        import gc
+
         gc.enable()  # these lint again and again
     from pt2lint.check import check
     from pt2lint.cli import last_answer
@@ -953,6 +956,8 @@ def _server(arguments: list[str]) -> int:
         prog="pt2lint server",
         description="Findings in an editor: speaks the Language Server Protocol on stdin and stdout.",
     ).parse_args(arguments)
+    import gc
+
     gc.enable()
     try:
         import pygls  # noqa: F401

@@ -20,7 +20,7 @@ from pt2lint.fixes.rewrite import enclosing_function, parameters, qualified, use
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import visit
 
-Kind: TypeAlias = Callable[[cst.CSTNode], str]
+Kind: TypeAlias = "Callable[[cst.CSTNode], str]"
 
 
 def words(text: str) -> frozenset[str]:

@@ -17,7 +17,7 @@ from pt2lint.fixes.comments import carry
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.layout import broken
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import children, spend, visit
+from pt2lint.rule.tree import spend, visit
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class Refusal:
 
 
 Repaired: TypeAlias = Fix | Refusal
-Statement: TypeAlias = cst.SimpleStatementLine | cst.BaseCompoundStatement
-New: TypeAlias = cst.CSTNode | Sequence[cst.CSTNode] | None
+Statement: TypeAlias = "cst.SimpleStatementLine | cst.BaseCompoundStatement"
+New: TypeAlias = "cst.CSTNode | Sequence[cst.CSTNode] | None"
 
 
 def accepted(*attempts: Repaired) -> tuple[Fix, ...]:
@@ -60,56 +60,11 @@ def fix(description: str, edits: Iterable[Edit], safe: bool = False) -> Repaired
 # --- from trees to edits
 
 
-class _Replace(cst.CSTTransformer):
-    """Builds anew only what holds a replaced node."""
-
-    def __init__(self, root: cst.CSTNode, new: Mapping[cst.CSTNode, New]) -> None:
-        super().__init__()
-        self.new = new
-        self.holders: set[cst.CSTNode] = set()
-        self.became: dict[cst.CSTNode, list[cst.CSTNode]] = {}
-        self._find(root)
-
-    def _find(self, node: cst.CSTNode) -> bool:
-        if node in self.new:
-            return True
-        found = False
-        for child in children(node):
-            found = self._find(child) or found
-        if found:
-            self.holders.add(node)
-        return found
-
-    def on_visit(self, node: cst.CSTNode) -> bool:
-        return node in self.holders
-
-    def on_leave(self, original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:  # type: ignore[override]
-        if original not in self.new:
-            if original in self.holders:
-                self.became[original] = [updated]
-            return updated
-        new = self.new[original]
-        made = [] if new is None else [new] if isinstance(new, cst.CSTNode) else list(new)
-        made[:1] = [_below(original, one) for one in made[:1]]
-        self.became[original] = made
-        if not made:
-            return cst.RemoveFromParent()  # type: ignore[return-value]
-        if isinstance(new, cst.CSTNode):
-            return made[0]
-        return cst.FlattenSentinel(made)  # type: ignore[return-value]
-
-
-def _below(original: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
-    """The new node under the comments and blank lines that stood above the original, unless it has its own."""
-    above = getattr(original, "leading_lines", ())
-    if above and new is not original and hasattr(new, "leading_lines") and not new.leading_lines:
-        return new.with_changes(leading_lines=above)
-    return new
-
-
 def replaced(node: cst.CSTNode, new: Mapping[cst.CSTNode, New]) -> cst.CSTNode:
     """The tree with nodes (found by identity) replaced, by several for a sequence, removed for None."""
-    return node.visit(_Replace(node, new))  # type: ignore[return-value]
+    from pt2lint.fixes.replace import Replace
+
+    return node.visit(Replace(node, new))  # type: ignore[return-value]
 
 
 def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edit, ...]:
@@ -122,7 +77,9 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
     module, code = function.module, function.code
     spend(4 * len(code))
     header = code.count("\n") - function.text.count("\n")
-    replacing = _Replace(module, new)
+    from pt2lint.fixes.replace import Replace
+
+    replacing = Replace(module, new)
     made: cst.Module = module.visit(replacing)
     # A carriage return alone cannot be told from a line's content here; such files are of another age.
     dead = _dead(function, made)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -10,7 +11,8 @@ from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import names
 from pt2lint.rule.tree import walk
 
-Loop = cst.For | cst.While
+if TYPE_CHECKING:
+    Loop = cst.For | cst.While
 # From so many turns on Dynamo gives up what is compiled anew at each: its recompile limit, less the first call.
 LIMIT = 8
 # What goes over the same things as its first argument.

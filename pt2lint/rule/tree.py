@@ -12,8 +12,6 @@ from dataclasses import fields
 from typing import Any
 
 import libcst as cst
-from libcst.metadata import PositionProvider
-from libcst.metadata.position_provider import PositionProvidingCodegenState
 
 Place = tuple[int, int, int, int]
 
@@ -36,7 +34,7 @@ _PUNCTUATION = frozenset(
     "leading_lines lines_after_decorators lines_after_module_docstring header footer newline indent "
     "separator trailing_whitespace relative".split()
 )
-_PLAIN = (str, bool, type(None), cst.MaybeSentinel)
+_PLAIN = (str, bool, type(None))
 
 
 class TooMuch(Exception):
@@ -142,58 +140,9 @@ def parents(root: cst.CSTNode) -> Mapping[cst.CSTNode, cst.CSTNode]:
     return found
 
 
-class _State(PositionProvidingCodegenState):
-    """Writes the positions down as plain tuples, and looks for line ends only where there are some."""
-
-    def _update_position(self, value: str) -> None:
-        if "\n" in value or "\r" in value:
-            super()._update_position(value)
-        else:
-            self.column += len(value)
-
-    def before_codegen(self, node: cst.CSTNode) -> None:
-        self._stack.append((self.line, self.column))  # type: ignore[arg-type]
-
-    def after_codegen(self, node: cst.CSTNode) -> None:
-        start = self._stack.pop()
-        found: Any = self.provider._computed
-        if node not in found:
-            found[node] = (*start, self.line, self.column)  # type: ignore[misc]
-
-    def record_syntactic_position(  # type: ignore[override]
-        self,
-        node: cst.CSTNode,
-        *,
-        start_node: cst.CSTNode | None = None,
-        end_node: cst.CSTNode | None = None,
-    ) -> _Recorded:
-        return _Recorded(self, node, start_node, end_node)
-
-
-class _Recorded:
-    def __init__(
-        self, state: _State, node: cst.CSTNode, start: cst.CSTNode | None, end: cst.CSTNode | None
-    ) -> None:
-        self.state, self.node, self.start, self.end = state, node, start, end
-
-    def __enter__(self) -> None:
-        self.begin = (self.state.line, self.state.column)
-
-    def __exit__(self, *error: object) -> None:
-        state = self.state
-        found: Any = state.provider._computed
-        begin = self.begin if self.start is None else found[self.start][:2]
-        end = (state.line, state.column) if self.end is None else found[self.end][2:]
-        found[self.node] = (*begin, *end)
-
-
-class _Positions(PositionProvider):
-    def of(self, module: cst.Module) -> Mapping[cst.CSTNode, Place]:
-        module._codegen(_State(module.default_indent, module.default_newline, provider=self))
-        return self._computed  # type: ignore[return-value]
-
-
 def positions(module: cst.Module) -> Mapping[cst.CSTNode, Place]:
     """What LibCST's PositionProvider gives, as (line, column, end line, end column), lines from 1 and columns
     from 0: without the visit of the whole tree that resolving metadata makes for nothing."""
-    return _Positions().of(module)
+    from pt2lint.rule.positions import Positions
+
+    return Positions().of(module)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from pt2lint.finding import Finding, Fix, Problem, Stopped
+from pt2lint.late import load_libcst_late
 from pt2lint.op import Range
 from pt2lint.static import workers
 from pt2lint.static.facts import Facts, Notes, all_notes, called_from_elsewhere, joined
@@ -105,6 +106,14 @@ def lint(
         [*run.problems, *problems],
         sorted({path for facts in everything for path in facts.looked_at}),
     )
+
+
+def load_rules(rule_paths: Sequence[str] = (), problems: list[Problem] | None = None) -> list[type[Rule]]:
+    """Every rule that can be used (pt2lint/rule/loader.py); LibCST is loaded once one of them has something to read."""
+    load_libcst_late()
+    from pt2lint.rule import loader
+
+    return loader.load_rules(rule_paths, problems)
 
 
 class _Run:
@@ -315,9 +324,11 @@ class _Run:
 
     def _load_repairs(self) -> None:
         """Once, before there are children, each of which would."""
-        for repair in {name for rule in self.rules for name in getattr(rule, "repairs", ())}:
+        repairs = {name for rule in self.rules for name in getattr(rule, "repairs", ())}
+        # The first of them load LibCST.
+        for name in ("rule.positions", "fixes.replace", *(f"fixes.repairs.{repair}" for repair in repairs)):
             with contextlib.suppress(Exception):  # told of where it is needed
-                importlib.import_module(f"pt2lint.fixes.repairs.{repair}")
+                importlib.import_module(f"pt2lint.{name}")
 
     def _parse_what_many_read(self, facts: Facts) -> None:
         """What a second group has parsed beyond its own files, the children still to come will read too: they find it

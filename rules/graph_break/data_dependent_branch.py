@@ -6,11 +6,11 @@ from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
 CONSTRUCTS = {
-    cst.If: "this `if`",
-    cst.IfExp: "a conditional expression",
-    cst.While: "this `while`",
-    cst.CompIf: "a comprehension",
-    cst.Assert: "this `assert`",
+    "If": "this `if`",
+    "IfExp": "a conditional expression",
+    "While": "this `while`",
+    "CompIf": "a comprehension",
+    "Assert": "this `assert`",
 }
 
 
@@ -94,9 +94,8 @@ class DataDependentBranch(GraphBreak):
 
     def _construct(self, node: cst.CSTNode) -> str:
         owner = self._decided(node)
-        for kind, words in CONSTRUCTS.items():
-            if isinstance(owner, kind):
-                return words
+        if words := CONSTRUCTS.get(type(owner).__name__):
+            return words
         parent = self.function.parent(node)
         if isinstance(parent, cst.BooleanOperation):
             return "`and`" if isinstance(parent.operator, cst.And) else "`or`"

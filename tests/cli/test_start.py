@@ -45,6 +45,30 @@ def test_importing_the_command_line_imports_next_to_nothing() -> None:
     assert imported("import pt2lint.cli") == {"pt2lint", "pt2lint.cli"}
 
 
+def test_a_file_without_findings_loads_no_libcst() -> None:
+    run = "import sys; from pt2lint.cli import main; main(['--no-cache', {!r}])"
+    shown = run + "; print('libcst._nodes' in sys.modules)"
+    Path("good.py").write_text(GOOD)
+    for name, loaded in (("good.py", "False"), ("m.py", "True")):
+        done = subprocess.run(
+            [sys.executable, "-c", shown.format(name)], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.splitlines()[-1] == loaded, name
+
+
+def test_libcst_is_whole_however_it_is_first_used() -> None:
+    """By a name, a submodule, several names, and as what was imported before it was loaded."""
+    uses = ("libcst.Name('x')", "__import__('libcst.matchers').Name('x')", "first.Name('x')")
+    for use in uses:
+        code = (
+            "from pt2lint.late import load_libcst_late; load_libcst_late(); import sys, libcst as first, libcst\n"
+            f"assert 'libcst._nodes' not in sys.modules\nmade = {use}\nfrom libcst import Name, matchers\n"
+            "import libcst\nassert isinstance(made, Name) and first.Name is libcst.Name is Name\n"
+            "assert matchers.matches(libcst.parse_expression('x'), matchers.Name())"
+        )
+        subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_a_kept_answer_imports_next_to_nothing() -> None:
     first = pt2lint("m.py")
     assert first.returncode == 1

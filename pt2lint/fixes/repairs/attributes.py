@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import libcst as cst
 
@@ -24,7 +24,7 @@ from pt2lint.fixes.rewrite import (
 )
 from pt2lint.rule import FunctionCode
 
-Pair = tuple[str, cst.BaseExpression]
+Pair: TypeAlias = "tuple[str, cst.BaseExpression]"
 
 
 class _No(Exception):
