@@ -21,6 +21,7 @@ from pt2lint.static.source.nodes import Unit, unit_of, walk
 from pt2lint.static.values import (
     Ext,
     Func,
+    Instance,
     Partial,
     Seq,
     Value,
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 SIMPLE = frozenset(
     (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.Pass)
 )
+
+
+MOST_VARIANTS = 2  # of a class by the parts that it is given, beyond what is compiled anyway
 
 
 class Interpreter:
@@ -167,11 +171,40 @@ class Interpreter:
             self.at.classes.method_value(owner, node, instance), "forward", seldom, beside
         )
         self.at.notebook.doubt -= called
+        for made in self.made_of_parts(cls):
+            self.at.calls.roots.root(
+                self.at.classes.method_value(owner, node, made), "forward", seldom, beside
+            )
         if "__call__" in cls.methods:
             self.at.calls.roots.root(
                 self.at.classes.method_value(cls, cls.methods["__call__"], instance), "__call__", seldom
             )
         self.run_compiled_methods(cls)
+
+    def made_of_parts(self, cls: ClassInfo) -> list[Instance]:
+        """Objects of the class as its own file makes them, where `__init__` keeps a part that it is given, of which
+        its definition says nothing: `Outer(Inner())`."""
+        init = cls.methods.get("__init__")
+        if init is None or cls.env or cls.module.classes.get(cls.name) is not cls:
+            return []
+        open_ = {a.arg for a in init.args.args[1:] if a.annotation is None}
+        kept = {
+            target.attr
+            for part in walk(init)
+            if isinstance(part, ast.Assign) and isinstance(part.value, ast.Name) and part.value.id in open_
+            for target in part.targets
+            if isinstance(target, ast.Attribute)
+        }
+        runs = kept and any(
+            isinstance(part, ast.Call) and _second(part.func) in kept
+            for method in cls.methods.values()
+            if method is not init
+            for part in walk(method)
+        )
+        if not runs or not cls.module.says(f"{cls.name}("):
+            return []
+        self.at.functions.passed.read(cls.module)
+        return self.at.objects.variants(cls)[:MOST_VARIANTS]
 
     def run_compiled_methods(self, cls: ClassInfo) -> None:
         for node in cls.methods.values():
@@ -237,6 +270,15 @@ class Interpreter:
             }
             for path, units in self.at.notebook.notes.items()
         }
+
+
+def _second(callee: ast.expr) -> str:
+    """The second of a dotted name: "inner" of `self.inner.compute`."""
+    while isinstance(callee, ast.Attribute):
+        if isinstance(callee.value, ast.Name):
+            return callee.attr
+        callee = callee.value
+    return ""
 
 
 def class_statements(body: list[ast.stmt]) -> Iterator[ast.ClassDef]:

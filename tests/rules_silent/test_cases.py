@@ -39,7 +39,7 @@ flow = torch.compile(Flow())
 
 def run(y):
     flow(y)
-    flow.shifted(y), flow.label("a")
+    flow.shifted(y), flow.label("a")  # PTS302
     return flow.inverse(y)  # PTS302
 """,
     "iterators": """

@@ -80,6 +80,65 @@ def step(optimizer: torch.optim.Optimizer, x):
     toggle(optimizer, False)
     return x * 2
 """,
+    "a global that a function sets": """
+import torch
+import torch.distributed as dist
+
+class Backend:
+    def barrier(self):
+        dist.barrier()  # PTB192
+
+backend = None
+
+def init():
+    global backend
+    backend = Backend()
+
+@torch.compile
+def f(x):
+    backend.barrier()
+    return x
+""",
+    "a part that the constructor is given": """
+import torch
+
+class Inner(torch.nn.Module):
+    @torch.compiler.disable
+    def compute(self, x):
+        return x + 1
+
+class Outer(torch.nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        return self.inner.compute(x)  # PTB183
+
+def build():
+    return Outer(Inner())
+""",
+    "bases that are not there": """
+import torch
+from lib import Base
+from .base import Other
+
+class Weighted(Other):
+    def __init__(self, size):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(size))
+
+    def forward(self, x):
+        return x if (self.weight * x).isnan().any() else -x  # PTB110
+
+class Plain(Base):
+    def forward(self, x):
+        return torch.relu(x) if x.isnan().any() else x  # PTB110
+
+class Text(Base):
+    def forward(self, text):
+        return text.strip() if text else ""
+""",
     "the members of an enumeration": """
 import enum
 import torch

@@ -22,6 +22,7 @@ from pt2lint.static.values import (
     Partial,
     Py,
     Super,
+    Tensor,
     Value,
     Wrapped,
 )
@@ -65,7 +66,8 @@ class Classes:
 
     def is_module(self, cls: ClassInfo | None) -> bool:
         """Whether the class is an nn.Module: by its bases, or, where a base is outside the project, because it
-        has a `forward` and builds torch.nn modules in `__init__`."""
+        has a `forward` and builds torch.nn modules or parameters in `__init__`, or gives what `forward` is given to
+        functions of tensors."""
         if cls is None:
             return False
         known = self._is_module.get(cls)
@@ -75,11 +77,25 @@ class Classes:
             known = any(self.at.models.makes_modules(n) for n in externals)
             foreign = [n for n in externals if not self.at.models.library_of(n).closed]
             if not known and (foreign or hazy):
-                known = any("forward" in c.methods for c in order) and any(
-                    self._builds_modules(c) for c in order
+                known = any("forward" in c.methods for c in order) and (
+                    any(self._builds_modules(c) for c in order) or self._computes(cls, externals)
                 )
             self._is_module[cls] = known
         return known
+
+    def _computes(self, cls: ClassInfo, externals: list[str]) -> bool:
+        """Whether `forward`, of the class itself, uses something that it is given as only a tensor can be used."""
+        node = cls.methods.get("forward")
+        if node is None or len(node.args.args) < 2 or node.decorator_list:
+            return False
+        if any(self.at.models.plays(name, "differentiable function") for name in externals):
+            return False
+        method = Func(node, cls.module, cls.env, None, cls)
+        frame = Frame(cls.module, unit_of(node), cls.name)
+        return any(
+            self.at.functions.usage.by_use(method, parameter, frame) is not UNKNOWN
+            for parameter in node.args.args[1:]
+        )
 
     def _builds_modules(self, cls: ClassInfo) -> bool:
         init = cls.methods.get("__init__")
@@ -94,7 +110,10 @@ class Classes:
                     value = self.at.expressions.quietly(
                         node.func, {}, Frame(cls.module, unit_of(init), cls.name)
                     )
-                    if isinstance(value, Ext) and self.at.models.of(value.name).forward is not None:
+                    if isinstance(value, Ext) and (
+                        self.at.models.of(value.name).forward is not None
+                        or isinstance(self.at.models.value_of_type(value.name), Tensor)
+                    ):
                         return True
         return False
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.source.modules import Module, Project
-from pt2lint.static.source.nodes import unit_of
+from pt2lint.static.source.nodes import unit_of, walk
 from pt2lint.static.values import (
     ALWAYS_OFF,
     PYTHON,
@@ -88,6 +88,8 @@ class Names:
             for expression in module.assigned[name]:
                 module.values[name] = join_all(values)  # what a name made of itself sees
                 values.append(self.at.expressions.eval(expression, {}, frame))
+            if module.says(f"global {name}"):
+                values += self._set_later(module, name, frame)
         finally:
             self.at.notebook.quiet -= 1
         [first, *more] = values
@@ -98,6 +100,19 @@ class Names:
         if isinstance(first, Py) and first.const is False and not module.says(f"global {name}"):
             return Py("bool", off=ALWAYS_OFF)
         return _changing(first)
+
+    def _set_later(self, module: Module, name: str, frame: Frame) -> list[Value]:
+        """The objects of the project that functions put into a global: `global backend; backend = Backend()`."""
+        found: list[Value] = []
+        for function in module.functions.values():
+            parts = list(walk(function))
+            if any(isinstance(part, ast.Global) and name in part.names for part in parts):
+                for part in parts:
+                    if isinstance(part, ast.Assign) and isinstance(part.value, ast.Call):
+                        if any(isinstance(t, ast.Name) and t.id == name for t in part.targets):
+                            value = self.at.expressions.eval(part.value, {}, frame)
+                            found += [value] if isinstance(value, Instance) and value.cls is not None else []
+        return found
 
     def global_name(self, module: Any, name: str) -> Value:
         value = self.module_value(module, name)

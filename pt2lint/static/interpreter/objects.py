@@ -121,6 +121,10 @@ class Objects:
         self._ctor[made] = (args, kwargs)
         return made
 
+    def variants(self, cls: ClassInfo) -> list[Instance]:
+        """The instances of the class that were told apart by what they were given."""
+        return [made for made in self._ctor if made.cls is cls]
+
     def state(self, instance: Instance) -> dict[str, Value]:
         if instance not in self._initialized:
             self._initialized.add(instance)

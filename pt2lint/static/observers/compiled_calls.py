@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 
-MANY = 2  # calls of torch functions on tensors that make a method worth compiling
+MANY = (
+    2  # calls of torch functions on tensors that make a method worth compiling; or one product with its own
+)
 
 
 class CompiledCalls:
@@ -113,7 +115,7 @@ class CompiledCalls:
                 if isinstance(part.op, ast.MatMult) or any(
                     isinstance(self.at.expressions.quietly(s, env, frame), Tensor) for s in held
                 ):
-                    done += 1
+                    done += MANY
         return "computes" if done >= MANY else ""
 
     def _makes_module(self, value: ast.expr, cls: ClassInfo) -> bool:
