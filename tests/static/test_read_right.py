@@ -310,3 +310,37 @@ def test_marking_a_size_raises_while_tracing(tmp_path: Path) -> None:
     [query, mark] = lint([str(path)]).findings
     assert query.code == "PTB186"
     assert "raises an error in compiled code: call it before" in mark.message
+
+
+def test_what_a_decorator_makes_of_many_functions_is_never_mixed_up(tmp_path: Path) -> None:
+    many = 45
+    code = """
+def traced(f):
+    def wrapper(self, *args):
+        return f(self, *args)
+
+    return wrapper
+""" + "".join(
+        f"""
+class M{n}(nn.Module):
+    @traced
+    def forward(self, x: torch.Tensor):
+        return x.sum().item() + {n}
+
+class Outer{n}(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = M{n}()
+
+    def forward(self, x: torch.Tensor):
+        for _ in range(2):
+            self.inner(x)
+"""
+        for n in range(many)
+    )
+    path = tmp_path / "m.py"
+    path.write_text(HEAD + code)
+    found = [f for f in lint([str(path)]).findings if f.code == "PTB103"]
+    assert len(found) == many
+    for n, finding in enumerate(found):
+        assert f"a loop of `Outer{n}.forward`" in finding.message

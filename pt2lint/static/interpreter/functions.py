@@ -114,8 +114,9 @@ class Functions:
         )
         if active > 1 or len(self.active) >= MAX_DEPTH or often:
             self.at.conditions.guards.called_somehow(which, frame)
-            if truth(self._returned.get(which, UNKNOWN)) is not None:
-                return self._returned[which]  # the same answer whatever it was given
+            answer = self._returned.get(which, UNKNOWN)
+            if isinstance(answer, Py) and truth(answer) is not None:
+                return answer  # the same whatever it was given
             return self.at.types.annotation(declared, callee, 0, f"{called} is annotated to return a tensor")
         self._contexts[which] = count + 1
         callee.context = self.at.conditions.guards.entered(which, key, frame)
