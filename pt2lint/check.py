@@ -14,6 +14,7 @@ from pt2lint.finding import Finding, Problem, RulePage, Severity
 from pt2lint.project import suppress
 from pt2lint.project.config import Configs, Settings
 from pt2lint.project.discover import Discovery
+from pt2lint.project.gather import gathered, without_copies
 from pt2lint.project.notebook import Notebook, read_notebook
 from pt2lint.project.pages import UNUSED, VERIFY_PAGES
 
@@ -358,8 +359,10 @@ def _settle(
         )
         if path in of_file and path not in broken:
             kept += suppress.unused(path, marks, _looked_for(settings, path, checked.pages, verified))
-        checked.findings += [finding for finding in kept if _shown(finding, settings)]
+        kept = [finding for finding in kept if _shown(finding, settings)]
+        checked.findings += gathered(kept, checked.sources.get(path, ""))
         checked.suppressed += [finding for finding in silenced if _shown(finding, settings)]
+    checked.findings = without_copies(checked.findings, checked.sources)
     checked.findings.sort(key=lambda finding: finding.sort_key)
     checked.suppressed.sort(key=lambda finding: finding.sort_key)
 

@@ -21,6 +21,7 @@ SETTING = (
 LEFT_TO_YOU = "`--fix` leaves that to you"  # what a fix says that pt2lint tells, and does not write
 # What a fix says that may not work at all where its assumption fails.
 ONCE_PROVEN = "Only `--verify --fix` writes it, where it is proven"
+UNDER = "told with line "  # how the note of a finding begins whose line another one tells too
 OTHER_DRAWS = "other random numbers"  # what a fix says that draws them in another order
 SILENT = ("compiled code does not log", "Compiled code goes without it", "once for each compilation")
 
@@ -113,11 +114,58 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """What a break costs, as far as reading tells.
+
+    `gives_up` is what runs without compiling as a whole: "function", "caller", or "" for a break after which compiled
+    code goes on. `layers`: a loop over modules leads there. `before` and `after`: how many calls of torch lie on either
+    side of it in what is compiled. `roots`: how many models reach it. `waits`: Python waits for a value of the device.
+    `cause` is what the value is, in a reader's words; "" where it is no value's.
+    """
+
+    gives_up: str = ""
+    layers: bool = False
+    before: int = 0
+    after: int = 0
+    roots: int = 1
+    waits: bool = False
+    cause: str = ""
+
+    @property
+    def rank(self) -> tuple[int, ...]:
+        """To order by, the dearest last."""
+        whole = {"function": 2, "caller": 2}.get(self.gives_up, 0)
+        # A break in the middle parts more than one at an end does.
+        parted = min(self.before, self.after)
+        return (self.layers + bool(whole), whole, parted, self.waits, self.before + self.after, self.roots)
+
+    @property
+    def told(self) -> str:
+        """Why it is worth mending, in words."""
+        parts = []
+        if self.layers:
+            parts.append("in a loop over layers")
+        if self.gives_up:
+            parts.append(
+                f"a whole {'function' if self.gives_up == 'function' else 'caller'} is left to Python"
+            )
+        if self.before or self.after:
+            parts.append(f"{self.before} operators before it, {self.after} after it")
+        if self.waits:
+            parts.append("Python waits for the device")
+        if self.roots > 1:
+            parts.append(f"{self.roots} models reach it")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One rule's report at one place.
 
     `when` are the conditions without which it does not happen, in the code's own words; `note` says why it
-    is right and yet little worth: "once", "off by default"; "" if nothing does.
+    is right and yet little worth: "once", "off by default"; "" if nothing does. `also` are lines of the same
+    function where the graph breaks too, of the same cause or after this break has ended the function's compiling.
+    `price` is what reading tells of the cost.
 
     `evidence` is what Dynamo said (None until verified): keys `graph_break` (registry id or None), `reason`,
     `graphs`, `hits` and others that the documentation of --verify lists.
@@ -139,6 +187,8 @@ class Finding:
     fixes: tuple[Fix, ...] = ()
     when: tuple[str, ...] = ()
     note: str = ""
+    also: tuple[int, ...] = ()
+    price: Price | None = None
 
     def as_json(self) -> dict[str, Any]:
         """All of it as plain data; --format json prints it without what the edits replace."""
@@ -158,6 +208,11 @@ class Finding:
     def is_note(self) -> bool:
         """Whether it is shown on request only: right, but little worth, and no run has met it."""
         return self.severity == "note" and self.verdict != "confirmed"
+
+    @property
+    def is_under_another(self) -> bool:
+        """Whether another finding of its function tells its line too."""
+        return self.note.startswith(UNDER)
 
     def fails(self, level: Severity) -> bool:
         """Whether the finding makes the exit status 1 where findings of that severity and above do."""

@@ -103,6 +103,8 @@ class Op(NamedTuple):
     `caller` says where, on the way here, a function calls from inside of such a construct: "a loop of `M.forward`".
     `when` are conditions without which the code does not run, in its own words, on all ways from the root; `rare` says
     why it seldom does: "`verbose` is off by default", "once", "on an error path".
+    `layers` says that a loop over modules leads here, `before` and `after` how many calls of torch the root makes up to
+    here and from here on (a loop counts twice at most), `roots` how many compile roots lead here.
     `uses` lists what is done with the object that the call made: "step in region", "given to NAME".
     """
 
@@ -121,6 +123,10 @@ class Op(NamedTuple):
     caller: str = ""
     when: tuple[str, ...] = ()
     rare: str = ""
+    layers: bool = False
+    before: int = 0
+    after: int = 0
+    roots: int = 1
 
     @property
     def range(self) -> Range:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pt2lint.finding import Finding
 from pt2lint.report import Report
 from pt2lint.report.next_step import next_command
-from pt2lint.report.text import costliest_first, place_of, reason, standing, summary
+from pt2lint.report.text import also, costliest_first, place_of, reason, standing, summary
 
 
 def render(report: Report) -> str:
@@ -24,6 +24,8 @@ def _line(report: Report, finding: Finding) -> str:
     place = place_of(report, finding.path, finding.line, finding.column)
     verdict = f" {finding.verdict}" if finding.verdict else ""
     parts = [f"{place}: {finding.code}{verdict}: {finding.told}"]
+    if finding.also:
+        parts.append(also(report, finding))
     if finding.verdict:
         parts.append(reason(finding))
     if finding.fixes:

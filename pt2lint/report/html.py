@@ -18,7 +18,7 @@ from pt2lint.finding import Finding, Fix
 from pt2lint.report import Report, Traced, table
 from pt2lint.report.page import registry_link
 from pt2lint.report.place import shown
-from pt2lint.report.text import MEANING, VERDICTS, costliest_first, costs, place_of
+from pt2lint.report.text import MEANING, VERDICTS, also, costliest_first, costs, place_of
 
 VIEWS = 12  # ways to show one file
 AROUND = 3  # lines shown around what is told of
@@ -368,6 +368,8 @@ def _card(report: Report, finding: Finding, id: str) -> Iterator[str]:
     evidence = finding.evidence or {}
     yield f'<aside class="finding {finding.verdict or "none"}"{id}>'
     yield f"<p><strong>{escape(finding.code)}</strong> {_prose(finding.message)}</p>"
+    if finding.also:
+        yield f"<p>{_prose(also(report, finding).capitalize())}.</p>"
     if finding.when:
         yield f"<p>{_prose(finding.only_where[0].upper() + finding.only_where[1:])}.</p>"
     if finding.verdict:

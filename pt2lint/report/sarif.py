@@ -183,6 +183,8 @@ def _result(
         properties["when"] = list(finding.when)
     if finding.note:
         properties["note"] = finding.note
+    if finding.also:
+        properties["also"] = list(finding.also)
     if finding.verdict:
         properties |= {"verdict": finding.verdict, "evidence": finding.evidence}
     if told := [fix.description for fix in finding.fixes if fix.is_told]:

@@ -16,6 +16,7 @@ from pt2lint.report.place import shown, shown_line
 Style = Callable[[str, str], str]
 
 MAX_STEPS = 4
+MOST = 5  # how many findings the summary names first
 VERDICTS: dict[Verdict, str] = {
     "confirmed": "red",
     "refuted": "green",
@@ -33,7 +34,8 @@ MEANING: dict[Verdict, str] = {
 def render(report: Report) -> str:
     """A block a finding with an empty line between, then a line that sums up."""
     style = _styled if report.colour else _plain
-    end = "\n".join([*(f"note: {shown(note)}" for note in report.notes), summary(report, style)])
+    notes = (f"note: {shown(note)}" for note in report.notes)
+    end = "\n".join([*notes, *dearest(report, style), summary(report, style)])
     return "\n\n".join([*blocks(report), end]) + "\n"
 
 
@@ -52,6 +54,17 @@ def costliest_first(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(
         findings, key=lambda each: (each.verdict != "confirmed", *(-amount for amount in each.cost))
     )
+
+
+def dearest(report: Report, style: Style) -> Iterator[str]:
+    """The findings whose mending would gain most, and why, where there are more than these to choose from."""
+    priced = [f for f in report.told if f.price is not None and f.counts and f.price.told]
+    if len(priced) <= MOST:
+        return
+    yield style(f"Where most would be gained, of {len(priced)} graph breaks:", "bold")
+    for finding in sorted(priced, key=lambda f: f.price.rank if f.price else (), reverse=True)[:MOST]:
+        why = finding.price.told if finding.price else ""
+        yield f"  {place_of(report, finding.path, finding.line)}: {finding.code} {why}"
 
 
 def statistics(report: Report) -> str:
@@ -134,11 +147,19 @@ def _told(report: Report, finding: Finding, style: Style) -> Iterator[str]:
         yield f"{equals}note: {shown(finding.note)}"
     if finding.when:
         yield f"{equals}{shown(finding.only_where)}"
+    if finding.also:
+        yield f"{equals}{also(report, finding)}"
     steps = _shortened(finding.flow)
     if steps:
         yield f"{equals}reached: " + " -> ".join(_step(report, step, finding.path) for step in steps)
     for fix in finding.fixes:
         yield f"{equals}{style('fix', 'bold cyan')} ({standing(fix)}): {shown(fix.description)}"
+
+
+def also(report: Report, finding: Finding) -> str:
+    """Which lines break the graph too: "then also: lines 58, 63"."""
+    lines = [report.place(finding.path, line).line for line in finding.also]
+    return f"then also: line{'' if len(lines) == 1 else 's'} {', '.join(map(str, lines))}"
 
 
 def reason(finding: Finding) -> str:
@@ -206,7 +227,7 @@ def summary(report: Report, style: Style = lambda text, name: text) -> str:
     """The last line: how many findings, with which verdicts, and what can be fixed how."""
     told = report.told
     counting = [finding for finding in told if finding.counts]
-    notes = len(report.findings) - len(told)
+    notes = sum(f.is_note and not f.is_under_another for f in report.findings) if not report.show_notes else 0
     files = f"{report.files} file{'' if report.files == 1 else 's'}"
     verdicts = Counter(finding.verdict for finding in told if finding.verdict)
     judged = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS if verdicts[verdict])

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import libcst as cst
 
-from pt2lint.finding import Applicability, Confidence, Edit, Finding, Fix, RulePage, Severity
+from pt2lint.finding import Applicability, Confidence, Edit, Finding, Fix, Price, RulePage, Severity
 from pt2lint.op import Op, Range
 from pt2lint.rule import tree
 
@@ -189,6 +189,10 @@ class Rule:
     def fix(self, description: str, *edits: Edit, applicability: Applicability = "unsafe") -> Fix:
         return Fix(description, applicability, tuple(edits))
 
+    def price(self, op: Op) -> Price | None:
+        """What the finding costs, as far as reading tells; None where there is nothing to say."""
+        return None
+
     def report(
         self,
         node: cst.CSTNode,
@@ -231,6 +235,7 @@ class Rule:
                 fixes=tuple(offered),
                 when=op.when,
                 note=op.rare,
+                price=self.price(op),
             )
         )
         if trouble is not None:
@@ -285,6 +290,7 @@ class GraphBreak(Rule):
 
     says: ClassVar[str] = ""
     repairs: ClassVar[tuple[str, ...]] = ()
+    waits: ClassVar[bool] = False  # Python needs a value that the device has yet to compute
     VALID: ClassVar[tuple[str, ...]] = ()
     INVALID: ClassVar[tuple[str, ...]] = ()
 
@@ -311,6 +317,10 @@ class GraphBreak(Rule):
             message += f"; called inside {op.caller}, which Dynamo then gives up as a whole"
         worse = bool(op.inside or op.caller) and self.severity != "note"  # what is meant stays meant
         self.report(node, op, message, fixes=self.fixes(node), severity="error" if worse else None)
+
+    def price(self, op: Op) -> Price | None:
+        gives_up = "function" if op.inside else "caller" if op.caller else ""
+        return Price(gives_up, op.layers, op.before, op.after, op.roots, self.waits, op.why)
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """What to suggest at the node, the best first: ways round after all repairs."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pt2lint.finding import Edit, Finding, Fix, Problem, Step
+from pt2lint.finding import Edit, Finding, Fix, Price, Problem, Step
 from pt2lint.op import Op, either
 from pt2lint.static.source.nodes import Unit
 from pt2lint.static.source.reads import Reads
@@ -56,7 +56,7 @@ def merged(old: Op, new: Op) -> Op:
         and not new.args
         and new.uses <= old.uses
     ):
-        return old._replace(**_where(old, new))
+        return old._replace(**_where(old, new), roots=old.roots + new.roots)
     args = {k: either(old.args.get(k, ""), v) for k, v in {**old.args, **new.args}.items()}
     way = old if old.flow and (old.caller or not new.caller) else new  # one way is told, not parts of two
     return new._replace(
@@ -67,6 +67,10 @@ def merged(old: Op, new: Op) -> Op:
         flow=way.flow,
         uses=old.uses | new.uses,
         caller=way.caller,
+        layers=old.layers or new.layers,
+        before=way.before,
+        after=way.after,
+        roots=old.roots + new.roots,
         **_where(old, new),
     )
 
@@ -179,5 +183,10 @@ def _finding(data: Mapping[str, Any]) -> Finding:
     fixes = tuple(
         Fix(**{**fix, "edits": tuple(Edit(**edit) for edit in fix["edits"])}) for fix in data["fixes"]
     )
-    plain = {"flow": tuple(Step(**step) for step in data["flow"]), "when": tuple(data["when"])}
+    plain: dict[str, Any] = {
+        "flow": tuple(Step(**step) for step in data["flow"]),
+        "when": tuple(data["when"]),
+    }
+    plain["also"], price = tuple(data["also"]), data["price"]
+    plain["price"] = None if price is None else Price(**price)
     return Finding(**{**data, **plain, "fixes": fixes})

@@ -249,12 +249,18 @@ class Interpreter:
         finish = [o.finished for o in self.observers if hasattr(o, "finished")]
 
         held = self.at.conditions.guards.settled()
+        roots, lasted = self.at.conditions.guards.callers(), self.at.notebook.lasted
 
         def finished(path: str, unit: Unit, key: Key, op: Op) -> Op | None:
             guards = self.at.notebook.holds(path, unit, key, held)
             if guards is None:
                 return None
             op = op._replace(when=told(guards), rare=rare(guards)) if guards else op
+            contexts = self.at.notebook.contexts(path, unit, key)
+            op = op._replace(
+                after=max(0, lasted.get(op.after, 0) - op.before),
+                roots=max((roots.get(context, 1) for context in contexts), default=1),
+            )
             for more in finish:
                 op = more(op, path)
             return op

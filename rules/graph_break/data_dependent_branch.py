@@ -55,6 +55,7 @@ class DataDependentBranch(GraphBreak):
 
     code = "PTB110"
     name = "data-dependent-branch"
+    waits = True
     ops = ("test tensor",)
     repairs = ("guard", "branch", "operator", "disable")
     graph_breaks = ("GB0170", "GB0124", "GB0033")

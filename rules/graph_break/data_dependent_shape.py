@@ -46,6 +46,7 @@ class DataDependentShape(GraphBreak):
 
     code = "PTB121"
     name = "data-dependent-shape"
+    waits = True
     ops = (
         *calls("torch", BY_VALUES),
         *calls("torch.Tensor", BY_VALUES),

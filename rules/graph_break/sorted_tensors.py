@@ -38,6 +38,7 @@ class SortedTensors(GraphBreak):
 
     code = "PTB112"
     name = "sorted-tensors"
+    waits = True
     ops = ("call builtins.sorted", "call builtins.list.sort", "sort by tensor")
     says = "{code} compares tensors in Python"
     graph_breaks = ("GB0207",)

@@ -45,6 +45,7 @@ class TensorAsSize(GraphBreak):
 
     code = "PTB106"
     name = "tensor-as-size"
+    waits = True
     ops = ("size tensor",)
     says = "{code} makes a size, an index or another number of Python depend on values in a tensor"
     graph_breaks = ("GB0124", "GB0033", "GB0059", "GB0213")

@@ -48,6 +48,7 @@ class TensorToList(GraphBreak):
 
     code = "PTB105"
     name = "tensor-to-list"
+    waits = True
     ops = ("call torch.Tensor.tolist", "call numpy.ndarray.tolist")
     says = "{code} moves values from the tensor to Python"
     repairs = ("counting", "scalar", "operator", "disable")

@@ -42,6 +42,7 @@ class TensorToText(GraphBreak):
 
     code = "PTB107"
     name = "tensor-to-text"
+    waits = True
     ops = ("format tensor", "call builtins.str.format")
     says = "{code} makes text of a tensor's values"
     graph_breaks = ("GB0569", "GB0088", "GB0208")

@@ -222,6 +222,8 @@ class Calls:
         name, receiver = func.name, func.receiver
         entry = self.at.models.of(name)
         self.last_external, self.last_call = name, node
+        if frame.region and entry.given == "tensors":
+            self.at.notebook.clock += 1
         # `frame.inside` and the rest of the place are the caller's.
         if self.at.notebook.listens(entry.op, frame):
             about = tensor_of(receiver) if receiver is not None else None
@@ -280,6 +282,7 @@ class Calls:
         entry = self.at.models.of(name)
         if entry.forward is None:
             return UNKNOWN
+        self.at.notebook.clock += frame.region
         if self.at.notebook.listens(f"forward {name}", frame):
             self.at.notebook.note(node, f"forward {name}", frame, args=self.at.types.sorts(args, kwargs))
         if "random module" in entry.roles:

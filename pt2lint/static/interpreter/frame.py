@@ -38,6 +38,7 @@ class Frame:
         "globals",
         "guards",
         "inside",
+        "layers",
         "line",
         "loaders",
         "me",
@@ -81,6 +82,7 @@ class Frame:
         self.broke = False  # the statement that runs ends a graph
         self.skipped = False  # a break in a loop: Dynamo runs the function as plain Python
         self.loaders: list[tuple[Value, set[str]]] = []  # what loops go over, and the names made of its items
+        self.layers = 0  # loops over modules around the statement that runs
         self.context: int | None = None  # which run of the function this is (guards.py); None: no function's
         self.guards: Path = ()  # what holds here, beyond what holds where the function is called
         self.parameters: Collection[str] = ()
@@ -95,6 +97,15 @@ class Frame:
                 return f"a {'loop' if here.inside == 'loop' else f'`{here.inside}`'} of {here.title}"
             here = here.parent
         return ""
+
+    def in_layers(self) -> bool:
+        """Whether a loop over modules leads here."""
+        here: Frame | None = self
+        while here is not None and here.region and not here.entry:
+            if here.layers:
+                return True
+            here = here.parent
+        return False
 
     def flow(self) -> tuple[Step, ...]:
         """The way from the compile root to here, one step a call."""

@@ -90,6 +90,7 @@ class Functions:
         known = self._results.get(key)
         if known is not None:
             self.at.conditions.guards.called(key, frame)
+            self.at.notebook.clock += self.at.notebook.made.get(key, 0)
             return known
         # A decorator's wrapper is another function for each function that it wraps.
         which = (definition, id(func.env)) if func.env else definition
@@ -137,6 +138,7 @@ class Functions:
                 declared, callee, 0, f"{called} is annotated to return a tensor"
             )
         self.active.append(which)
+        before = self.at.notebook.clock
         try:
             if isinstance(definition, ast.Lambda):
                 result = self.at.expressions.eval(definition.body, env, callee)
@@ -155,13 +157,14 @@ class Functions:
                     result = UNKNOWN  # it always raises
         finally:
             self.active.pop()
+            self.at.notebook.made[key] = self.at.notebook.clock - before
         if result is UNKNOWN and declared is not None:
             result = self.at.types.annotation(
                 declared, callee, 0, f"{called} is annotated to return a tensor"
             )
         self._results[key] = result
-        before = self._returned.get(which)
-        self._returned[which] = result if before is None else join(before, result)
+        returned = self._returned.get(which)
+        self._returned[which] = result if returned is None else join(returned, result)
         return result
 
     def unit_for(self, func: Func, frame: Frame) -> tuple[int, int]:

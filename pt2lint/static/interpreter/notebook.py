@@ -32,6 +32,10 @@ class Notebook:
         self.doubt = 0
         self.drawn: list[tuple[str, str, int]] = []
         self.catching: list[int] = []
+        self.clock = 0  # how many calls of torch were made so far, those in functions that are known included
+        self.started: tuple[int, int] = (0, 0)  # the root that runs, and the clock when it began
+        self.made: dict[Any, int] = {}  # run of a function -> how many calls it made
+        self.lasted: dict[int, int] = {}  # root -> how many calls it made in all
 
     def listens(self, name: str, frame: Frame) -> bool:
         return not self.quiet and ((frame.region and name in self.traced) or name in self.anywhere)
@@ -102,7 +106,14 @@ class Notebook:
             frame.region or (old is not None and old.region),
             flow,
             caller=caller,
+            layers=frame.in_layers() or (old is not None and old.layers),
+            before=self.clock - self.started[1],
+            after=self.started[0],  # until it is known
         )
+
+    def contexts(self, path: str, unit: Unit, key: Key) -> set[int | None]:
+        """The runs of the function in which the operation was seen."""
+        return {context for _, context, _ in self._where.get((path, unit, key), ())}
 
     def holds(self, path: str, unit: Unit, key: Key, held: dict[int | None, Path]) -> Path | None:
         """What holds wherever the operation was seen; where it was sure, only there. None where no run gets there.

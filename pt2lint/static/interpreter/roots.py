@@ -81,7 +81,13 @@ class Roots:
         if not self.at.functions.active:
             self.at.expressions.begin()
         self.trains = False
+        notebook, outer = self.at.notebook, self.at.notebook.started
+        if frame.context is not None:
+            notebook.started = (frame.context, notebook.clock)
         result = self.at.calls.apply(value, args, kwargs, value.node, frame)
+        if frame.context is not None:
+            notebook.lasted[frame.context] = notebook.clock - notebook.started[1]
+            notebook.started = outer
         if module is not None and frame.context is not None:
             if self.trains:
                 self.at.conditions.guards.say_of(frame.context, Guard("", TRAINS))

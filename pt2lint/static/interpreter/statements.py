@@ -28,6 +28,7 @@ from pt2lint.static.values import (
     element,
     extend,
     join,
+    options,
     tensor_of,
     truth,
 )
@@ -217,10 +218,21 @@ class Statements:
         outer = frame.loaders
         for hear in self.at.events.looped:
             hear(node, over, env, frame)
+        layers = self.gives_modules(over)
+        frame.layers += layers
         try:
             return self.over(node, over, iterable, env, frame)
         finally:
             frame.loaders = outer
+            frame.layers -= layers
+
+    def gives_modules(self, value: Value) -> bool:
+        """Whether a loop over the value is one over modules."""
+        return isinstance(value, Seq) and any(
+            isinstance(o, Instance)
+            and (self.at.classes.is_module(o.cls) or self.at.models.makes_modules(o.external or ""))
+            for o in options(value.elem)
+        )
 
     def source(self, node: ast.expr, value: Value, env: Env, frame: Frame) -> Value:
         """What a loop goes over in the end: `items` of `enumerate(tqdm(items))`."""

@@ -1,0 +1,165 @@
+"""One finding a cause: what an earlier break of the same function covers, and what a file has from another one."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from pt2lint.finding import UNDER, Finding
+
+BREAKS = "PTB1"  # how the codes of graph breaks begin
+MADE_FROM = re.compile(r"^#.*\bgenerated\b.*?\bfrom\s+\S*?([\w.-]+\.py)\b", re.MULTILINE)
+HEADER = 4000  # characters of a file in which it says where it comes from
+Arms = tuple[tuple[int, int], ...]
+
+
+class Where(NamedTuple):
+    """A function by its lines, a statement by its first line, and the branches that lead to it."""
+
+    function: tuple[int, int, str]
+    statement: int
+    arms: Arms
+
+
+def gathered(findings: Sequence[Finding], text: str) -> list[Finding]:
+    """The findings of one file, in which a graph break that another one covers is a note, told under that one: one of
+    the same cause in the same function, or one that comes after the function was left to Python.
+
+    What a run has judged stands for itself.
+    """
+    candidates = [
+        f for f in findings if f.code.startswith(BREAKS) and f.severity != "note" and f.verdict is None
+    ]
+    if len(candidates) < 2:
+        return [*findings]
+    try:
+        places = Places(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return [*findings]
+    leaders: list[tuple[Where, Finding]] = []
+    under: dict[int, Finding] = {}  # id of a finding -> its leader, as it was
+    for finding in sorted(candidates, key=lambda f: f.sort_key):
+        where = places.of(finding.line)
+        leader = next((lead for at, lead in leaders if _covers(at, lead, where, finding)), None)
+        if leader is None:
+            leaders.append((where, finding))
+        else:
+            under[id(finding)] = leader
+    told: dict[int, list[Finding]] = {}
+    for finding in candidates:
+        if id(finding) in under:
+            told.setdefault(id(under[id(finding)]), []).append(finding)
+    result = []
+    for finding in findings:
+        if id(finding) in under:
+            finding = replace(finding, severity="note", note=f"{UNDER}{under[id(finding)].line}")
+        elif id(finding) in told:
+            others = told[id(finding)]
+            worst = "error" if any(f.severity == "error" for f in [finding, *others]) else finding.severity
+            lines = sorted({f.line for f in others} - {finding.line})
+            finding = replace(finding, severity=worst, also=tuple(lines))
+        result.append(finding)
+    return result
+
+
+def _covers(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
+    """Whether the leader happens wherever the finding does, and mending it comes first or mends both."""
+    if at.function != where.function or not set(leader.when) <= set(finding.when):
+        return False
+    if leader.code == finding.code and at.statement == where.statement:
+        return True
+    a, b = leader.price, finding.price
+    if leader.code == finding.code and a is not None and b is not None and a.cause and a.cause == b.cause:
+        return True
+    return a is not None and a.gives_up == "function" and where.arms[: len(at.arms)] == at.arms
+
+
+class Places:
+    """Where the lines of a file stand. Raises SyntaxError, ValueError or RecursionError for what is no Python."""
+
+    def __init__(self, text: str) -> None:
+        self._at: dict[int, Where] = {}
+        self._walk(ast.parse(text).body, (0, 0, ""), ())
+
+    def of(self, line: int) -> Where:
+        return self._at.get(line, Where((0, 0, ""), line, ()))
+
+    def _walk(self, body: Sequence[ast.stmt], function: tuple[int, int, str], arms: Arms) -> None:
+        for statement in body:
+            inner = function
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and not function[2]:
+                inner = (statement.lineno, statement.end_lineno or 0, statement.name)
+            for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1):
+                self._at[line] = Where(inner, statement.lineno, arms)
+            for i, (part, chosen) in enumerate(_parts(statement)):
+                self._walk(part, inner, (*arms, (statement.lineno, i)) if chosen else arms)
+
+
+def _parts(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], bool]]:
+    """The statements in a statement, and whether it depends on a test that they run."""
+    chosen = isinstance(statement, (ast.If, ast.Match))
+    if isinstance(statement, ast.Match):
+        yield from ((case.body, True) for case in statement.cases)
+    for name in ("body", "orelse", "finalbody"):
+        part = getattr(statement, name, None)
+        if isinstance(part, list) and part:
+            yield part, chosen or (name == "orelse")
+    for handler in getattr(statement, "handlers", ()):
+        yield handler.body, True
+
+
+def without_copies(findings: Sequence[Finding], sources: Mapping[str, str]) -> list[Finding]:
+    """The findings, in which those of a generated file are notes where the file that it is made from has the same, or
+    another file from which that has it by inheritance.
+
+    A file says in its header that it is generated, and from which file in its folder.
+    """
+    paths = {f.path for f in findings if f.severity != "note"}
+    made = {path: origin for path in paths if (origin := _made_from(path, sources.get(path, "")))}
+    if not made:
+        return [*findings]
+    first: dict[tuple[str, str, str], Finding] = {}
+    keys = dict(_keys(findings, sources))
+    for finding in sorted(findings, key=lambda f: (f.path in made, f.sort_key)):
+        if finding.severity != "note" and (key := keys.get(id(finding))) is not None:
+            first.setdefault(key, finding)
+    result = []
+    for finding in findings:
+        other = first.get(keys.get(id(finding), ("", "", "")))
+        if finding.path in made and other is not None and other is not finding and other.path != finding.path:
+            if finding.severity != "note" and finding.verdict is None:
+                why = f"generated: the same is told at {other.path}:{other.line}"
+                finding = replace(finding, severity="note", note=why)
+        result.append(finding)
+    return result
+
+
+def _made_from(path: str, text: str) -> str | None:
+    match = MADE_FROM.search(text[:HEADER])
+    if match is None or match[1] == os.path.basename(path):
+        return None
+    origin = os.path.join(os.path.dirname(path), match[1])
+    return origin if os.path.isfile(origin) else None
+
+
+def _keys(
+    findings: Sequence[Finding], sources: Mapping[str, str]
+) -> Iterator[tuple[int, tuple[str, str, str]]]:
+    """What makes findings of two files the same: the code, the function's name and the text."""
+    places: dict[str, Places | None] = {}
+    lines: dict[str, list[str]] = {}
+    for finding in findings:
+        path = finding.path
+        if path not in places:
+            try:
+                places[path], lines[path] = Places(sources.get(path, "")), sources.get(path, "").split("\n")
+            except (SyntaxError, ValueError, RecursionError):
+                places[path] = None
+        at = places[path]
+        if at is not None:
+            text = " ".join(" ".join(lines[path][finding.line - 1 : finding.end_line]).split())
+            yield id(finding), (finding.code, at.of(finding.line).function[2], text)

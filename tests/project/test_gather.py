@@ -1,0 +1,115 @@
+"""One finding a cause: what another one covers is told under it, and a generated file's copy is a note."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pt2lint.cli import main
+
+HEAD = "import torch\nfrom torch import nn\n\n"
+CODE = """
+class M(nn.Module):
+    def forward(self, x: torch.Tensor, flag: bool, mask: torch.Tensor):
+        m = mask > 0
+        a = x[m] + x[m] * 2
+        b = x.clone()[m]
+        if flag:
+            x.tolist()
+        for _ in range(2):
+            x = x * x.max().item()
+            x.min().tolist()
+        if x.shape[0] > 2:
+            x = x + x.sum().tolist()
+        return a, b, x
+
+    def other(self, x):
+        for _ in range(2):
+            if x.shape[0] > 3:
+                x = x * x.max().item()
+            else:
+                x = x + x.min().tolist()
+        return x
+
+
+class Calls(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([M() for _ in range(3)])
+
+    def forward(self, x: torch.Tensor):
+        for layer in self.layers:
+            x = layer.other(x.relu()).relu()
+        return x
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def rows(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, object]]:
+    main(["--no-cache", "--format", "json", *arguments])
+    found: list[dict[str, object]] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_what_an_earlier_break_covers_is_told_under_it(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.py").write_text(HEAD + CODE)
+    told = [(r["line"], r["code"], r["also"]) for r in rows(capsys, "m.py") if r["severity"] != "note"]
+    assert told == [
+        (8, "PTB120", [9]),  # one mask
+        (11, "PTB105", []),  # under a test of its own
+        (13, "PTB103", [14, 16]),  # what comes after the function was left to Python
+        (22, "PTB103", []),
+        (24, "PTB105", []),  # the other branch
+    ]
+    main(["--no-cache", "m.py"])
+    out = capsys.readouterr().out
+    assert "= then also: lines 14, 16" in out
+    assert "Found 5 findings in 1 file." in out
+    assert "right but little worth" not in out
+    # Where the first is silenced, the next one is told.
+    Path("m.py").write_text((HEAD + CODE).replace("x.max().item()\n", "x.max().item()  # noqa: PTB103\n", 1))
+    told = [
+        (r["line"], r["also"])
+        for r in rows(capsys, "m.py")
+        if r["severity"] != "note" and not r.get("suppressed")
+    ]
+    assert told[2] == (14, [16])
+
+
+def test_the_summary_names_what_would_gain_most(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.py").write_text(
+        HEAD
+        + CODE.replace(
+            "return a, b, x",
+            "return a, b, x\n\n    def more(self, x):\n"
+            "        return x.max().item() if self.training else x.sum().tolist()",
+        ).replace("layer.other(x.relu())", "layer.other(layer.more(x) * x)")
+    )
+    main(["--no-cache", "m.py"])
+    out = capsys.readouterr().out
+    [first] = [line for line in out.splitlines() if "Where most would be gained" in line]
+    following = out.splitlines()[out.splitlines().index(first) + 1 :]
+    assert len(following) == 6  # five and the sum
+    assert "in a loop over layers, a whole" in following[0]
+    assert "Python waits for the device" in following[0]
+
+
+def test_a_copy_in_a_generated_file_is_a_note(capsys: pytest.CaptureFixture[str]) -> None:
+    body = "class {name}(nn.Module):\n    def forward(self, x: torch.Tensor):\n        return x * x.sum().item()\n"
+    header = "#   This file was automatically generated from src/models/modular_a.py.\n"
+    Path("modular_a.py").write_text(HEAD + body.format(name="A"))
+    Path("modeling_a.py").write_text(
+        header + HEAD + body.format(name="A") + body.format(name="B").replace("sum", "max")
+    )
+    found = [(r["path"], r["line"], r["severity"], r["note"]) for r in rows(capsys, ".")]
+    assert found == [
+        ("modeling_a.py", 7, "note", "generated: the same is told at modular_a.py:6"),
+        ("modeling_a.py", 10, "warning", ""),
+        ("modular_a.py", 6, "warning", ""),
+    ]
