@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pt2lint.dynamic import VerifyOptions, verify
-from pt2lint.dynamic.child.judge import Allowance, Held, differ, spread
+from pt2lint.dynamic.child.judge import Allowance, Held, differ, judged, spread
 from pt2lint.finding import Edit, Finding, Fix
 from pt2lint.fixes.proof import prove
 
@@ -156,3 +156,15 @@ def test_spread_tells_where_runs_differ():
     assert found["value", "[0]"] == pytest.approx(1e-3, rel=1e-3)
     assert found["value", "[1]"] == float("inf")
     assert spread([ones, ones]) == {}
+
+
+def test_what_is_zero_but_for_rounding_tells_nothing_and_hinders_nothing():
+    """The gradient of a bias before a normalization: two runs differ by as much as it is large."""
+    place, zero = ("gradients", "bias"), torch.zeros(4)
+    old, new = torch.tensor([[0.1, -0.1, 0.05, 0.0], [-0.05, 0.1, 0.0, 0.1]]).half()
+    held = Held()
+    assert judged(old, new, place, Allowance({place: 0.15}, {place: zero + 1e-4}), held) is None
+    assert held.noise == pytest.approx(0.2, abs=1e-3)
+    assert "nothing can be told" in judged(old, new + 1, place, Allowance({place: 0.15}, {place: zero}), held)
+    assert "nothing can be told" in judged(old, new, place, Allowance({place: 0.15}, {place: zero + 1}), held)
+    assert "nothing can be told" in judged(old, new, place, Allowance({place: 0.15}), held)
