@@ -236,6 +236,9 @@ def pages(settings: Settings, cache_folder: str | None = None) -> list[RulePage]
     """The page of every code there is, by code; with a folder for what is kept, no rule is loaded for it again."""
 
     def made() -> list[RulePage]:
+        from pt2lint.late import load_libcst_late
+
+        load_libcst_late()
         from pt2lint.rule.loader import rule_pages
 
         return rule_pages(settings)

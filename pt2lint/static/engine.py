@@ -136,8 +136,6 @@ class _Run:
 
     @cached_property
     def rules(self) -> list[type[Rule]]:
-        from pt2lint.rule.loader import load_rules  # and LibCST with it
-
         return load_rules(getattr(self.settings, "rule_paths", ()), self.problems)
 
     @cached_property
