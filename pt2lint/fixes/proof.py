@@ -549,10 +549,12 @@ class _Prover:
                         self.notes.append(f"{target}: not timed: {trouble}")
                     continue
                 mode = "" if one["mode"] == "call" else f" in {one['mode']} mode"
-                took = f"{_time(one['eager'])} eager, {_time(one['compiled'])} compiled"
-                if overlay:
-                    took += f" before the proven fixes, {_time(other['compiled'])} compiled with them"
-                self.notes.append(f"{target}: a call takes {took} (median{mode}, backend {backend})")
+                self.notes.append(
+                    f"{target}: a call {_took(one, other, overlay)} (median{mode}, backend {backend})"
+                )
+                if one["step"] and other["step"]:
+                    step = _took(one["step"], other["step"], overlay)
+                    self.notes.append(f"{target}: forward and backward {step} (median in train mode)")
                 times = {"eager": one["eager"], "cold": one["cold"], "warm": one["compiled"]}
                 self.times[target] = times | ({"fixed": other["compiled"]} if overlay else {})
 
@@ -706,6 +708,17 @@ def _by_real_path(edits: Mapping[str, list[Edit]]) -> dict[str, list[Edit]]:
     for path, given in edits.items():
         found.setdefault(os.path.realpath(path), []).extend(given)
     return found
+
+
+def _took(before: Mapping[str, Any], after: Mapping[str, Any], fixed: Mapping[str, str]) -> str:
+    """Steady state and cold start in words; `fixed` are the texts with fixes, empty where there are none."""
+    said = f"takes {_time(before['eager'])} eager, {_time(before['compiled'])} compiled"
+    if not fixed:
+        return f"{said}, the first one {_time(before['cold'])}"
+    return (
+        f"{said} before the proven fixes, {_time(after['compiled'])} compiled with them; the first one "
+        f"{_time(before['cold'])} before, {_time(after['cold'])} with them"
+    )
 
 
 def _time(seconds: float) -> str:
