@@ -91,7 +91,7 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
     # LibCST leaves out a form feed before indentation; the lines that hold one stay as they are.
     plain = module.code.removesuffix("\n").split("\n")[header:]
     after = carry(module, made, replacing.became).removesuffix("\n").split("\n")[header:]
-    replaces = tuple(sorted(function.range(node) for node in new))
+    replaced_ = [function.range(node) for node in new]
     file = file_of(function)
     edits = []
     for tag, i, j, k, m in difflib.SequenceMatcher(None, plain, after, autojunk=False).get_opcodes():
@@ -99,15 +99,20 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
             continue
         before, text = old[i:j], after[k:m]
         longest = max([file.line_length, *map(len, before)])
-        text = [part for one in text for part in broken(one, longest, module.default_indent)]
+        lines_ = [part for one in text for part in broken(one, longest, module.default_indent)]
         first = function.first_line + i
+        if lines_ != text and before:  # parentheses around what stays
+            indent = len(before[0]) - len(before[0].lstrip())
+            replaced_.append((first, indent + 1, first + len(before) - 1, len(before[-1].rstrip()) + 1))
+        text = lines_
         if len(before) == len(text) == 1 and before == plain[i:j]:
             edit = _within_line(function.path, first, before[0], text[0])
         else:
             lines = "".join(line.rstrip("\r") + "\n" for line in text)
             edit = Edit(function.path, first, 1, first + len(before), 1, lines)
-        edits.append(dataclasses.replace(edit, replaces=replaces))
-    return tuple(edits)
+        edits.append(edit)
+    replaces = tuple(sorted(replaced_))
+    return tuple(dataclasses.replace(edit, replaces=replaces) for edit in edits)
 
 
 def _dead(function: FunctionCode, after: cst.Module) -> list[cst.CSTNode] | None:

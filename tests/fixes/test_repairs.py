@@ -6,7 +6,9 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.fixes.repairs import copying, disable, guard, host, mask, printing, scalar
+from pt2lint.finding import Fix
+from pt2lint.fixes.edit import checked
+from pt2lint.fixes.repairs import copying, disable, guard, host, mask, printing, rate, scalar
 from pt2lint.fixes.repairs.settings import capture_scalars, capture_shapes
 from pt2lint.fixes.rewrite import Refusal
 from pt2lint.op import Op
@@ -436,3 +438,18 @@ def test_draw_with_torch():
         code = function_code(HEAD + DEF + body + "\n")
         node = next(n for n in nodes(code, cst.Call))
         assert isinstance(host.draw_with_torch(code, node), Refusal)
+
+
+def test_a_line_that_is_broken_says_that_it_is_replaced():
+    """Parentheses around what stays are part of the fix; its own check let it fall before."""
+    source = (
+        "import torch\n\n\nclass Model(torch.nn.Module):\n    def f(self, x):\n"
+        "        dropout_probability_drawn = torch.rand([])\n"
+        "        skip_the_layer = self.training and dropout_probability_drawn < self.config.layerdrop\n"
+        "        if not skip_the_layer:\n            x = x + 1\n        return x\n"
+    )
+    code = function_code(source)
+    found = rate.ask_rate_first(code, nodes(code, cst.If)[0].test)
+    assert isinstance(found, Fix)
+    after = checked("m.py", source, list(found.edits))
+    assert "skip_the_layer = (\n" in after
