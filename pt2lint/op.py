@@ -42,7 +42,8 @@ Names of operations:
                     size; args: "how" ("number", "item")
 - `attribute of compiled`  an attribute of a compiled module is read; args: "name", "self" (the module), for a
                     method of the project "method": what it does ("calls self", "calls LAYER", ""), "part" for a
-                    module in it, and "aware" in a file that mentions `_orig_mod`
+                    module in it, "aware" in a file that mentions `_orig_mod`, and "within",
+                    what its names begin with in another wrapper ("module.")
 - `compile generator`  a generator function is compiled; args: "name"
 - `isinstance of compiled`  a compiled module is tested by isinstance
 - `forward of compiled`  `forward` of a module that was compiled in place is called by name; or a method of a class of

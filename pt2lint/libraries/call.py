@@ -127,6 +127,12 @@ class Call:
         self.at.calls.roots.compiled_as(wrapped, self.kwargs)
         return wrapped
 
+    def held(self, compiled: Wrapped, within: str) -> Wrapped:
+        """What was compiled, held by another module under the name `within`."""
+        held = Wrapped(compiled.how, compiled.inner, within)
+        self.at.calls.roots.same_settings(compiled, held)
+        return held
+
     def compile_in_place(self, target: Instance) -> None:
         self.at.calls.roots.compiled_in_place(target, self.kwargs, self.node, self.frame)
 

@@ -200,7 +200,7 @@ def parallel(call: Call) -> Value:
     """A compiled module in DistributedDataParallel: a call of that is a call of what was compiled."""
     inner = call.args[0] if call.args else call.kwargs.get("module", UNKNOWN)
     if isinstance(inner, Wrapped) and inner.how == "compiled":
-        return inner
+        return call.held(inner, "module.")
     return call.models.instance("torch.nn.parallel.DistributedDataParallel")
 
 

@@ -16,7 +16,8 @@ class PrefixedState(Rule):
     `load_state_dict` of the plain model fails, and with `strict=False` it silently loads nothing. After
     `model.encoder = torch.compile(model.encoder)` the same goes for the keys of that part.
     `model.compile()` compiles in place and leaves the names alone; the original's `state_dict()` has them
-    too. A file that itself mentions `_orig_mod` knows about it: nothing is said there.
+    too. In `DistributedDataParallel` the keys begin with `module._orig_mod.`. A file that itself mentions `_orig_mod`
+    knows about it: nothing is said there.
 
     ## Example
     ```python
@@ -97,12 +98,12 @@ class PrefixedState(Rule):
         self.report(
             node,
             op,
-            f"the keys of {self.quote(call)} start with `_orig_mod.`, as the module is wrapped by torch.compile: they "
+            f"the keys of {self.quote(call)} start with `{op.arg('within')}_orig_mod.`, as the module is wrapped by torch.compile: they "
             "do not load into the plain model; `model.compile()` keeps the names",
             fixes=[
                 self.fix(
                     "Ask the original: checkpoints saved from here on have the model's own names.",
-                    self.edit(node.value, f"{self.text(node.value)}._orig_mod"),
+                    self.edit(node.value, f"{self.text(node.value)}.{op.arg('within')}_orig_mod"),
                 )
             ],
         )

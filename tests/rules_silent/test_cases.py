@@ -13,6 +13,19 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "a compiled module in DDP": """
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x * 2
+
+def run():
+    net = DDP(torch.compile(Net()))
+    torch.save(net.state_dict(), "m.pt")  # PTS303
+    torch.save(net.module.state_dict(), "m.pt")  # PTS303
+""",
     "computing method": """
 import torch
 
@@ -787,3 +800,13 @@ def test_what_logs_by_level_has_no_fix(tmp_path: Path) -> None:
     path.write_text(HEADER + 'os.environ["TORCH_LOGS"] = "+dynamo"\n', encoding="utf-8")
     (finding,) = lint([str(path)]).findings
     assert not finding.fixes
+
+
+def test_names_in_ddp(tmp_path):
+    source = CASES["a compiled module in DDP"]
+    path = tmp_path / "m.py"
+    path.write_text(source)
+    found = lint([str(path)], Settings()).findings
+    assert ["`module._orig_mod.`" in f.message for f in found] == [True, False]
+    fixed = [e.text for f in found for fix in f.fixes for e in fix.edits]
+    assert fixed == ["net.module._orig_mod", "net.module._orig_mod"]

@@ -185,6 +185,8 @@ class Expressions:
     def compiled_attribute(self, owner: Wrapped, name: str, node: ast.expr, frame: Frame) -> Value:
         """`compiled.name`: everything but a call of the object itself is the original's."""
         inner = owner.inner
+        if owner.within == f"{name}.":
+            return Wrapped(owner.how, inner)
         if name == "_orig_mod":
             return inner
         module = isinstance(inner, Instance) and (inner.cls is None or self.at.classes.is_module(inner.cls))

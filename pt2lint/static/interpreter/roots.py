@@ -152,6 +152,11 @@ class Roots:
             )
         return wrapped
 
+    def same_settings(self, wrapped: Wrapped, other: Wrapped) -> None:
+        """What torch.compile was given for the one holds for the other."""
+        if id(wrapped) in self.settings:
+            self.settings[id(other)] = (other, self.settings[id(wrapped)][1])
+
     def compiled_in_place(self, me: Instance, settings: dict[str, Value], node: Any, frame: Frame) -> None:
         """`module.compile(...)`: from here on a call of the module is one of what was compiled."""
         if not self.at.notebook.quiet:

@@ -43,9 +43,10 @@ class CompiledCalls:
         inner = owner.inner
         module = isinstance(inner, Instance) and (inner.cls is None or self.at.classes.is_module(inner.cls))
         if (module or inner is UNKNOWN) and self.at.notebook.listens("attribute of compiled", frame):
-            self.at.notebook.note(
-                node, "attribute of compiled", frame, args=self.words_of_compiled(inner, name, frame)
-            )
+            words = self.words_of_compiled(inner, name, frame)
+            if owner.within:
+                words["within"] = owner.within
+            self.at.notebook.note(node, "attribute of compiled", frame, args=words)
 
     def words_of_compiled(self, inner: Value, name: str, frame: Frame) -> dict[int | str, str]:
         """What rules are told of `compiled.name`."""

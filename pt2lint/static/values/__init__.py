@@ -200,14 +200,15 @@ class Wrapped(Value):
     """A callable that something was done to.
 
     `how` is "compiled" (torch.compile), "disabled" (torch.compiler.disable), "opaque" (what Dynamo does not look
-    into: custom operators, scripted functions) or "context manager" (contextlib.contextmanager).
+    into: custom operators, scripted functions) or "context manager" (contextlib.contextmanager). `within` is what the
+    names of a compiled module's parts begin with where another wrapper holds it ("module." in DDP).
     """
 
-    __slots__ = ("how", "inner")
+    __slots__ = ("how", "inner", "within")
     kind = "wrapped"
 
-    def __init__(self, how: str, inner: Value) -> None:
-        self.how, self.inner = how, inner
+    def __init__(self, how: str, inner: Value, within: str = "") -> None:
+        self.how, self.inner, self.within = how, inner, within
 
 
 class Super(Value):
