@@ -52,7 +52,7 @@ class BackwardCall(GraphBreak):
         *calls("torch.autograd.functional", "jacobian hessian vjp jvp"),
     )
     says = "{code} computes gradients inside of what is compiled"
-    repairs = ("disable",)
+    repairs = ("train_step", "disable")
     graph_breaks = ("GB0123", "GB0007", "GB9186")
 
     INVALID = (

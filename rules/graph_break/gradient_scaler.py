@@ -51,7 +51,7 @@ class GradientScaler(GraphBreak):
         *calls("torch.cuda.amp.GradScaler", METHODS),
     )
     says = "{code} is a method of a gradient scaler, which Dynamo does not trace"
-    repairs = ("disable",)
+    repairs = ("train_step", "disable")
     graph_breaks = ("GB0008",)
 
     INVALID = (

@@ -52,7 +52,7 @@ class OptimizerState(GraphBreak):
         f"call torch.optim.{name}.{method}" for name in OPTIMIZERS.split() for method in METHODS.split()
     )
     says = "{code} is a method of an optimizer that Dynamo does not trace"
-    repairs = ("disable",)
+    repairs = ("train_step", "disable")
     graph_breaks = ("GB0008",)
 
     INVALID = (

@@ -52,7 +52,7 @@ class OptimizerStep(GraphBreak):
     # Muon's step is traced.
     ops = tuple(f"call torch.optim.{name}.step" for name in OPTIMIZERS.split())
     says = "{code} takes the optimizer's step inside of what is compiled"
-    repairs = ("disable",)
+    repairs = ("train_step", "disable")
     graph_breaks = ("GB0025", "GB0099")
 
     INVALID = (

@@ -56,7 +56,7 @@ class SchedulerStep(GraphBreak):
         for method in METHODS.split()
     )
     says = "{code} is a method of a schedule, which Dynamo does not trace"
-    repairs = ("disable",)
+    repairs = ("train_step", "disable")
     graph_breaks = ("GB0008",)
 
     INVALID = (

@@ -95,15 +95,16 @@ class PrefixedState(Rule):
             if isinstance(outer, cst.Call) and self.text(outer.func).endswith("load_state_dict"):
                 self.loaded(outer, op)
                 return
+        within = op.arg("within")
         self.report(
             node,
             op,
-            f"the keys of {self.quote(call)} start with `{op.arg('within')}_orig_mod.`, as the module is wrapped by torch.compile: they "
-            "do not load into the plain model; `model.compile()` keeps the names",
+            f"the keys of {self.quote(call)} start with `{within}_orig_mod.`, as the module is wrapped by "
+            "torch.compile: they do not load into the plain model; `model.compile()` keeps the names",
             fixes=[
                 self.fix(
                     "Ask the original: checkpoints saved from here on have the model's own names.",
-                    self.edit(node.value, f"{self.text(node.value)}.{op.arg('within')}_orig_mod"),
+                    self.edit(node.value, f"{self.text(node.value)}.{within}_orig_mod"),
                 )
             ],
         )

@@ -1,0 +1,114 @@
+"""A compiled train step whose loss gets a function of its own trains to the same losses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from pt2lint.fixes.edit import apply_edits
+from pt2lint.project.config import Settings
+from pt2lint.static.engine import lint
+
+HEAD = """
+import torch
+
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Dropout(0.2), torch.nn.Linear(8, 3))
+criterion = torch.nn.CrossEntropyLoss()
+optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+xs, ys = torch.randn(6, 5, 4), torch.randint(0, 3, (6, 5))
+"""
+FUNCTION = '''
+@torch.compile(backend="eager")
+def train_step(x, y, scale=1.0):
+    """One step."""
+    model.train()
+    optimizer.zero_grad()
+    # what the model says
+    logits = model(x)
+    loss = criterion(logits, y) * scale  # scaled
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    right = (logits.argmax(-1) == y).float().mean()
+    return loss.detach(), right
+
+losses = [train_step(x, y)[0].item() for x, y in zip(xs, ys)]
+'''
+METHOD = """
+class Trainer:
+    def __init__(self, model):
+        self.model, self.optimizer = model, torch.optim.SGD(model.parameters(), lr=0.1)
+        self.seen = []
+
+    @torch.compile(backend="eager")
+    def step(self, batch):
+        x, y = batch
+        loss = criterion(self.model(x), y)
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
+
+trainer = Trainer(model)
+losses = [trainer.step(batch).item() for batch in zip(xs, ys)]
+"""
+
+
+def fixed(source: str, path: Path) -> str | None:
+    path.write_text(source)
+    offered = [
+        fix
+        for finding in lint([str(path)], Settings(target_torch=(2, 13))).findings
+        for fix in finding.fixes
+        if fix.description.startswith("Compile what computes the loss")
+    ]
+    return apply_edits(source, offered[0].edits) if offered else None
+
+
+def ran(source: str) -> dict[str, Any]:
+    torch._dynamo.reset()
+    space: dict[str, Any] = {"__name__": "m"}
+    exec(compile(source, "m.py", "exec"), space)
+    return space
+
+
+@pytest.mark.parametrize("body", [FUNCTION, METHOD], ids=["function", "method"])
+def test_it_trains_to_the_same_losses(body: str, tmp_path: Path) -> None:
+    source = HEAD + body
+    new = fixed(source, tmp_path / "m.py")
+    assert new is not None
+    before, after = ran(source), ran(new)
+    assert before["losses"] == pytest.approx(after["losses"], rel=1e-5)
+    assert all(
+        torch.allclose(a, b, atol=1e-5)
+        for a, b in zip(before["model"].parameters(), after["model"].parameters(), strict=True)
+    )
+    assert new.count("@torch.compile") == 1
+    counted = torch._dynamo.utils.counters["graph_break"]
+    counted.clear()
+    ran(new)
+    assert not counted  # where the step ran as a whole, it broke
+    for comment in ("# what the model says", "# scaled"):
+        assert new.count(comment) == source.count(comment)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        FUNCTION.replace(
+            "logits = model(x)\n", "if x.dim() > 1:\n        logits = model(x)\n"
+        ),  # may not be bound
+        FUNCTION.replace("train_step(x, y, scale=1.0)", "train_step(x, y, *scale)"),
+        FUNCTION.replace("@torch.compile", "@torch.no_grad()\n@torch.compile"),
+        FUNCTION.replace("    loss.backward()", "    loss = (lambda: loss)()\n    loss.backward()").replace(
+            "logits = model(x)", "logits = (lambda: model(x))()"
+        ),
+        "train_step_loss = 1\n" + FUNCTION,
+    ],
+)
+def test_where_it_is_not_plain_it_is_left(body: str, tmp_path: Path) -> None:
+    assert fixed(HEAD + body, tmp_path / "m.py") is None
