@@ -88,6 +88,7 @@ class ClassMethodFunction(GraphBreak):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         path, _, line = op.arg("called").rpartition(":")
+        self.owner = op.arg("method").partition(".")[0]
         if not path:
             says = f"`{op.arg('method')}` is a class method, which Dynamo cannot bind: the graph ends at {{code}}"
         else:
@@ -97,6 +98,8 @@ class ClassMethodFunction(GraphBreak):
             )
         self.breaks(node, op, says)
 
+    owner = ""  # the class
+
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """At the method: make it a static one."""
-        return accepted(static(self.function, node))
+        return accepted(static(self.function, node, self.owner))

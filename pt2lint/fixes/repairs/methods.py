@@ -10,28 +10,34 @@ from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
 
 
-def static(function: FunctionCode, node: cst.CSTNode) -> Repaired:
-    """`@classmethod def backward(cls, ctx, grad)` as `@staticmethod def backward(ctx, grad)`. `node` is the name of the
-    method.
+def static(function: FunctionCode, node: cst.CSTNode, owner: str) -> Repaired:
+    """`@classmethod def backward(cls, ctx, grad)` as `@staticmethod def backward(ctx, grad)`; methods that it calls of
+    `cls` it calls of the class by its name, `owner`. `node` is the name of the method.
 
-    Refused where other decorators stand there, and where it reads the class. Unsafe where a subclass inherits it.
+    Refused where it does anything else with the class. Unsafe where a subclass inherits it.
     """
     method = function.parent(node)
-    if not isinstance(method, cst.FunctionDef) or len(method.decorators) != 1:
-        return Refusal("no method with one decorator is defined there")
-    [decorator] = method.decorators
-    params = method.params.params
-    if source(function, decorator.decorator) != "classmethod" or len(params) < 2:
-        return Refusal("it is no class method that is given something")
-    line, column, _, _ = function.range(params[0])
-    next_line, next_column, _, _ = function.range(params[1])
+    if not isinstance(method, cst.FunctionDef) or len(method.params.params) < 2:
+        return Refusal("no method that is given something is defined there")
+    decorators = [d for d in method.decorators if source(function, d.decorator) == "classmethod"]
+    if len(decorators) != 1:
+        return Refusal("`classmethod` is not one of its decorators")
+    first, second = method.params.params[:2]
+    line, column, _, _ = function.range(first)
+    next_line, next_column, _, _ = function.range(second)
     edits = [
-        Edit(function.path, *function.range(decorator.decorator), "staticmethod"),
+        Edit(function.path, *function.range(decorators[0].decorator), "staticmethod"),
         Edit(function.path, line, column, next_line, next_column, ""),
     ]
-    me = params[0].name.value
-    if any(isinstance(part, cst.Name) and part.value == me for part in walk(method.body)):
-        return Refusal("it reads the class, of which Dynamo knows nothing there")
+    for part in walk(method.body):
+        if isinstance(part, cst.Name) and part.value == first.name.value:
+            called = function.parent(part)
+            if isinstance(called, cst.Attribute) and called.attr is part:
+                continue
+            call = function.parent(called) if isinstance(called, cst.Attribute) else None
+            if not isinstance(call, cst.Call) or call.func is not called:
+                return Refusal("it reads the class, of which Dynamo knows its methods there")
+            edits.append(Edit(function.path, *function.range(part), owner))
     return fix("Make it a static method, as torch.autograd.Function asks for: it is given the same.", edits)
 
 
