@@ -13,6 +13,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {"index.md": "README.md", "changes.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
+DRAWING = re.compile(r"^```mermaid\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -63,6 +64,16 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
             )
         return text if (ROOT / path).exists() else link[0]
 
+    markdown = DRAWING.sub(as_table, markdown)
     # What stands in code blocks is no link.
     parts = re.split(r"(^```.*?^```$)", markdown, flags=re.M | re.S)
     return "".join(part if part.startswith("```") else LINK.sub(moved, part) for part in parts)
+
+
+def as_table(drawing: re.Match[str]) -> str:
+    """A drawing of arrows as a table: who draws on the site would be a script from another one."""
+    arrows: dict[str, list[str]] = {}
+    for one, other in re.findall(r"^ *(\S+) --> (\S+)$", drawing[1], re.M):
+        arrows.setdefault(one, []).append(f"`{other}`")
+    rows = [f"| `{one}` | {', '.join(others)} |" for one, others in arrows.items()]
+    return "\n".join(["| box | arrows to |", "|---|---|", *rows])
