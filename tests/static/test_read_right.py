@@ -76,11 +76,16 @@ class Layer(nn.Module):
     def merge(self, name):
         self.names.append(name)
 
+    def unmerge(self):
+        while len(self.names) > 0:
+            self.names.pop()
+
     def enable(self, flag):
         self._disabled = not flag
 
     def forward(self, x: torch.Tensor):
         if self.merged:
+            self.unmerge()
             x.sum().item()
         if self.disabled:
             x.sum().tolist()

@@ -48,6 +48,7 @@ WEIGHTLESS = "in a module without weights, which no model calls"
         ("self.scale = scale", ITEM, WEIGHTLESS),
         ("self.act = nn.ReLU()", f"self.act({ITEM})", WEIGHTLESS),
         ("self.register_buffer('kept', torch.ones(2))", ITEM, WEIGHTLESS),
+        ("self.draw = torch.distributions.Bernoulli(0.5)", f"{ITEM} * self.draw.sample()", WEIGHTLESS),
         ("self.weight = nn.Parameter(torch.ones(2))", ITEM, ""),
         ("self.layer = nn.Linear(2, 2)", ITEM, ""),
         ("self.layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(3)])", ITEM, ""),
@@ -221,3 +222,10 @@ class M(nn.Module):
     path.write_text(HEAD + code)
     [found] = lint([str(path)]).findings
     assert (found.code, found.column) == ("PTB106", 61)
+
+
+def test_a_private_module_is_judged_by_who_calls_it(tmp_path: Path) -> None:
+    code = FORWARD.format(init="self.layer = nn.Linear(2, 2)", result=ITEM).replace("class M", "class _M")
+    assert notes(tmp_path, code) == ["in a private module, which no model calls"]
+    model = FORWARD.format(init="self.part, self.layer = _M(1), nn.Linear(2, 2)", result="self.part(x)")
+    assert notes(tmp_path, code + model) == [""]

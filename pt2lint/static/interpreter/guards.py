@@ -17,7 +17,22 @@ if TYPE_CHECKING:
 MAX_TOLD = 3
 LONGEST = 72  # characters of one condition
 # What is asked for, what a reader wants to know first before what he wants to know last.
-DTYPE, MODE, OFF, FLAG, ARGUMENT, TYPE, ONCE, RAISES, WARNS, SELDOM, TRAINS, NO_WEIGHTS, NO_TENSOR = range(13)
+(
+    DTYPE,
+    MODE,
+    OFF,
+    FLAG,
+    ARGUMENT,
+    TYPE,
+    ONCE,
+    RAISES,
+    WARNS,
+    SELDOM,
+    TRAINS,
+    PRIVATE,
+    NO_WEIGHTS,
+    NO_TENSOR,
+) = range(14)
 RARE = {
     OFF: "off by default",
     ONCE: "once",
@@ -25,6 +40,7 @@ RARE = {
     WARNS: "where the code warns",
     SELDOM: "in code that is seldom compiled",
     TRAINS: "in a module that trains another",
+    PRIVATE: "in a private module, which no model calls",
     NO_WEIGHTS: "in a module without weights, which no model calls",
     NO_TENSOR: "in a module that returns no tensor, which no model calls",
 }
@@ -122,6 +138,42 @@ class Guards:
                     hear(test, env, frame)
         return guards
 
+    def _starts_empty(self, place: ast.expr, value: Value, frame: Frame) -> bool:
+        """Whether an attribute is a list that is empty until someone calls a method that puts something into it, or a
+        property that asks whether it still is."""
+        if not isinstance(place, ast.Attribute) or not _is_name(place.value, "self"):
+            return False
+        if isinstance(value, Seq) and value.elts == [] and value.type == "list":
+            return True
+        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        if cls is None:
+            return False
+        name = place.attr
+        getter = self.at.classes.find_method(cls, name)
+        if getter is not None:
+            last = getter[1].body[-1]
+            read = {
+                part.attr
+                for part in ast.walk(last)
+                if isinstance(part, ast.Attribute) and _is_name(part.value, "self")
+            }
+            call = last.value if isinstance(last, ast.Return) else None
+            if not isinstance(call, ast.Call) or len(read) != 1 or not _is_name(call.func, "bool"):
+                return False
+            [name] = read
+        classes = self.at.classes.bases(cls)[0]
+        made = [c.attributes[name] for c in classes if name in c.attributes]
+        made += [made_of for c in classes for _, made_of in c.assigned(name) if made_of is not None]
+        if not made or not all(isinstance(each, ast.List) and not each.elts for each in made):
+            return False
+        first = [c.methods["__init__"] for c in classes if "__init__" in c.methods]
+        grows = self.at.models.last_words("grows")
+        return not any(
+            isinstance(part, ast.Attribute) and part.attr in grows and dotted(part.value) == f"self.{name}"
+            for method in first
+            for part in ast.walk(method)
+        )
+
     def _warns(self, body: list[ast.stmt], env: Env, frame: Frame) -> bool:
         """Whether the statements tell the user that something is not as it should be."""
         for statement in body:
@@ -202,7 +254,7 @@ class Guards:
         if isinstance(test, (ast.Name, ast.Attribute)) and not _is_tensor(value):
             if isinstance(test, ast.Attribute) and test.attr in self.at.models.last_words("mode"):
                 return MODE
-            if outcome and ((isinstance(value, Py) and value.off) or _starts_empty(test, value)):
+            if outcome and ((isinstance(value, Py) and value.off) or self._starts_empty(test, value, frame)):
                 return OFF
             sort = self._given(test, frame)
             if isinstance(value, Py) and value.type == "int":  # a size, which nobody switches on
@@ -391,16 +443,6 @@ def _is_zero(node: ast.expr) -> bool:
 
 def _is_name(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
-
-
-def _starts_empty(place: ast.expr, value: Value) -> bool:
-    """Whether an attribute is a list that nothing in sight has put anything into."""
-    return (
-        isinstance(place, ast.Attribute)
-        and isinstance(value, Seq)
-        and value.elts == []
-        and value.type == "list"
-    )
 
 
 def opposite(test: ast.expr) -> ast.expr:

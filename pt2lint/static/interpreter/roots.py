@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Frame, entry
-from pt2lint.static.interpreter.guards import NO_TENSOR, NO_WEIGHTS, TRAINS, Guard
+from pt2lint.static.interpreter.guards import NO_TENSOR, NO_WEIGHTS, PRIVATE, TRAINS, Guard
 from pt2lint.static.interpreter.weights import Weights, is_plain, is_scalar
 from pt2lint.static.source.nodes import unit_of
 from pt2lint.static.values import (
@@ -93,6 +93,8 @@ class Roots:
                 self.at.conditions.guards.say_of(frame.context, Guard("", TRAINS))
             elif is_plain(result) or (self.gradless(value) and not isinstance(result, Tensor)):
                 self.at.conditions.guards.say_of(frame.context, Guard("", NO_TENSOR))
+            elif module.name.startswith("_"):
+                self.at.conditions.guards.say_of(frame.context, Guard("", PRIVATE))
             elif not self.weights.of(module) and not is_scalar(result):
                 self.at.conditions.guards.say_of(frame.context, Guard("", NO_WEIGHTS))
         if original is not None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from pt2lint.libraries.model import FOREIGN
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import walk
 from pt2lint.static.values import UNKNOWN, Dict, Instance, Py, Seq, Tensor, Value, options
@@ -37,15 +39,9 @@ class Weights:
         called: set[str] = set()
         for one in order:
             for method in one.methods.values():
-                for part in walk(method):
-                    if isinstance(part, ast.Attribute) and part.attr in ADD:
-                        return True
-                    if isinstance(part, ast.Name) and part.id in ADD:
-                        return True
-                    if isinstance(part, ast.Call):
-                        called.add(_own(part.func))
-                        if _sets_own(part):
-                            return True
+                called |= {_own(part.func) for part in walk(method) if isinstance(part, ast.Call)}
+                if any(_adds(part) for statement in _always(method.body) for part in ast.walk(statement)):
+                    return True
         state = self.at.objects.state(self.at.objects.instance(cls))
         return any(self._holds(value, name in called) for name, value in state.items())
 
@@ -81,7 +77,7 @@ class Weights:
         """Whether a module of a library holds weights; one of which nothing is known may, where it is called."""
         entry = self.at.models.of(external)
         if entry.forward is None:
-            return called
+            return called and entry.library is FOREIGN
         return "holds weights" in entry.roles
 
 
@@ -94,18 +90,33 @@ def _own(callee: ast.expr) -> str:
     return ""
 
 
-def _sets_own(call: ast.Call) -> bool:
-    """`setattr(self, ...)`"""
-    names = [part.id for part in (call.func, *call.args[:1]) if isinstance(part, ast.Name)]
-    return names == ["setattr", "self"]
+def _always(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that stand under no test."""
+    for statement in body:
+        if isinstance(statement, (ast.For, ast.While, ast.With, ast.Try)):
+            yield from _always(statement.body)
+        elif not isinstance(statement, ast.If):
+            yield statement
 
 
-def is_scalar(value: Value, depth: int = 0) -> bool:
-    """Whether it is a tensor of no dimensions, as a loss is, or holds one, or nothing is known of it."""
+def _adds(part: ast.AST) -> bool:
+    """`self.register_parameter(...)`, `setattr(self, ...)` and the like."""
+    if isinstance(part, (ast.Attribute, ast.Name)):
+        return (part.attr if isinstance(part, ast.Attribute) else part.id) in ADD
+    if not isinstance(part, ast.Call):
+        return False
+    return [each.id for each in (part.func, *part.args[:1]) if isinstance(each, ast.Name)] == [
+        "setattr",
+        "self",
+    ]
+
+
+def is_scalar(value: Value) -> bool:
+    """Whether it is a tensor of no dimensions, as a loss is, or begins with one, or holds some under names."""
     return any(
         (isinstance(o, Tensor) and o.ndim == 0)
-        or (isinstance(o, Seq) and depth < 3 and any(is_scalar(e, depth + 1) for e in o.elts or [o.elem]))
-        or (isinstance(o, Dict) and depth < 3 and any(is_scalar(e, depth + 1) for e in o.items.values()))
+        or (isinstance(o, Seq) and bool(o.elts) and o.elts is not None and is_scalar(o.elts[0]))
+        or (isinstance(o, Dict) and any(isinstance(v, Tensor) and v.ndim == 0 for v in o.items.values()))
         for o in options(value)
     )
 
