@@ -272,6 +272,11 @@ def _parser() -> argparse.ArgumentParser:
         help="with --fix or --diff: those that may change behaviour too",
     )
     add("--diff", action="store_true", help="show the fixes as a patch, write nothing")
+    add(
+        "--commit-message",
+        metavar="FILE",
+        help="with --fix or --diff: write text for a pull request there, with what was proven and measured",
+    )
     add("--add-noqa", action="store_true", help="write a `# noqa: CODE` comment at every finding")
 
     add = parser.add_argument_group("report").add_argument
@@ -401,6 +406,8 @@ def _check_usage(options: argparse.Namespace) -> None:
         raise _UsageError("choose one of --verify (run the code) and --trace (read what a job left)")
     if options.unsafe_fixes and not (options.fix or options.diff):
         raise _UsageError("--unsafe-fixes goes with --fix (write) or --diff (show)")
+    if options.commit_message and not (options.fix or options.diff):
+        raise _UsageError("--commit-message goes with --fix (write) or --diff (show)")
     if sum((options.fix, options.diff, options.add_noqa, bool(options.write_baseline))) > 1:
         raise _UsageError("choose one of --fix, --diff, --add-noqa and --write-baseline")
     if options.also_text and not options.output:
@@ -719,6 +726,11 @@ def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifi
         digests=checked.digests,
         relint_all=None if verified or len(checked.files) < 2 else relint_all,
     )
+    if options.commit_message:
+        from pt2lint.report.commit_message import commit_message
+
+        old = {path: before for path, (before, _, _) in fixed.texts.items()}
+        _written(options.commit_message, commit_message(fixed.taken, checked.notes, old), checked)
     if options.diff:
         checked.problems += _left_out(fixed)
         patch = _diff(checked, fixed)
@@ -753,6 +765,10 @@ def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifi
     else:
         gone = {id(finding) for finding, _ in fixed.taken}
         checked.findings = [finding for finding in checked.findings if id(finding) not in gone]
+    if fixed.texts:
+        from pt2lint.report.commit_message import generated_notes
+
+        checked.notes += generated_notes({path: old for path, (old, _, _) in fixed.texts.items()})
     checked.notes.append(_counted(len(fixed.taken), "fixed"))
     return _print_all(*_answer(options, checked))
 
