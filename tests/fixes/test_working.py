@@ -782,3 +782,31 @@ def f(x: torch.Tensor):
     assert "if" not in once
     done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
     assert (tmp_path / "lib.py").read_text() == once, done.stdout
+
+
+KEEPS = """import torch
+
+
+class M(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean = torch.zeros(2)
+
+    def forward(self, x: torch.Tensor):
+        self.mean = self.mean.to(x.dtype)
+        {last}
+"""
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "x, self.mean = x + self.mean, self.mean + 1\n        return x",
+        "[self.mean] = [self.mean + x]\n        return x",
+        "return x + self.mean\n\n    def read(self):\n        return self.mean",
+    ],
+)
+def test_what_is_kept_for_others_stays_kept(tmp_path: Path, last: str) -> None:
+    text = KEEPS.format(last=last)
+    assert "self.mean = self.mean.to(x.dtype)" in fixed(tmp_path, text)
+    assert "\n        mean = self.mean.to" in fixed(tmp_path, KEEPS.format(last="return x + self.mean"))

@@ -139,7 +139,7 @@ def check_in_graph(function: FunctionCode, node: cst.Call) -> Repaired:
     )
 
 
-ROOM = 24  # characters of a line that are left for what stands around a message
+ROOM = 20  # characters of a line that are left for what stands around a message
 
 
 def _is_text(node: cst.BaseExpression) -> bool:

@@ -18,6 +18,7 @@ from pt2lint.fixes.rewrite import (
     rewrite,
     source,
     statement_of,
+    uses,
 )
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
@@ -33,7 +34,8 @@ def as_local(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
 def _into_variable(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`self.x = self.x.to(y)` as `x = self.x.to(y)`, and what the function reads of it below, as `x`.
 
-    Refused where the statement stands under a test or in a loop. Unsafe: other methods then find what was made.
+    Refused where the statement stands under a test or in a loop, where the function assigns it again, and where
+    another one reads it, which then would find what was made.
     """
     owner, statement = enclosing_function(function, node), statement_of(function, node)
     if owner is None or statement is None or not isinstance(node, cst.Attribute):
@@ -41,7 +43,13 @@ def _into_variable(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     if function.parent(statement) is not owner.body:
         return Refusal("it is converted under a condition, or in a loop")
     text, line = source(function, node), function.range(statement)[2]
-    name = fresh(function, node.attr.value.strip("_") or "value")
+    name = node.attr.value.strip("_") or "value"
+    if (
+        name in {use.name for use in uses(function.module)}
+        or name in function.imports
+        or name in function.functions
+    ):
+        name = fresh(function, name)
     new: dict[cst.CSTNode, cst.CSTNode] = {node: cst.Name(name)}
     for part in walk(owner.body):
         if (
@@ -49,18 +57,43 @@ def _into_variable(function: FunctionCode, node: cst.CSTNode) -> Repaired:
             and function.range(part)[0] > line
             and source(function, part) == text
         ):
-            if isinstance(function.parent(part), cst.AssignTarget | cst.AugAssign | cst.Del):
+            if _is_bound(function, part):
                 return Refusal("it is assigned again")
             if any(isinstance(a, cst.FunctionDef) and a is not owner for a in ancestors(function, part)):
                 return Refusal("a function inside reads it")
             new[part] = cst.Name(name)
     if len(new) == 1:
         return Refusal("the function itself does not read it")
+    first, _, last, _ = function.range(owner)
+    for other in ast.walk(ast.parse(function.source)):
+        if (
+            isinstance(other, ast.Attribute)
+            and isinstance(other.ctx, ast.Load)
+            and other.attr == node.attr.value
+        ):
+            if not first <= other.lineno <= last:
+                return Refusal("another function reads it")
     return fix(
         f"Convert it into a variable: `{text}` stays as it was made, and Dynamo finds the same at each call. Assumes "
         "that nothing else needs it converted.",
         rewrite(function, new),
     )
+
+
+def _is_bound(function: FunctionCode, part: cst.CSTNode) -> bool:
+    """Whether something is assigned to the attribute, alone or among others, or it is deleted."""
+    here = part
+    for outer in ancestors(function, part):
+        if isinstance(
+            outer, cst.AssignTarget | cst.AugAssign | cst.AnnAssign | cst.For | cst.CompFor | cst.NamedExpr
+        ):
+            return here is getattr(outer, "target", None)
+        if isinstance(outer, cst.Del | cst.AsName):
+            return True
+        if not isinstance(outer, cst.Tuple | cst.List | cst.BaseElement):
+            return False
+        here = outer
+    return False
 
 
 def in_tensor(function: FunctionCode, node: cst.CSTNode, made: str) -> tuple[Fix, ...]:
