@@ -236,7 +236,7 @@ def test_a_callee_in_another_file_is_judged_there(tmp_path: Path) -> None:
 
 
 def test_a_method_called_item_of_another_library_is_not_the_tensors(tmp_path: Path) -> None:
-    body = "import store\ny = store.lookup(x).item()"
+    body = "import store\ny = store.lookup(x).item()\nrow = store.lookup(x)\nz = row.item()"
     assert in_forward(body, tmp_path) == []
 
 

@@ -154,3 +154,36 @@ def test_what_unknown_objects_are_by_what_is_done_with_them(tmp_path: Path) -> N
     interpreter.run(project.load(str(path)), "explicit", ("m:Trainer.step", "m:Trainer.run"))
     noted = interpreter.finished_notes().values()
     assert {op.name: op.line for units in noted for ops in units.values() for op in ops} == BY_USE
+
+
+EITHER = """
+import torch
+from torch import nn
+
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stack = nn.ModuleList([nn.GRU(4, 4)])
+
+model = Plain() if FLAG else Recurrent()
+plain = Plain()
+
+def train():
+    nn.utils.clip_grad_norm_(plain.parameters(), 1.0)
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+"""
+
+
+def test_either_of_two_modules_holds_an_rnn(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(EITHER)
+    name = "call torch.nn.utils.clip_grad_norm_ of an RNN"
+    interpreter = Interpreter(project := Project(), frozenset([name]), frozenset())
+    interpreter.run(project.load(str(path)), "explicit", ("m:train",))
+    noted = interpreter.finished_notes().values()
+    assert [op.line for units in noted for ops in units.values() for op in ops] == [20]

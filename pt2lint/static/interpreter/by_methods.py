@@ -6,10 +6,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.nodes import walk
-from pt2lint.static.values import UNKNOWN, Instance, Value
+from pt2lint.static.values import UNKNOWN, Ext, Instance, Value
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -34,6 +34,24 @@ class ByMethods:
             kind = self.at.models.told_by(used)
             self._objects[key] = UNKNOWN if kind is None else Instance(None, kind, True)
         return self._objects[key]
+
+    def is_foreign(self, place: ast.expr, env: Env, frame: Frame) -> bool:
+        """Whether it is what a library returned of which nothing is known, or a local name for it: its methods are its
+        own, whatever they are called."""
+        made = [place]
+        if isinstance(place, ast.Name) and (scope := self._scope(place.id, frame)) is not None:
+            made = [
+                part.value
+                for part in walk(scope)
+                if isinstance(part, ast.Assign)
+                and any(isinstance(t, ast.Name) and t.id == place.id for t in part.targets)
+            ]
+        for value in made:
+            if isinstance(value, ast.Call):
+                callee = self.at.expressions.again(value.func, env, frame)
+                if isinstance(callee, Ext) and not self.at.models.library_of(callee.name).name:
+                    return True
+        return False
 
     def _scope(self, name: str, frame: Frame) -> ast.AST | None:
         active = self.at.functions.active

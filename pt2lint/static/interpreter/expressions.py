@@ -177,7 +177,9 @@ class Expressions:
         """`x.item()` where nothing is known of `x`: only a tensor has that, without arguments."""
         if node.attr not in self.at.models.last_words("bare only of tensors"):
             return UNKNOWN
-        if self.again(node.value, env, frame) is not UNKNOWN:
+        if self.again(node.value, env, frame) is not UNKNOWN or self.by_methods.is_foreign(
+            node.value, env, frame
+        ):
             return UNKNOWN
         origin = (frame.module.path, node.lineno, f"`.{node.attr}()` is a tensor's")
         return Ext(f"{self.at.models.tensor}.{node.attr}", Tensor(None, origin))

@@ -258,7 +258,9 @@ def same(a: Value, b: Value) -> bool:
     if isinstance(a, Instance) and isinstance(b, Instance):
         return a.cls is None and b.cls is None and a.external == b.external
     if isinstance(a, Ext) and isinstance(b, Ext):
-        return a.name == b.name
+        # The same method of two objects is not one.
+        objects = isinstance(a.receiver, Instance) and isinstance(b.receiver, Instance)
+        return a.name == b.name and (a.receiver is b.receiver or not objects)
     if isinstance(a, Func) and isinstance(b, Func):
         return a.node is b.node and a.bound is b.bound
     if isinstance(a, Class) and isinstance(b, Class):
