@@ -14,6 +14,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import libcst as cst
 
@@ -38,7 +39,8 @@ class Comment:
     alone: bool
 
 
-def comments(text: str) -> list[Comment]:
+@lru_cache(maxsize=16)  # several fixes of one function are looked at one after the other
+def comments(text: str) -> Sequence[Comment]:
     """All comments in order. Raises SyntaxError (TokenError among it) where the text has no tokens."""
     try:
         return [
@@ -68,15 +70,22 @@ def lost(old: Sequence[Comment], new: Sequence[Comment]) -> list[Comment]:
     return [old[at] for at in sorted(found)]
 
 
-def carry(before: cst.Module, after: cst.Module, became: Mapping[cst.CSTNode, Sequence[cst.CSTNode]]) -> str:
-    """The code of `after` with the comments that `before` has more.
+def carry(
+    before: cst.Module,
+    after: cst.Module,
+    became: Mapping[cst.CSTNode, Sequence[cst.CSTNode]],
+    code: str | None = None,
+) -> str:
+    """The code of `after` with the comments that `before`, whose code is `code`, has more.
 
     `became` says of each replaced node what stands in its place (nothing where it was removed), and of each node
     around one what it was built anew as.
     """
-    text = after.code
+    text, code = after.code, before.code if code is None else code
+    if "#" not in code:
+        return text
     try:
-        gone = lost(comments(before.code), comments(text))
+        gone = lost(comments(code), comments(text))
     except SyntaxError:
         return text
     if not gone:

@@ -40,13 +40,15 @@ class _Import:
 class File:
     """The text of one file; `path` leads to the settings of its project."""
 
-    def __init__(self, path: str, source: str) -> None:
+    def __init__(self, path: str, source: str, tree: ast.Module | None = None) -> None:
         self.path = path
         self.source = source.replace("\r\n", "\n").replace("\r", "\n")
         self.lines = self.source.split("\n")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self.tree = ast.parse(self.source)
+        if tree is None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = ast.parse(self.source)
+        self.tree = tree
 
     @cached_property
     def imports(self) -> list[_Import]:
@@ -203,13 +205,13 @@ class File:
 
 def file_of(function: FunctionCode) -> File:
     """The file that the function stands in; of one whose text is not known, what the function's tells."""
-    return _file(function.path, function.source)
+    return _file(function.path, function.source, function.file_tree)
 
 
 @lru_cache(maxsize=8)
-def _file(path: str, source: str) -> File:
+def _file(path: str, source: str, tree: ast.Module | None) -> File:
     try:
-        return File(path, source)
+        return File(path, source, tree)
     except (SyntaxError, ValueError, RecursionError):
         return File(path, "")
 

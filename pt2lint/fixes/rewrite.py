@@ -89,8 +89,9 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
         return rewrite(function, {**new, **dict.fromkeys(dead)})
     old = code.removesuffix("\n").split("\n")[header:]
     # LibCST leaves out a form feed before indentation; the lines that hold one stay as they are.
-    plain = module.code.removesuffix("\n").split("\n")[header:]
-    after = carry(module, made, replacing.became).removesuffix("\n").split("\n")[header:]
+    plain_code = module.code if "\f" in code else code
+    plain = plain_code.removesuffix("\n").split("\n")[header:]
+    after = carry(module, made, replacing.became, plain_code).removesuffix("\n").split("\n")[header:]
     replaced_ = [function.range(node) for node in new]
     file = file_of(function)
     edits = []

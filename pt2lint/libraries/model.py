@@ -194,6 +194,13 @@ class Models:
         self._constants: dict[str, Value] = {}
         self._roles = [_Role(role, libraries) for role in ROLES]
         self._role = {role.name: role for role in self._roles}
+        self._patterns = [role for role in self._roles if role.is_pattern]
+        self._exact: dict[str, set[str]] = {}
+        for role in self._roles:
+            for name in role.exact:
+                self._exact.setdefault(name, set()).add(role.name)
+        self._types = {name: words for one in reversed(libraries) for name, words in one.types.items()}
+        self._named = {one.name: one for one in reversed(self.libraries) if one.name}
         self._mentions = [re.compile(pattern) for one in libraries for pattern in one.mentions]
         words = "|".join(map(re.escape, sorted(self.last_words("compiles"))))
         # All that the two questions below look for in a text, as patterns, one a line.
@@ -206,7 +213,8 @@ class Models:
         return known
 
     def _entry(self, name: str) -> Entry:
-        roles = frozenset(role.name for role in self._roles if role.played_by(name))
+        patterns = (role.name for role in self._patterns if role.played_by(name))
+        roles = frozenset(self._exact.get(name, ())).union(patterns)
         entry = Entry(name, self.library_of(name), roles)
         for library in reversed(self.libraries):
             if name in library.modules:
@@ -222,7 +230,14 @@ class Models:
         return entry
 
     def library_of(self, name: str) -> Library:
-        return next((one for one in self.libraries if one.name and _within(name, one.name)), FOREIGN)
+        if self.own:
+            return next((one for one in self.libraries if one.name and _within(name, one.name)), FOREIGN)
+        while name:  # the library with the longest name
+            known = self._named.get(name)
+            if known is not None:
+                return known
+            name = name.rpartition(".")[0]
+        return FOREIGN
 
     def _answer(self, name: str) -> Handler:
         if name in self.own:
@@ -359,10 +374,9 @@ class Models:
 
     def value_of_type(self, name: str, origin: Origin = None) -> Value | None:
         """A value of the named type; None where nothing is known."""
-        for library in self.libraries:
-            words = library.types.get(name)
-            if words is not None:
-                return value_of(words, origin)
+        words = self._types.get(name)
+        if words is not None:
+            return value_of(words, origin)
         return self.instance(name) if self.library_of(name).objects else None
 
     def attribute(self, type_name: str, owner: Value, name: str) -> Value:
@@ -379,13 +393,14 @@ class _Role:
         self.name = name
         self.names = [n for library in libraries for n in library.roles.get(name, ())]
         self.words = frozenset(n.rstrip("*").rpartition(".")[2] for n in self.names)
-        self._exact = frozenset(n for n in self.names if "*" not in n)
+        self.exact = frozenset(n for n in self.names if "*" not in n)
         self._beginnings = tuple(n[:-1] for n in self.names if n.endswith("*"))
         self._tails = tuple(n[1:] for n in self.names if n.startswith("*"))
         self._ends = {(n.split("*")[0], n.split("*.")[1]) for n in self.names if "*." in n[1:]}
+        self.is_pattern = bool(self._beginnings or self._tails or self._ends)
 
     def played_by(self, name: str) -> bool:
-        if name in self._exact or (self._beginnings and name.startswith(self._beginnings)):
+        if name in self.exact or (self._beginnings and name.startswith(self._beginnings)):
             return True
         if self._tails and name.endswith(self._tails):
             return True

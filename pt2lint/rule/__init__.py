@@ -8,6 +8,7 @@ never by spelling, and its fixes keep the user's formatting.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import json
@@ -53,6 +54,7 @@ class FunctionCode:
     import_line: int = 1
     functions: Container[str] = ()  # names of functions that the file defines at its top
     source: str = ""  # the whole file
+    file_tree: ast.Module | None = None  # of it, where somebody has parsed it
     memo: dict[str, Any] = field(default_factory=dict)  # what repairs found out, for the next one
     effort: int = EFFORT
     kinds: Callable[[], Mapping[Range, str]] | None = (

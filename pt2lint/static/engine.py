@@ -21,6 +21,7 @@ from pt2lint.op import Range
 from pt2lint.static import workers
 from pt2lint.static.facts import Facts, Notes, all_notes, called_from_elsewhere, joined
 from pt2lint.static.moved import with_lines_plain
+from pt2lint.static.source.data import SMALL
 from pt2lint.static.source.modules import Module, Project, decode, digest_of, module_name
 from pt2lint.static.source.named import inside, unknown
 from pt2lint.static.source.reads import Reads
@@ -453,6 +454,7 @@ def findings_in(
         code = FunctionCode(module.path, text, first, tuple(ops), target, module.imports, module.import_line)
         code.functions, code.source, code.indent = module.functions, module.text, module.indent
         code.breaks = frozenset(op.range for rule, op in wanted if issubclass(rule, GraphBreak))
+        code.file_tree = module.tree if len(module.source) < SMALL else None
         code.kinds = partial(kinds, (first, last)) if kinds is not None else None
         try:
             _ = code.module

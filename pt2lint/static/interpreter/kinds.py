@@ -6,7 +6,7 @@ Nobody asks unless a fix is to be made, so nothing is written down meanwhile but
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pt2lint.op import Range
@@ -37,10 +37,27 @@ def kinds_of(at: Context, module: Module, unit: Unit) -> Mapping[Range, str]:
     finally:
         notebook.traced, notebook.anywhere = traced, anywhere
         expressions.handlers = handlers
-    return {
-        (line, module.column(line, start), end_line, module.column(end_line, end)): at.types.sort(value)
+    values = {
+        (line, module.column(line, start), end_line, module.column(end_line, end)): value
         for (line, start, end_line, end), value in found.items()
     }
+    return _Words(values, at.types.sort)
+
+
+class _Words(Mapping[Range, str]):
+    """The words for values: made for those that are asked about, which are few."""
+
+    def __init__(self, values: dict[Range, Value], word: Callable[[Value], str]) -> None:
+        self._values, self._word = values, word
+
+    def __getitem__(self, place: Range) -> str:
+        return self._word(self._values[place])
+
+    def __iter__(self) -> Iterator[Range]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
 
 
 class _Recording(dict[type[ast.AST], Any]):
