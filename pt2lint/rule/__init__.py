@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 import libcst as cst
 
-from pt2lint.finding import Applicability, Confidence, Edit, Finding, Fix, Price, RulePage, Severity
+from pt2lint.finding import SETTING, Applicability, Confidence, Edit, Finding, Fix, Price, RulePage, Severity
 from pt2lint.op import Op, Range
 from pt2lint.rule import tree
 
@@ -219,6 +219,9 @@ class Rule:
             except Exception as e:
                 trouble = e
             self.function.effort = left()
+        offered.sort(
+            key=lambda each: each.description.startswith(SETTING)
+        )  # which hold for the whole process
         confidence: Confidence = "high" if op.sure else "low"
         line, column, end_line, end_column = self.function.range(node)
         self.findings.append(
