@@ -190,8 +190,8 @@ def parameter(call: Call) -> Value:
 def clipped(call: Call) -> Value:
     """`clip_grad_norm_(model.parameters())`: going over the parameters goes through the module, an RNN in it too."""
     given = call.args[0] if call.args else call.kwargs.get("parameters", UNKNOWN)
-    owners = options(given.owner) if isinstance(given, Seq) and given.owner is not None else ()
-    if any(isinstance(owner, Instance) and call.holds(owner, RECURRENT) for owner in owners):
+    of = [o.owner for o in options(given) if isinstance(o, Seq) and o.owner is not None]
+    if any(isinstance(o, Instance) and call.holds(o, RECURRENT) for owner in of for o in options(owner)):
         call.note(f"call {call.name} of an RNN")
     return called(call)
 

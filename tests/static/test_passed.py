@@ -170,7 +170,8 @@ class Recurrent(nn.Module):
         super().__init__()
         self.stack = nn.ModuleList([nn.GRU(4, 4)])
 
-model = Plain() if FLAG else Recurrent()
+import elsewhere
+model = Plain() if FLAG else Recurrent() if MORE else elsewhere.build()
 plain = Plain()
 
 def train():
@@ -186,4 +187,4 @@ def test_either_of_two_modules_holds_an_rnn(tmp_path: Path) -> None:
     interpreter = Interpreter(project := Project(), frozenset([name]), frozenset())
     interpreter.run(project.load(str(path)), "explicit", ("m:train",))
     noted = interpreter.finished_notes().values()
-    assert [op.line for units in noted for ops in units.values() for op in ops] == [20]
+    assert [op.line for units in noted for ops in units.values() for op in ops] == [21]
