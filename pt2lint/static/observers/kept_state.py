@@ -186,7 +186,7 @@ class KeptState:
         """The method that sets the attribute, or an item of it, to what its caller gives, and that nothing traced
         runs."""
         for c in self.at.classes.bases(cls)[0]:
-            for method in c.methods.values():
+            for method in c.mentioning(name):
                 if method is reader or method.name == "__init__" or method in self.at.functions.reached:
                     continue
                 given = {a.arg for a in [*method.args.args[1:], *method.args.kwonlyargs]}

@@ -53,6 +53,7 @@ class ClassInfo:
         self.methods: dict[str, FunctionNode] = {} if methods is None else methods
         self._assigned: dict[str, list[tuple[FunctionNode, ast.expr | None]]] = {}
         self._stored: dict[FunctionNode, list[tuple[str, ast.expr | None]]] = {}
+        self._named: dict[FunctionNode, frozenset[str]] = {}
         self.attributes: dict[str, ast.expr] = {}
         self.annotations: dict[str, ast.expr] = {}
         for statement in flat(node.body):
@@ -82,6 +83,19 @@ class ClassInfo:
             self._assigned[name] = found
         return found
 
+    def mentioning(self, name: str) -> list[FunctionNode]:
+        """The methods in which the attribute is named, of this object or any: all that may read or set it."""
+        self.module.asked("attributes", f"{self.name} {name}")
+        later = self.methods.later() if isinstance(self.methods, Late) else {}
+        methods = [self.methods[m] for m in self.methods if m not in later or name in later[m].text]
+        return [method for method in methods if name in self._attributes(method)]
+
+    def _attributes(self, method: FunctionNode) -> frozenset[str]:
+        known = self._named.get(method)
+        if known is None:
+            known = self._named[method] = attributes(method)
+        return known
+
     def layers(self) -> list[tuple[str, ast.expr]]:
         """(name, value) of each plain `self.name = value` in `__init__`."""
         init = self.methods.get("__init__")
@@ -99,6 +113,19 @@ class ClassInfo:
         return f"<class {self.module.name}.{self.name}>"
 
 
+def _unnoted(method: FunctionNode) -> list[ast.AST]:
+    """All nodes of a method's body, looked at without noting that it is read."""
+    nodes: list[ast.AST] = [*method.__dict__["body"]]
+    for node in nodes:
+        nodes += below(node)
+    return nodes
+
+
+def attributes(method: FunctionNode) -> frozenset[str]:
+    """The names of the attributes in a method, which is not noted as read, as for `stores`."""
+    return frozenset(node.attr for node in _unnoted(method) if isinstance(node, ast.Attribute))
+
+
 def stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
     """(name, value) of each `self.name = value` in a method; None where the value is not plain. That a method is looked
     through for it is not noted: who asks for a name depends on what is found (reads.FACTS)."""
@@ -107,9 +134,7 @@ def stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
         return []
     me = arguments[0].arg
     found: list[tuple[str, ast.expr | None]] = []
-    nodes: list[ast.AST] = [*method.__dict__["body"]]
-    for node in nodes:
-        nodes += below(node)
+    for node in _unnoted(method):
         targets: list[tuple[ast.expr, ast.expr | None]] = []
         if isinstance(node, ast.Assign):
             for t in node.targets:

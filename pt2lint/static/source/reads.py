@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -37,20 +37,43 @@ def calls(text: str, words: str) -> bool:
     )
 
 
-@lru_cache(maxsize=4)
-def _stored(text: str) -> dict[str, list[tuple[str, str]]]:
-    """What the methods of each class assign to attributes, by "CLASS NAME": the method, and the value as text."""
-    from pt2lint.static.source.modules import stores
+def _methods(text: str) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """The methods of the classes of the top level, each with its class's name."""
     from pt2lint.static.source.nodes import parse
 
-    found: dict[str, list[tuple[str, str]]] = {}
     for cls in flat(parse(text, "text").body):
         if isinstance(cls, ast.ClassDef):
             for method in flat(cls.body):
                 if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                    for name, value in stores(method):
-                        what = "" if value is None else ast.dump(value)
-                        found.setdefault(f"{cls.name} {name}", []).append((method.name, what))
+                    yield cls.name, method
+
+
+@lru_cache(maxsize=4)
+def _named(text: str) -> dict[str, list[str]]:
+    """The methods of each class in which an attribute is named, by "CLASS NAME"."""
+    from pt2lint.static.source.modules import attributes
+
+    found: dict[str, list[str]] = {}
+    for cls, method in _methods(text):
+        for name in attributes(method):
+            found.setdefault(f"{cls} {name}", []).append(method.name)
+    return found
+
+
+def _attributes(text: str, about: str) -> list[str]:
+    return _named(text).get(about, [])
+
+
+@lru_cache(maxsize=4)
+def _stored(text: str) -> dict[str, list[tuple[str, str]]]:
+    """What the methods of each class assign to attributes, by "CLASS NAME": the method, and the value as text."""
+    from pt2lint.static.source.modules import stores
+
+    found: dict[str, list[tuple[str, str]]] = {}
+    for cls, method in _methods(text):
+        for name, value in stores(method):
+            what = "" if value is None else ast.dump(value)
+            found.setdefault(f"{cls} {name}", []).append((method.name, what))
     return found
 
 
@@ -64,6 +87,7 @@ FACTS: dict[str, Callable[[str, str], object]] = {
     "line": _line,
     "matches": _matches,
     "stores": _stores,
+    "attributes": _attributes,
     "calls": calls,
 }
 
