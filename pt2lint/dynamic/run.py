@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -116,8 +117,14 @@ class Collected:
         self.said += other.said
         self.jobs += other.jobs
         self.failures += other.failures
-        self.problems += [problem for problem in other.problems if problem not in self.problems]
+        told = {(problem.path, _without_way(problem.message)) for problem in self.problems}
+        self.problems += [p for p in other.problems if (p.path, _without_way(p.message)) not in told]
         self.notes += [note for note in other.notes if note not in self.notes]
+
+
+def _without_way(message: str) -> str:
+    """A problem without the way in which a script was run when it came: recorded and compiled it is the same."""
+    return re.sub(r"^(recording|the program|running) (.+?)( compiled)?: ", r"\2: ", message)
 
 
 def judged(findings: Sequence[Finding], collected: Collected, files: Files) -> VerifyResult:
@@ -196,8 +203,12 @@ class Session:
             if tried.kind == "run" and any(failure.kind == "exit" for _, failure in before.failures):
                 trouble += f'; if it wants arguments, give them: --run "{tried.what} ARGUMENTS"'
             shown = self.shown.get(job.covers[0], job.covers[0])
-            out.notes.append(f"{shown}: verified with {other.way}, not with {tried.way}: {trouble}")
-            before, tried = self._do(other), other
+            instead = self._do(other)
+            done = f"verified with {other.way}, not with {tried.way}"
+            if not instead.jobs:
+                done = f"not verified with {tried.way}, nor with {other.way}"
+            out.notes.append(f"{shown}: {done}: {trouble}")
+            before, tried = instead, other
             out.add(before)
         return out
 

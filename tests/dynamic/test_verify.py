@@ -649,3 +649,38 @@ def test_a_script_that_calls_nothing_falls_back_on_made_up_inputs(project: Proje
     assert "verified with made-up inputs, not with a run of library.py" in result.notes[0]
     assert 'if it wants arguments, give them: --run "library.py ARGUMENTS"' in result.notes[0]
     assert len(result.notes) == 2  # the other one says what was made up
+
+
+@needs_torch
+def test_a_script_that_wants_arguments_says_which(project: Project) -> None:
+    """One line for both runs of it, what argparse said, and no word of inputs that were not found."""
+    path = project.write(
+        "train.py",
+        """
+        import argparse
+        import torch
+
+        class Net(torch.nn.Module):
+            def __init__(self, config):
+                super().__init__()
+                self.width = config.width + config.depth
+
+            def forward(self, x):
+                return x + x.sum().item()  # HERE
+
+        if __name__ == "__main__":
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--data", required=True)
+            parser.parse_args()
+            torch.compile(Net(None))
+        """,
+    )
+    result = project.verify(path, further=False)
+    wants = "it called sys.exit(2): the following arguments are required: --data"
+    [problem] = result.problems
+    assert problem.message == f"recording train.py: {wants} (at train.py:16)"
+    assert result.notes[0] == (
+        f"{path}: not verified with a run of train.py, nor with made-up inputs: {wants}; "
+        'if it wants arguments, give them: --run "train.py ARGUMENTS"'
+    )
+    assert [each.verdict for each in result.findings] == ["failed"]

@@ -94,6 +94,7 @@ def failure(error: BaseException, roots: list[str]) -> dict[str, Any]:
             if isinstance(error, SystemExit)
             else "it raised KeyboardInterrupt"
         )
+        text += wanted_arguments(error)
     else:
         for name, types in KINDS.items():
             known = [getattr(torch._dynamo.exc, each) for each in types if hasattr(torch._dynamo.exc, each)]
@@ -114,6 +115,14 @@ def failure(error: BaseException, roots: list[str]) -> dict[str, Any]:
     lines = [line.strip() for line in text.splitlines() if line.strip()] or [""]
     first = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
     return {"kind": kind, "type": type(error).__name__, "message": first[:300], "place": place}
+
+
+def wanted_arguments(error: BaseException) -> str:
+    """What argparse said as it ended the program, "" where it did not: that went to a stream which nobody reads."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if frame.f_code.co_name == "error" and os.path.basename(frame.f_code.co_filename) == "argparse.py":
+            return f": {frame.f_locals.get('message', '')}"
+    return ""
 
 
 class CountingBackend:
