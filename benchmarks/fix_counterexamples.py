@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import libcst as cst
+import numpy as np
 import torch
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import given as with_programs
@@ -39,6 +40,7 @@ from pt2lint.fixes.repairs import (
     index,
     mask,
     masked_loss,
+    operator,
     printing,
     scalar,
     shortcut,
@@ -46,8 +48,8 @@ from pt2lint.fixes.repairs import (
 )
 from pt2lint.rule import FunctionCode
 
-HEAD = "import copy\nimport torch\n\n"
-IMPORTS = {"torch": "torch", "copy": "copy"}
+HEAD = "import copy\nimport numpy as np\nimport torch\n\n"
+IMPORTS = {"torch": "torch", "copy": "copy", "np": "numpy"}
 
 values = st.sampled_from(
     "x|y|x + 1|y - x|x * 2|-y|x.abs()|x.clamp(min=0)|torch.clamp(y, -1, 1)|x * y|x / 2|x / y|y.sqrt()|x.exp()|"
@@ -230,6 +232,33 @@ def asserts(draw: st.DrawFn) -> list[str]:
     return [f'assert {" and ".join(f"({part})" for part in parts)}, "bad"']
 
 
+hosts = st.sampled_from(
+    "z = x * torch.tensor(drawn((2, x.shape[0]), 0.5)).sum(0)|z = y + torch.from_numpy(drawn((1, 3), 0.2))[0]|"
+    "z = x + torch.as_tensor(drawn((3, 2), 0.7, y)).sum() * torch.tensor(drawn((3, 2), 0.7, y)).sum()|"
+    "z = torch.where(torch.tensor(drawn((1, 3), 0.4)[0]) > 0, x, y)".split("|")
+).map(lambda text: [text])
+
+
+@st.composite
+def drawn(draw: st.DrawFn) -> str:
+    """A function that NumPy computes, for those of `hosts`."""
+    dtype = draw(st.sampled_from(["bool", "np.int64", '"float32"', "np.float64"]))
+    shape = draw(st.sampled_from(["(rows, n)", "[rows, n]", "shape", "(shape[0], n)"]))
+    ways = (
+        "np.random.choice(np.arange(n), 1, replace=False)", "np.random.rand(n) < rate", "np.random.permutation(n)[:1]"
+    )  # fmt: skip
+    chosen = draw(st.sampled_from(ways))
+    early = draw(st.sampled_from(["", "    if np.random.rand(1).item() > rate:\n        return found\n"]))
+    values = draw(
+        st.sampled_from(["1", "np.random.poisson(3)", "1 if m is None else int(m.isfinite().sum())"])
+    )
+    return (
+        "def drawn(shape: tuple[int, int], rate: float, m: torch.Tensor | None = None) -> np.ndarray:\n"
+        f"    rows, n = shape\n    found = np.zeros({shape}, dtype={dtype})\n{early}"
+        f"    for row in range(rows):\n        found[row, {chosen}] = {values}\n    return found\n\n\n"
+    )
+
+
 @st.composite
 def programs(draw: st.DrawFn) -> str:
     lines = ["z = x * 1" if draw(st.booleans()) else f"z = {draw(values)}", "m = y > 0"]
@@ -240,7 +269,7 @@ def programs(draw: st.DrawFn) -> str:
             ["branch"] * 6
             + ["clamp"] * 3
             + ["assert", "number", "mask", "mask", "other", "index", "assignment", "assignment", "shortcut"]
-            + ["loss", "loss", "skip", "skip", "sum", "count"]
+            + ["loss", "loss", "skip", "skip", "sum", "count", "host", "host"]
         )
     )
     made = {
@@ -257,21 +286,34 @@ def programs(draw: st.DrawFn) -> str:
         "skip": skips(),
         "sum": sums(),
         "count": counts,
+        "host": hosts,
     }[construct]
     lines += draw(made)
     tail = draw(st.sampled_from(["", "", "z = z + 1", "z.add_(1)", "y = y.view(-1)"]))
     lines += [tail] if tail else []
     lines.append(f"return {draw(st.sampled_from(['z', 'x, y, z', 'z * 2', 'x + z']))}")
-    return HEAD + "def f(x: torch.Tensor, y: torch.Tensor):\n" + "".join(f"    {line}\n" for line in lines)
+    above = draw(drawn()) if construct == "host" else ""
+    return (
+        HEAD
+        + above
+        + "def f(x: torch.Tensor, y: torch.Tensor):\n"
+        + "".join(f"    {line}\n" for line in lines)
+    )
 
 
-def function_code(source: str) -> FunctionCode:
-    first = source[: source.index("def f")].count("\n") + 1
-    return FunctionCode("f.py", source[source.index("def f") :], first, (), (2, 13), IMPORTS, 3)
+def function_code(source: str, name: str = "f") -> FunctionCode:
+    start = source.index(f"def {name}(")
+    text = source[start:] if name == "f" else source[start : source.index("def f(")].rstrip("\n") + "\n"
+    first = source[:start].count("\n") + 1
+    return FunctionCode("f.py", text, first, (), (2, 13), IMPORTS, 4, source=source)
 
 
 def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
     """Every fix that is offered for the program, less settings and ways round."""
+    if "def drawn(" in source:
+        host = function_code(source, "drawn")
+        for fix in operator.fixes(host, host.module.body[0].body.body[0]):
+            yield "operator", fix
     code = function_code(source)
     nodes: list[cst.CSTNode] = []
 
@@ -329,8 +371,8 @@ SPECIAL = (
 )
 
 
-def inputs() -> tuple[list[Any], list[Any], list[Any]]:
-    """(inputs like those on which --verify proves, others of their shape and dtype, others)."""
+def inputs(dtype: torch.dtype = torch.float32) -> tuple[list[Any], list[Any], list[Any]]:
+    """(inputs of this dtype like those on which --verify proves, others of their shape and dtype, others)."""
     nan, inf = float("nan"), float("inf")
     a, b = torch.tensor([1.0, -2.0, 3.0]), torch.tensor([0.5, 2.0, -1.0])
     square = torch.arange(9.0).reshape(3, 3) - 4
@@ -357,12 +399,16 @@ def inputs() -> tuple[list[Any], list[Any], list[Any]]:
         (torch.tensor(-2.0), torch.tensor(3.0)),
         (a > 0, b > 0),
     ]
+    if dtype is not torch.float32:
+        ordinary = [(one.to(dtype), other.to(dtype)) for one, other in ordinary]
+        special = [(one.to(dtype), other.to(dtype)) for one, other in special]
     return ordinary, special, foreign
 
 
 def outcome(function: Any, given: Any, gradients: bool) -> tuple[Any, ...]:
     """(error, results, inputs after, gradients, prints)."""
     torch.manual_seed(0)
+    np.random.seed(0)
     leaves = [tensor.clone() for tensor in given]
     passed = leaves
     if gradients:
@@ -400,11 +446,13 @@ def alike(one: Any, other: Any, exact: bool) -> bool:
         return type(one) is type(other) and (one == other or one != one)
     if one.dtype != other.dtype or one.shape != other.shape:
         return False
+    half = one.dtype in (torch.float16, torch.bfloat16)
     one, other = one.detach().double(), other.detach().double()
     if exact:
         return torch.equal(one.nan_to_num(nan=12345.0), other.nan_to_num(nan=12345.0))
     # As --verify compares: another order of additions is not another result.
-    return torch.allclose(one, other, rtol=1e-3, atol=1e-4, equal_nan=True)
+    rounding = (1e-2, 1e-2) if half else (1e-3, 1e-4)
+    return torch.allclose(one, other, *rounding, equal_nan=True)
 
 
 def finite(*found: Any) -> bool:
@@ -437,10 +485,10 @@ def run(source: str) -> Any:
     return space["f"]
 
 
-def try_program(source: str, tally: Tally, cond: bool = False) -> None:
+def try_program(source: str, tally: Tally, cond: bool = False, dtype: torch.dtype = torch.float32) -> None:
     """Try every fix of one program; `cond` also runs torch.cond in eager mode, which compiles (slow)."""
     tally.programs += 1
-    ordinary, special, foreign = inputs()
+    ordinary, special, foreign = inputs(dtype)
     before: dict[tuple[int, bool], Any] = {}
     old = run(source)
     every = [*ordinary, *special, *foreign]
@@ -488,7 +536,7 @@ def try_program(source: str, tally: Tally, cond: bool = False) -> None:
         (tally.proven if proven else tally.disproved)[name] += 1
 
 
-def search(count: int, number: int = 0, cond: bool = False) -> Tally:
+def search(count: int, number: int = 0, cond: bool = False, dtype: torch.dtype = torch.float32) -> Tally:
     tally = Tally()
 
     @seed(number)
@@ -501,7 +549,7 @@ def search(count: int, number: int = 0, cond: bool = False) -> Tally:
     )
     @with_programs(programs())
     def search_one(source: str) -> None:
-        try_program(source, tally, cond)
+        try_program(source, tally, cond, dtype)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -521,8 +569,9 @@ def main() -> int:
     parser.add_argument(
         "--examples", action="store_true", help="print one program for each kind of difference"
     )
+    parser.add_argument("--dtype", default="float32", help="of the samples, on which fixes are proven")
     options = parser.parse_args()
-    tally = search(options.programs, options.seed, options.cond)
+    tally = search(options.programs, options.seed, options.cond, getattr(torch, options.dtype))
     print(f"{tally.programs} programs, {sum(tally.offered.values())} fixes, {tally.compared} comparisons")
     print(f"safe fixes: {tally.safe}, of which {len(tally.wrong)} change a result")
     for name in sorted(tally.offered):
