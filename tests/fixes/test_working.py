@@ -810,3 +810,22 @@ def test_what_is_kept_for_others_stays_kept(tmp_path: Path, last: str) -> None:
     text = KEEPS.format(last=last)
     assert "self.mean = self.mean.to(x.dtype)" in fixed(tmp_path, text)
     assert "\n        mean = self.mean.to" in fixed(tmp_path, KEEPS.format(last="return x + self.mean"))
+
+
+def test_a_division_that_the_test_guards_keeps_its_gradient(tmp_path: Path) -> None:
+    text = """import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor, mask: torch.Tensor):
+        count = mask.sum()
+        if count.item() == 0:
+            return torch.zeros((), dtype=x.dtype)
+        return (x * mask).sum() / count
+"""
+    new = load(fixed(tmp_path, text))
+    x = torch.ones(3, requires_grad=True)
+    result = new.M()(x, torch.zeros(3))
+    if result.requires_grad:
+        result.backward()
+        assert not x.grad.isnan().any()

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from pt2lint.finding import Edit
+from pt2lint.finding import ONCE_PROVEN, Edit
 from pt2lint.fixes.arms import Arms, Refuse, elements, ordered, read_arms, replacement, under_static
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.kinds import Kind, guess, may_be_none, words
-from pt2lint.fixes.purity import RANDOM, alike, callee, costly, effect, singular
+from pt2lint.fixes.purity import RANDOM, alike, callee, costly, effect, number, singular
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
@@ -31,7 +31,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import visit
+from pt2lint.rule.tree import visit, walk
 
 NAN_WARNING = (
     " Both sides are computed: the gradient of the side not taken is multiplied by zero, and is NaN where "
@@ -147,10 +147,23 @@ def _fixed(
     safe: bool,
     severed: bool,
 ) -> Repaired:
-    if severed or any(singular(value) for value in values):
+    infinite = any(singular(value) for value in values)
+    if severed or infinite:
         description, safe = description + NAN_WARNING, False
+    if infinite and any(_divides(value) for value in values):
+        description += f" {ONCE_PROVEN}."
     edits = (*dict.fromkeys(imports), *rewrite(function, new))
     return fix(description, edits, safe)
+
+
+def _divides(value: cst.CSTNode) -> bool:
+    """Whether something below is divided by what may be zero: mostly that is what the test kept out."""
+    return any(
+        isinstance(node, cst.BinaryOperation)
+        and isinstance(node.operator, cst.Divide)
+        and number(node.right) in (None, 0)
+        for node in walk(value)
+    )
 
 
 # What is made of a tensor without passing a gradient on.
