@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.source.nodes import walk
 from pt2lint.static.values import Class, Instance, Py, Seq, Value, options
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ class Guards:
             last = getter[1].body[-1]
             read = {
                 part.attr
-                for part in ast.walk(last)
+                for part in walk(last)
                 if isinstance(part, ast.Attribute) and _is_name(part.value, "self")
             }
             call = last.value if isinstance(last, ast.Return) else None
@@ -171,7 +172,7 @@ class Guards:
         return not any(
             isinstance(part, ast.Attribute) and part.attr in grows and dotted(part.value) == f"self.{name}"
             for method in first
-            for part in ast.walk(method)
+            for part in walk(method)
         )
 
     def _warns(self, body: list[ast.stmt], env: Env, frame: Frame) -> bool:
@@ -223,7 +224,7 @@ class Guards:
         found = self.at.classes.find_method(cls, test.attr)
         names = {test.attr}
         if found is not None:
-            read = (part for part in ast.walk(found[1]) if isinstance(part, ast.Attribute))
+            read = (part for part in walk(found[1]) if isinstance(part, ast.Attribute))
             names = {part.attr for part in read if _is_name(part.value, "self")}
         classes = self.at.classes.bases(cls)[0]
         return all(m.name == "__init__" for name in names for c in classes for m, _ in c.assigned(name))
@@ -312,7 +313,7 @@ class Guards:
         """Whether the branch makes its own test come out otherwise: `if self.table is None: self.table = make()`, or
         fills what it looked into: `if key not in self.tables: self.tables[key] = make(key)`."""
         asked, filled = set[str](), set[str]()
-        for part in ast.walk(test):
+        for part in walk(test):
             if isinstance(part, ast.Compare) and isinstance(part.left, ast.Call) and len(part.left.args) == 1:
                 # `if len(state) == 0:`
                 if _is_name(part.left.func, "len") and _is_zero(part.comparators[0]):

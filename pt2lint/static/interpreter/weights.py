@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pt2lint.libraries.model import FOREIGN
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import walk
+from pt2lint.static.source.nodes import FunctionNode, walk
 from pt2lint.static.values import UNKNOWN, Dict, Instance, Py, Seq, Tensor, Value, options
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ class Weights:
     def __init__(self, at: Context) -> None:
         self.at = at
         self._known: dict[ClassInfo, bool] = {}
+        self._methods: dict[FunctionNode, tuple[frozenset[str], bool]] = {}
 
     def of(self, cls: ClassInfo) -> bool:
         """Whether an object of the class holds weights, or something of which that cannot be told."""
@@ -39,8 +40,11 @@ class Weights:
         called: set[str] = set()
         for one in order:
             for method in one.methods.values():
-                called |= {_own(part.func) for part in walk(method) if isinstance(part, ast.Call)}
-                if any(_adds(part) for statement in _always(method.body) for part in ast.walk(statement)):
+                known = self._methods.get(method)
+                if known is None:  # a base class is asked about for each class below it
+                    known = self._methods[method] = _what_it_does(method)
+                called |= known[0]
+                if known[1]:
                     return True
         state = self.at.objects.state(self.at.objects.instance(cls))
         return any(self._holds(value, name in called) for name, value in state.items())
@@ -79,6 +83,12 @@ class Weights:
         if entry.forward is None:
             return called and entry.library is FOREIGN
         return "holds weights" in entry.roles
+
+
+def _what_it_does(method: FunctionNode) -> tuple[frozenset[str], bool]:
+    """The attributes of its object that a method calls, and whether it may add weights."""
+    called = frozenset(_own(part.func) for part in walk(method) if isinstance(part, ast.Call))
+    return called, any(_adds(part) for statement in _always(method.body) for part in walk(statement))
 
 
 def _own(callee: ast.expr) -> str:
