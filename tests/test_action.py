@@ -3,11 +3,16 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
+import yaml
+
+from tests.conftest import SOURCES
 
 ROOT = Path(__file__).parents[1]
 BAD = "import torch\n\n\n@torch.compile\ndef f(x):\n    return x.max().item()\n"
@@ -39,6 +44,76 @@ def script() -> str:
             break
         lines.append(line[8:])
     return "\n".join(lines)
+
+
+def filled(text: str, inputs: dict[str, str], outputs: dict[str, str]) -> str:
+    """A text of the action with its expressions as a runner fills them in."""
+    text = re.sub(r"\$\{\{ *inputs\.([\w-]+) *\}\}", lambda found: inputs[found[1]], text)
+    return re.sub(r"\$\{\{ *steps\.check\.outputs\.(\w+) *\}\}", lambda found: outputs[found[1]], text)
+
+
+def holds(condition: str | None, inputs: dict[str, str], outputs: dict[str, str], folder: Path) -> bool:
+    """Whether a step runs: the action's conditions are comparisons that are joined by &&."""
+    words = re.sub(r"^\$\{\{|\}\}$", "", condition or "always()").split("&&")
+    values = {f"inputs.{name}": value for name, value in inputs.items()}
+    values |= {f"steps.check.outputs.{name}": value for name, value in outputs.items()}
+    for word in map(str.strip, words):
+        if word == "always()":
+            continue
+        left, sign, right = re.fullmatch(r"(\S+) (==|!=) '(.*)'", word).groups()
+        of_file = re.fullmatch(r"hashFiles\(inputs\.([\w-]+)\)", left)
+        value = str((folder / inputs[of_file[1]]).exists() or "") if of_file else values[left]
+        if (value == right) != (sign == "=="):
+            return False
+    return True
+
+
+def test_all_steps_as_a_runner_takes_them(tmp_path: Path) -> None:
+    """Installs the action's own folder into an environment of its own, checks, and stops where a step fails."""
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    inputs = {name: str(one["default"]) for name, one in action["inputs"].items()} | {"fail": "true"}
+    source, work, runner = tmp_path / "action", tmp_path / "work", tmp_path / "runner"
+    for folder in (work, runner):
+        folder.mkdir()
+    for name in SOURCES:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        source.mkdir(exist_ok=True)
+        copy(ROOT / name, source / name)
+    (work / "m.py").write_text(BAD)
+    environment = {
+        **os.environ, "RUNNER_TEMP": str(runner), "GITHUB_OUTPUT": str(tmp_path / "output"),
+        "GITHUB_ACTION_PATH": str(source), "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        # What it depends on is here already: nothing is fetched.
+        "PYTHONPATH": sysconfig.get_path("purelib"), "PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",
+    }  # fmt: skip
+    outputs: dict[str, str] = {}
+    ran: list[str] = []
+    failed = 0
+    for step in action["runs"]["steps"]:
+        if (failed and "always()" not in step.get("if", "")) or not holds(
+            step.get("if"), inputs, outputs, work
+        ):
+            continue
+        ran.append(step["name"])
+        if "run" not in step:
+            assert filled(step["with"]["sarif_file"], inputs, outputs) == "pt2lint.sarif"
+            continue
+        own = {name: filled(value, inputs, outputs) for name, value in step.get("env", {}).items()}
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", filled(step["run"], inputs, outputs)],
+            cwd=work, env={**environment, **own}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        failed = failed or done.returncode
+        assert step["name"] == "Fail on findings" or done.returncode == 0, done.stderr
+        if (tmp_path / "output").exists():
+            outputs = dict(line.split("=", 1) for line in (tmp_path / "output").read_text().splitlines())
+    assert ran == ["Install", "Check", "Upload", "Fail on findings"]
+    assert (failed, outputs) == (1, {"status": "1"})
+    assert not holds(step["if"], inputs | {"fail": "false"}, outputs, work)
+    assert not holds(step["if"], inputs, {"status": "0"}, work)
+    assert (runner / "pt2lint" / "bin" / "pt2lint").exists()
+    assert json.loads((work / "pt2lint.sarif").read_text())["runs"][0]["results"]
 
 
 @pytest.mark.parametrize(
