@@ -20,9 +20,13 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import walk
 
 _REDUCES = words("any all sum mean max min prod norm count_nonzero")
 _PLACES = words("argmax argmin")
+
+
+MOST_PARTS = 8  # `and` and `or` in one test
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,8 @@ def read_condition(function: FunctionCode, test: cst.BaseExpression, kind: Kind)
     `.item()`, `bool()`, `float()` and `int()` around a tensor that is compared are dropped; `and`, `or` and
     `not` of tensors become torch.logical_*; a tensor of numbers is compared with zero, as its truth is.
     """
+    if sum(isinstance(node, cst.BooleanOperation) for node in walk(test)) > MOST_PARTS:
+        return Refusal("the test has too many parts to be one tensor that can be read")
     found = effect(test)
     if found:
         return Refusal(f"the test has an effect: {found}")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import time
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -85,6 +86,7 @@ def test_what_runs_at_import_finds_torch(tmp_path: Path, head: str, start: str) 
 
 
 WARNS = """import logging
+import time
 import warnings
 {torch}
 logger = logging.getLogger(__name__)
@@ -829,3 +831,13 @@ class M(torch.nn.Module):
     if result.requires_grad:
         result.backward()
         assert not x.grad.isnan().any()
+
+
+def test_a_test_of_many_parts_takes_no_time(tmp_path: Path) -> None:
+    test = "(x > 0).any()"
+    for number in range(30):
+        test = f"not ((x > {number}).any() and {test})"
+    text = f"import torch\n\n\n@torch.compile\ndef f(x):\n    if {test}:\n        return x\n    return -x\n"
+    began = time.process_time()
+    assert fixed(tmp_path, text) == text
+    assert time.process_time() - began < 20
