@@ -1,8 +1,9 @@
-"""Draw findings at random to be read: python tools/sample_findings.py FINDINGS.json [--truth TRUTH.json --root DIR]
+"""Draw findings at random to be read: python tools/sample_findings.py FINDINGS.json... [--truth TRUTH.json --root DIR]
 
 FINDINGS.json is what `pt2lint --format json` printed. With --truth, only findings on statements that no recorded
-run traced are drawn: those that a comparison with the record cannot judge. Prints each with its source, its reason
-and the way from the compile root. The same seed draws the same findings.
+run traced are drawn: those that a comparison with the record cannot judge. --failing draws from those that fail a run.
+Of several files, named for the libraries in FOLDER (--within), as many are drawn of each. Prints each with its source,
+its reason and the way from the compile root. The same seed draws the same findings.
 """
 
 from __future__ import annotations
@@ -38,26 +39,48 @@ def show(number: int, finding: dict[str, Any], context: int) -> None:
         print(f"       {step['path']}:{step['line']} {step['message']}")
 
 
+def located(file: Path, within: str) -> list[dict[str, Any]]:
+    """The findings of a file, with their paths as this process sees them."""
+    found: list[dict[str, Any]] = json.loads(file.read_text())
+    if within:
+        for finding in found:
+            finding["path"] = str(Path(within) / file.stem / finding["path"])
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("findings")
+    parser.add_argument("findings", nargs="+")
+    parser.add_argument("--within", default="", help="the folder that holds the folder of each library")
+    parser.add_argument("--failing", action="store_true")
     parser.add_argument("--truth")
     parser.add_argument("--root", default=".")
     parser.add_argument("--number", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--context", type=int, default=6, help="lines of source before the finding")
     options = parser.parse_args()
-    findings = json.loads(Path(options.findings).read_text())
     traced = traced_lines(options.truth, options.root)
+    random_numbers = random.Random(options.seed)
     unjudged = [
-        f
-        for f in findings
-        if not traced.get(Path(f["path"]).resolve(), set()).intersection(range(f["line"], f["end_line"] + 1))
+        [
+            f
+            for f in located(Path(file), options.within)
+            if not (options.failing and f["severity"] == "note")
+            and not traced.get(Path(f["path"]).resolve(), set()).intersection(
+                range(f["line"], f["end_line"] + 1)
+            )
+        ]
+        for file in options.findings
     ]
-    drawn = random.Random(options.seed).sample(unjudged, min(options.number, len(unjudged)))
-    print(f"{len(drawn)} of {len(unjudged)} findings, seed {options.seed}")
+    for each in unjudged:
+        random_numbers.shuffle(each)
+    total = sum(map(len, unjudged))
+    drawn: list[dict[str, Any]] = []
+    while len(drawn) < min(options.number, total):
+        drawn += [each.pop() for each in unjudged if each][: options.number - len(drawn)]
+    print(f"{len(drawn)} of {total} findings, seed {options.seed}")
     for number, finding in enumerate(drawn, 1):
         show(number, finding, options.context)
 

@@ -26,7 +26,7 @@ NDARRAY = frozenset(
     "swapaxes take tolist trace transpose var view".split()
 )
 # Functions that give plain Python objects.
-PLAIN = ("numpy.dtype", "numpy.issubdtype", "numpy.ndim", "numpy.shape", "numpy.size")
+PLAIN = ("numpy.dtype", "numpy.isscalar", "numpy.issubdtype", "numpy.ndim", "numpy.shape", "numpy.size")
 # Functions of which torch._numpy has no version (GB0294): called on torch 2.13, absent on 2.6, 2.9 and 2.15 too.
 UNTRACED = (
     "apply_along_axis argpartition asanyarray asarray_chkfinite asfortranarray asmatrix astype base_repr "

@@ -341,8 +341,10 @@ class Guards:
             call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
             callee = call.func if isinstance(call, ast.Call) else None
             if isinstance(callee, ast.Attribute) and _is_name(callee.value, "self"):
-                found = self.at.classes.find_method(cls, callee.attr)  # type: ignore[arg-type]
-                yield from found[1].body if found is not None else ()
+                for each in self.at.classes.bases(cls)[0]:  # type: ignore[arg-type]
+                    if callee.attr in each.methods:
+                        parts = ast.walk(each.methods[callee.attr])
+                        yield from (part for part in parts if isinstance(part, ast.stmt))
 
     # What holds in the end
 
