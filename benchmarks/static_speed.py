@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--tools", type=Path, default=Path(sys.executable).parent)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument(
-        "--all", action="store_true", help="also all of transformers (minutes), for its memory"
+        "--all", action="store_true", help="also all of transformers, and its fixes (many minutes)"
     )
     options = parser.parse_args()
     sources = options.sources.resolve()
@@ -136,8 +136,10 @@ def measure(sources: Path, files: list[Path], scratch: Path, options: argparse.N
             job.run()
     print("\r\x1b[2K", end="", file=sys.stderr)
     whole = Job("all of transformers", [*cold, "transformers"], sources)
+    fixing = Job("the same, and all fixes", [*cold, "--diff", "--unsafe-fixes", "transformers"], sources)
     if options.all:
         whole.run()
+        fixing.run()
 
     print(
         f"{len(files)} files, {lines(files)} lines, Python {sys.version.split()[0]}, best of {options.repeat}\n"
@@ -162,7 +164,7 @@ def measure(sources: Path, files: list[Path], scratch: Path, options: argparse.N
         print()
         count = lines(sorted((sources / "transformers").rglob("*.py")))
         table(["", "wall s", "CPU s", "MiB", "CPU µs a line"], [
-            [*row(whole, None)[:4], f"{whole.cpu / count * 1e6:.0f} ({count} lines)"]
+            [*row(job, None)[:4], f"{job.cpu / count * 1e6:.0f} ({count} lines)"] for job in (whole, fixing)
         ])  # fmt: skip
     wrong = [
         f"{job.name}: exit status {job.status}" for job in [*ours, *small, *growing] if job.status != {0}
