@@ -36,6 +36,7 @@ from pt2lint.project.config import Configs
 from pt2lint.project.discover import Discovery
 from pt2lint.project.suppress import add_noqa
 from pt2lint.report.page import markdown, registry_link
+from pt2lint.static.source.data import without_data
 
 WAIT = 0.25  # seconds after the last change
 STACK = 256 * 2**20  # bytes: code may be nested deeply, and a thread's own stack is small
@@ -344,7 +345,7 @@ def linted(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(text.removeprefix("\ufeff"))
+            ast.parse(without_data(text.removeprefix("\ufeff")))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     configs = Configs()

@@ -48,3 +48,17 @@ def test_what_almost_is_data_takes_no_time() -> None:
     started = time.process_time()
     assert without_data(source) == source
     assert time.process_time() - started < 20
+
+
+def test_a_literal_of_one_line_is_cut_in_its_place() -> None:
+    rows = ", ".join(f"[{number}, -1.5]" for number in range(50_000))
+    pairs = ", ".join(f'"k, {number}": {number}' for number in range(50_000))
+    for literal in (f"[{', '.join(map(str, range(100_000)))}]", f"[{rows}]", f"{{{pairs}}}"):
+        source = f"import torch\nx = f({literal}[0], 'a'); y = 1\n"
+        cut = without_data(source)
+        assert len(cut) == len(source)
+        assert cut.count(",") < 2000
+        assert cut.endswith("[0], 'a'); y = 1\n")
+        ast.parse(cut)
+    text = f"x = '{'1, ' * 200_000}'\n"
+    assert without_data(text) == text

@@ -17,6 +17,12 @@ _ITEM = rf"(?:{_CONSTANT}|\({_ROW}\)|\[{_ROW}\])"
 # It ends with the comma that makes it whole items of a longer literal.
 _LINE = re.compile(rf"[ \t]+(?:{_ITEM}[ \t]*[,:][ \t]*)*{_ITEM}[ \t]*,[ \t]*")
 
+LONG = 100_000  # characters of one line
+# No text and no comment begins before the bracket, so what follows it is code.
+_OPENS = re.compile(rf"[^\"'#\n]*?[\[({{](?=(?:{_ITEM}[ \t]*[,:][ \t]*){{{KEPT}}})")
+# Whole items, few at a time: a search remembers each.
+_ITEMS = re.compile(rf"(?:{_ITEM}[ \t]*[,:][ \t]*){{0,{4 * KEPT}}}{_ITEM}[ \t]*,[ \t]*")
+
 
 def without_data(source: str) -> str:
     """The source with such runs cut short: line numbers stay, and so does all that is not a constant."""
@@ -24,6 +30,9 @@ def without_data(source: str) -> str:
         return source
     lines = source.split("\n")
     run = 0
+    for number, line in enumerate(lines):
+        if len(line) > LONG:
+            lines[number] = _blanked(line)
     for number, line in enumerate([*lines, ""]):
         if line and _LINE.fullmatch(line):
             run += 1
@@ -32,3 +41,15 @@ def without_data(source: str) -> str:
             lines[number - run + KEPT : number] = [""] * (run - KEPT)
         run = 0
     return "\n".join(lines)
+
+
+def _blanked(line: str) -> str:
+    """The line with blanks in place of most constants of a long literal in it: columns stay."""
+    opens = _OPENS.match(line)
+    first = _ITEMS.match(line, opens.end()) if opens is not None else None
+    if first is None:
+        return line
+    end = first.end()
+    while (more := _ITEMS.match(line, end)) is not None:
+        end = more.end()
+    return line[: first.end()] + " " * (end - first.end()) + line[end:]
