@@ -26,7 +26,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pt2lint.check import check
+from pt2lint.integrations.server import linted
 from pt2lint.project.config import Configs
+from pt2lint.static.memory import Memory
 
 Edit = Callable[[random.Random, str], str]
 
@@ -239,8 +241,19 @@ def main() -> None:
         sys.exit(walk(draw, sorted(drawn), options.steps))
 
 
+def in_an_editor(path: str, memory: Memory | None) -> str:
+    """What the language server finds in the file, as text."""
+    text = Path(path).read_text(encoding="utf-8")
+    checked = linted(os.path.abspath(path), text, {}, None, memory)
+    return (
+        "" if checked is None else json.dumps([f.as_json() for f in checked.findings], indent=1, default=repr)
+    )
+
+
 def walk(draw: random.Random, paths: list[str], steps: int) -> int:
-    """The exit status, after so many steps in the working folder, whose sources are in `sources`."""
+    """The exit status, after so many steps in the working folder, whose sources are in `sources`. The file that changes
+    is open in an editor too."""
+    memory = Memory()
     spent: Counter[str] = Counter()
     before: list[tuple[str, str]] = []
     answer("sources", "kept")
@@ -262,6 +275,8 @@ def walk(draw: random.Random, paths: list[str], steps: int) -> int:
         cold = answer("sources", None)
         spent["cold"] += int(1e6 * (time.perf_counter() - start))
         spent[how] += 1
+        if kept == cold:
+            kept, cold = in_an_editor(path, memory), in_an_editor(path, None)
         if kept != cold:
             Path("before.py").write_text(old, encoding="utf-8")
             Path("after.py").write_text(text, encoding="utf-8")

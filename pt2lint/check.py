@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pt2lint.dynamic.events import Run
     from pt2lint.report.models import Model
     from pt2lint.report.place import Place
+    from pt2lint.static.cache import Cache
 
 # What gives verdicts: findings and the paths that exist in, the dynamic pass's result out.
 Judge = Callable[[Sequence[Finding], Sequence[str]], "VerifyResult"]
@@ -79,6 +80,7 @@ def check(
     force_exclude: bool = False,
     judge: Judge | None = None,
     cache_folder: str | None = None,
+    memory: Cache | None = None,
     digests: bool = False,
     among: Iterable[str] = (),
     stop: Callable[[], bool] | None = None,
@@ -86,11 +88,12 @@ def check(
     """Lint the paths, each file with the settings nearest to it, and let `judge` give verdicts.
 
     Never raises for what is in the files; `texts` stands in place of files, `beside` in place of others that these
-    import. What is found out about files is
-    kept in `cache_folder`, if there is one. `digests` asks for those of the files, by which a fix knows later that a
-    file still is what was linted. `among` are further files that these belong together with: a setting of the process
-    is made in one of all. Once `stop` says so, work ends with Stopped.
+    import. What is found out about files is kept in `cache_folder`, if there is one, or in `memory`. `digests` asks
+    for those of the files, by which a fix knows later that a file still is what was linted. `among` are further files
+    that these belong together with: a setting of the process is made in one of all. Once `stop` says so, work ends
+    with Stopped.
     """
+    cache = memory or _cache(cache_folder)
     given = dict(texts or {})
     discovery = Discovery((path for path in paths if path not in given), configs, force_exclude)
     checked = Checked(
@@ -108,8 +111,8 @@ def check(
     checked.watched = [*configs.watched, *discovery.watched]
     found: list[Finding] = []
     for settings, files in groups.values():
-        found += _lint(files, settings, checked, cache_folder, beside or {}, stop)
-        _add_pages(settings, checked, cache_folder)
+        found += _lint(files, settings, checked, cache, beside or {}, stop)
+        _add_pages(settings, checked, cache)
         checked.problems += _unknown_codes(settings, checked.pages)
         checked.problems += _unread_roots(settings, paths, checked.files, "root_names" in configs.overrides)
     if judge is not None:
@@ -146,7 +149,7 @@ def _lint(
     files: Sequence[str],
     settings: Settings,
     checked: Checked,
-    cache_folder: str | None,
+    cache: Cache | None,
     beside: Mapping[str, str],
     stop: Callable[[], bool] | None,
 ) -> list[Finding]:
@@ -155,19 +158,15 @@ def _lint(
     What is switched off is left out afterwards: it takes all findings to tell whether a comment silences
     anything, and which of Dynamo's breaks were foreseen.
     """
-    from pt2lint.static.cache import Cache
     from pt2lint.static.engine import lint
 
-    cache = Cache(cache_folder) if cache_folder else None
     everything = replace(settings, select=(), extend_select=(), ignore=(), pedantic=True)
     try:
         result = lint(files, everything, {**beside, **checked.texts}, cache, stop)
     except Exception:  # a defect of ours must not cost the user the findings in the other files
         if len(files) > 1:
             return [
-                finding
-                for file in files
-                for finding in _lint([file], settings, checked, cache_folder, beside, stop)
+                finding for file in files for finding in _lint([file], settings, checked, cache, beside, stop)
             ]
         where = traceback.format_exc().strip().splitlines()[-1]
         if os.environ.get("PT2LINT_DEBUG"):
@@ -185,8 +184,14 @@ def _lint(
     return result.findings
 
 
-def _add_pages(settings: Settings, checked: Checked, cache_folder: str | None) -> None:
-    for page in pages(settings, cache_folder):
+def _cache(folder: str | None) -> Cache | None:
+    from pt2lint.static.cache import Cache
+
+    return Cache(folder) if folder else None
+
+
+def _add_pages(settings: Settings, checked: Checked, cache: Cache | None) -> None:
+    for page in pages(settings, cache):
         checked.pages[page.code] = page
 
 
@@ -232,23 +237,15 @@ def nearest_code(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]}?" if near else "; --list-rules prints them all"
 
 
-def pages(settings: Settings, cache_folder: str | None = None) -> list[RulePage]:
-    """The page of every code there is, by code; with a folder for what is kept, no rule is loaded for it again."""
+def pages(settings: Settings, cache: Cache | None = None) -> list[RulePage]:
+    """The page of every code there is, by code; with what was kept of them no rule is loaded again."""
 
     def made() -> list[RulePage]:
-        from pt2lint.late import load_libcst_late
-
-        load_libcst_late()
         from pt2lint.rule.loader import rule_pages
 
         return rule_pages(settings)
 
-    if cache_folder:
-        from pt2lint.static.cache import Cache
-
-        of_rules = Cache(cache_folder).pages([*settings.rule_paths], made)
-    else:
-        of_rules = made()
+    of_rules = made() if cache is None else cache.pages([*settings.rule_paths], made)
     return sorted([*of_rules, *VERIFY_PAGES, UNUSED], key=lambda page: page.code)
 
 

@@ -177,19 +177,12 @@ class File:
     @cached_property
     def quote(self) -> str:
         """The mark that the file puts its texts in."""
-        text = "\n".join(self.lines)
-        return "'" if text.count("'") > text.count('"') else '"'
+        return quote_of(self.source)
 
     @cached_property
     def line_length(self) -> int:
-        """How long a line may be: what the project's formatter is told; else as the file's own lines, and 88."""
-        told = _told_length(str(Path(self.path).parent.absolute()))
-        if told is not None:
-            return told
-        long = [len(text) for text in self.lines if '"""' not in text and "http" not in text]
-        long.sort()
-        # One line in fifty may be an oversight.
-        return max(LINE_LENGTH, long[len(long) * 49 // 50] if long else 0)
+        """How long a line may be."""
+        return line_length_of(self.path, self.lines)
 
     @cached_property
     def reads(self) -> dict[str, int]:
@@ -201,6 +194,22 @@ class File:
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
                 count[node.value] = count.get(node.value, 0) + 1  # in `__all__`, or a quoted annotation
         return count
+
+
+def quote_of(text: str) -> str:
+    """The mark that a file puts its texts in."""
+    return "'" if text.count("'") > text.count('"') else '"'
+
+
+def line_length_of(path: str, lines: Sequence[str]) -> int:
+    """How long a line may be: what the project's formatter is told; else as the file's own lines, and 88."""
+    told = _told_length(str(Path(path).parent.absolute()))
+    if told is not None:
+        return told
+    long = [len(text) for text in lines if '"""' not in text and "http" not in text]
+    long.sort()
+    # One line in fifty may be an oversight.
+    return max(LINE_LENGTH, long[len(long) * 49 // 50] if long else 0)
 
 
 def file_of(function: FunctionCode) -> File:

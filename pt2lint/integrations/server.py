@@ -7,7 +7,6 @@ the findings that it had. Linting runs in a thread of its own, so that the edito
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import importlib
 import os
@@ -36,7 +35,8 @@ from pt2lint.project.config import Configs
 from pt2lint.project.discover import Discovery
 from pt2lint.project.suppress import add_noqa
 from pt2lint.report.page import markdown, registry_link
-from pt2lint.static.source.data import without_data
+from pt2lint.static.change import tree_of
+from pt2lint.static.memory import Memory
 
 WAIT = 0.25  # seconds after the last change
 STACK = 256 * 2**20  # bytes: code may be nested deeply, and a thread's own stack is small
@@ -108,6 +108,16 @@ class Seen:
     lines: Lines
     findings: list[Finding] = field(default_factory=list)
     pages: Mapping[str, Any] = field(default_factory=dict)
+    watched: frozenset[str] = frozenset()
+
+    def depends_on(self, path: str) -> bool:
+        """Whether the findings may change with a file: one that was looked for, or no Python, or a rule of the user's;
+        the others of the folder may follow calls into it, which then was looked for."""
+        if not path.endswith(".py") or path in self.watched:
+            return True
+        return any(
+            path.startswith(folder + os.sep) for folder in Configs().of(os.path.dirname(path)).rule_paths
+        )
 
     def at(self, range: lsp.Range) -> list[Finding]:
         """The findings that a range of the editor touches."""
@@ -123,6 +133,7 @@ class Server(LanguageServer):
         self.seen: dict[str, Seen] = {}
         self.waiting: dict[str, Lint] = {}
         self.told: set[str] = set()
+        self.memory = Memory()
         before = threading.stack_size(STACK)
         self.worker = ThreadPoolExecutor(1)
         self.worker.submit(int).result()  # starts the thread, while the size of stacks is ours
@@ -183,7 +194,9 @@ class Server(LanguageServer):
         if waiting is not None and waiting.stop is stop:
             waiting.version, waiting.at_work = version, True
         try:
-            checked = await loop.run_in_executor(self.worker, linted, path, text, beside, stop.is_set)
+            checked = await loop.run_in_executor(
+                self.worker, linted, path, text, beside, stop.is_set, self.memory
+            )
         except Exception as error:  # a defect of ours must not end the editor's session
             self.say(f"pt2lint failed on {path}: {type(error).__name__}: {error}; please report it")
             return
@@ -195,7 +208,14 @@ class Server(LanguageServer):
         for problem in checked.problems:
             self.say(str(problem))
         lines = Lines(text, self.encoding)
-        self.seen[uri] = Seen(version, text, lines, checked.findings, checked.pages)
+        self.seen[uri] = Seen(
+            version,
+            text,
+            lines,
+            checked.findings,
+            checked.pages,
+            frozenset(map(os.path.abspath, checked.watched)),
+        )
         self.publish(uri, version, [self.diagnostic(f, lines, checked) for f in checked.findings])
 
     @property
@@ -338,21 +358,25 @@ class Server(LanguageServer):
 
 
 def linted(
-    path: str, text: str, beside: Mapping[str, str], stop: Callable[[], bool] | None = None
+    path: str,
+    text: str,
+    beside: Mapping[str, str],
+    stop: Callable[[], bool] | None = None,
+    memory: Memory | None = None,
 ) -> Checked | None:
     """What the command line would say of the file with this text, with the settings of its folder; None where it
     does not parse, which is the editor's to show, and where `stop` said meanwhile that nobody waits for it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(without_data(text.removeprefix("\ufeff")))
+            tree_of(text.removeprefix("\ufeff"))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     configs = Configs()
     if os.path.exists(path) and not Discovery([path], configs, force_exclude=True).files:
         return Checked()
     try:
-        return check([path], configs, texts={path: text}, beside=beside, stop=stop)
+        return check([path], configs, texts={path: text}, beside=beside, stop=stop, memory=memory)
     except Stopped:
         return None
 
@@ -437,8 +461,10 @@ def make() -> Server:
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     async def did_save(params: lsp.DidSaveTextDocumentParams) -> None:
-        for uri in [*server.seen]:  # the others may follow calls into the saved file
-            server.later(uri, 0)
+        saved = path_of(params.text_document.uri) or ""
+        for uri, seen in [*server.seen.items()]:
+            if seen.depends_on(saved) or uri == params.text_document.uri:
+                server.later(uri, 0)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     async def did_close(params: lsp.DidCloseTextDocumentParams) -> None:

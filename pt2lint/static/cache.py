@@ -26,6 +26,7 @@ from pt2lint.finding import RulePage
 from pt2lint.project import entries
 from pt2lint.project.entries import digest
 from pt2lint.static.facts import Facts, from_plain, to_plain
+from pt2lint.static.source.modules import decode
 
 if TYPE_CHECKING:
     from pt2lint.static.change import Change
@@ -39,6 +40,8 @@ ENTRY = re.compile(
 
 class Cache:
     """The entries in one folder. Nothing here raises: a place that cannot be read or written holds nothing."""
+
+    keeps_buffers = False  # what was found of texts that are in no file
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -56,6 +59,22 @@ class Cache:
 
         `current` gives a file's digest, `change` what became of a file since it had another, if that can be told.
         """
+        facts = self._kept(key)
+        others = (
+            {}
+            if facts is None
+            else {file: seen for file, seen in facts.read.items() if current(file) != seen}
+        )
+        if facts is None or not others:
+            return facts
+        moved = _moved(facts, others, change)
+        if moved is not None:
+            moved.read = {file: current(file) for file in facts.read}
+            self.put(key, moved)
+        return moved
+
+    def _kept(self, key: Sequence[str]) -> Facts | None:
+        """What was kept under the key, and is used from now on."""
         path = self._path(key)
         entry = entries.read(path)
         if entry is None:
@@ -67,14 +86,6 @@ class Cache:
                 return None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None  # another version's
-        others = {file: seen for file, seen in facts.read.items() if current(file) != seen}
-        if others:
-            moved = _moved(facts, others, change)
-            if moved is None:
-                return None
-            moved.read = {file: current(file) for file in facts.read}
-            self.put(key, moved)
-            return moved
         with suppress(OSError):
             os.utime(path)
         return facts
@@ -85,19 +96,21 @@ class Cache:
             data = json.dumps({"key": list(key), "facts": to_plain(facts)})
             entries.write(self._path(key), data.encode())
 
-    def text(self, digest: str) -> bytes | None:
-        """The file that had this digest, if it was kept."""
+    def text(self, digest: str) -> str | None:
+        """What was in the file that had this digest, if it was kept."""
         data = entries.read(os.path.join(self.folder, f"text-{digest}"))
         try:
-            return None if data is None else zlib.decompress(data)
-        except zlib.error:
+            return None if data is None else decode(zlib.decompress(data))
+        except (zlib.error, SyntaxError, ValueError):
             return None
 
-    def keep_text(self, digest: str, read: Callable[[], bytes | None]) -> None:
-        """Keep a file, to know later what of it was changed."""
+    def keep_text(self, digest: str, read: Callable[[], bytes | str | None]) -> None:
+        """Keep a file, to know later what of it was changed; what stands in its place in an editor is not kept."""
         path = os.path.join(self.folder, f"text-{digest}")
-        if not os.path.exists(path) and entries.make_folder(self.folder) and (data := read()) is not None:
-            entries.write(path, zlib.compress(data, 1))
+        if not os.path.exists(path) and entries.make_folder(self.folder):
+            data = read()
+            if isinstance(data, bytes):
+                entries.write(path, zlib.compress(data, 1))
 
     def pages(self, folders: Sequence[str], make: Callable[[], Sequence[RulePage]]) -> list[RulePage]:
         """The pages of the rules in these folders, as kept or as `make` makes them."""

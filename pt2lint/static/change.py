@@ -8,14 +8,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from pt2lint.static.source.nodes import parse, unit_of
-from pt2lint.static.source.reads import FACTS, Reads
+from pt2lint.static.source.reads import FACTS, OF_TREES, Reads
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
 BELOW = 4  # lines below the imports that decide how a line is added there
+
+
+@lru_cache(maxsize=8)
+def tree_of(text: str) -> ast.Module:
+    """The text, parsed, for who changes nothing in it. Raises as `parse`."""
+    return parse(text, "text")
 
 
 class Change:
@@ -35,8 +42,8 @@ class Change:
         self._undo: list[int] | None = None
         self._texts = _lines(old), _lines(new)
         try:
-            self._body = parse(old, "old").body
-            self.alike = self._statements(self._body, parse(new, "new").body, 0)
+            self._body = tree_of(old).body
+            self.alike = self._statements(self._body, tree_of(new).body, 0)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return
         if self.alike:
@@ -62,6 +69,8 @@ class Change:
         if path in reads.whole or (path in reads.parsed and not self.alike):
             return False
         for where, kind, about in reads.facts:
+            if kind in OF_TREES and self.alike and not self.changed:
+                continue
             if where == path and FACTS[kind](self.old, about) != FACTS[kind](self.new, about):
                 return False
         if path not in reads.parsed:
@@ -78,10 +87,10 @@ class Change:
     def _reads_alike_to_fixes(self, path: str) -> bool:
         """Whether fixes.file, beyond the tree, finds in both the same: how texts are quoted, how long lines are, and
         where a line goes that is added to the imports."""
-        from pt2lint.fixes.file import File
+        from pt2lint.fixes.file import line_length_of, quote_of
 
-        old, new = File(path, self.old), File(path, self.new)
-        if old.quote != new.quote or old.line_length != new.line_length:
+        (old, new) = self._texts
+        if quote_of(self.old) != quote_of(self.new) or line_length_of(path, old) != line_length_of(path, new):
             return False
         tops = [s for s in self._body if isinstance(s, (ast.Import, ast.ImportFrom, ast.If, ast.Try))]
         tops = tops or self._body[:1]  # type: ignore[assignment]
@@ -244,6 +253,10 @@ class Change:
             if old[-n] != new[-n]:
                 break
             self._perhaps(len(old) - n + 1, len(new) - n + 1)
+        for n in range(1, len(old)):  # what stands right below something, as it did
+            above = self.lines.get(n)
+            if above is not None and n + 1 not in self.lines and above < len(new) and old[n] == new[above]:
+                self._perhaps(n + 1, above + 1)
 
 
 def _is_text(node: ast.stmt) -> bool:

@@ -22,7 +22,7 @@ from pt2lint.static import workers
 from pt2lint.static.facts import Facts, Notes, all_notes, called_from_elsewhere, joined
 from pt2lint.static.moved import with_lines_plain
 from pt2lint.static.source.data import SMALL
-from pt2lint.static.source.modules import Module, Project, decode, digest_of, module_name
+from pt2lint.static.source.modules import Module, Project, digest_of, module_name
 from pt2lint.static.source.named import inside, unknown
 from pt2lint.static.source.reads import Reads
 
@@ -194,11 +194,11 @@ class _Run:
     def keep(
         self, cache: Cache, group: Sequence[str], facts: Facts, key: Sequence[str] | None = None
     ) -> None:
-        if facts.complete and not any(path in self.texts for path in group):
+        if facts.complete and (cache.keeps_buffers or not any(path in self.texts for path in group)):
             cache.put(key or self._key(group), facts)
             for path, seen in facts.read.items():
                 if seen is not None:
-                    cache.keep_text(seen, partial(self._bytes, path, seen))
+                    cache.keep_text(seen, partial(self._content, path, seen))
 
     def with_calls_from_elsewhere(
         self, cache: Cache | None, path: str, home: Facts, others: Sequence[Facts]
@@ -227,10 +227,10 @@ class _Run:
             self.keep(cache, [path], facts, key)
         return facts
 
-    def _bytes(self, path: str, digest: str) -> bytes | None:
-        """What the file holds that has this digest."""
+    def _content(self, path: str, digest: str) -> bytes | str | None:
+        """What the file holds that has this digest, or what stands in its place."""
         if path in self.texts:
-            return None
+            return self.texts[path] if self._digest(path) == digest else None
         try:
             with open(path, "rb") as file:
                 data = file.read()
@@ -248,9 +248,9 @@ class _Run:
             old = cache.text(seen)
             with contextlib.suppress(OSError, SyntaxError, ValueError):
                 if old is not None:
-                    self._changes[key] = Change(decode(old), Project(self.texts).text(path))
+                    self._changes[key] = Change(old, Project(self.texts).text(path))
                     if (now := self._digest(path)) is not None:
-                        cache.keep_text(now, partial(self._bytes, path, now))
+                        cache.keep_text(now, partial(self._content, path, now))
         return self._changes[key]
 
     @cached_property

@@ -82,7 +82,7 @@ class Moves:
         return Step(step.path, self.line(step.path, step.line), self.text(path, step.message))
 
     def finding(self, finding: Finding) -> Finding:
-        path = finding.path
+        path, price = finding.path, finding.price
         return replace(
             finding,
             line=self.line(path, finding.line),
@@ -90,6 +90,9 @@ class Moves:
             message=self.text(path, finding.message),
             flow=tuple(self.step(path, step) for step in finding.flow),
             fixes=tuple(self.fix(path, fix) for fix in finding.fixes),
+            note=self.text(path, finding.note),
+            also=tuple(self.line(path, line) for line in finding.also),
+            price=None if price is None else replace(price, cause=self.text(path, price.cause)),
         )
 
     def fix(self, path: str, fix: Fix) -> Fix:
@@ -143,4 +146,8 @@ def with_lines_plain(finding: Finding) -> Finding:
         texts["flow"] = tuple(replace(step, message=plain(step.message)) for step in finding.flow)
     if any("\ufdd0" in fix.description for fix in finding.fixes):
         texts["fixes"] = tuple(replace(fix, description=plain(fix.description)) for fix in finding.fixes)
+    if "\ufdd0" in finding.note:
+        texts["note"] = plain(finding.note)
+    if finding.price is not None and "\ufdd0" in finding.price.cause:
+        texts["price"] = replace(finding.price, cause=plain(finding.price.cause))
     return replace(finding, **texts) if texts else finding

@@ -436,6 +436,7 @@ class Project:
         self._linted = frozenset(linted)
         self._parsed = parsed
         self._digests: dict[str, str | None] = {}
+        self._given: set[str] = set()  # what was read of `texts`
         self._by_path: dict[str, Module] = {}
         self.reads = Reads()
         if parsed is not None:
@@ -482,7 +483,10 @@ class Project:
 
     def text(self, path: str) -> str:
         """What the file holds, or what is there in its place; raises as `load`."""
-        return self._texts[path] if path in self._texts else decode(self._bytes(path))
+        if path in self._texts:
+            self._given.add(path)
+            return self._texts[path]
+        return decode(self._bytes(path))
 
     def _bytes(self, path: str) -> bytes:
         self._digests.setdefault(path, None)
@@ -509,7 +513,7 @@ class Project:
 
     def read(self) -> dict[str, str | None]:
         """The digests of all files that were read, or sought and not found."""
-        return {path: self.digest(path) for path in [*self._digests, *self.looked_at]}
+        return {path: self.digest(path) for path in [*self._digests, *self._given, *self.looked_at]}
 
     def home(self, root: str, top: str) -> str:
         """What a file below `root` means by a top-level module: its own neighbour, where several programs in one

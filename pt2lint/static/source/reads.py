@@ -91,6 +91,8 @@ FACTS: dict[str, Callable[[str, str], object]] = {
     "calls": calls,
 }
 
+OF_TREES = frozenset(("stores", "attributes"))  # the same where all of two texts reads alike
+
 
 @dataclass
 class Reads:

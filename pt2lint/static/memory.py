@@ -1,0 +1,67 @@
+"""What was found out, kept as long as a process runs: a language server lints the same few files again and again."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+
+from pt2lint.finding import RulePage
+from pt2lint.static.cache import Cache, own_contents
+from pt2lint.static.facts import Facts
+from pt2lint.static.source.modules import decode
+
+MOST = 1_000  # entries; of a document some are kept, as it was with others beside it
+ROOM = 64_000_000  # characters of the texts that they were made of
+
+
+class Memory(Cache):
+    """As a Cache, of texts in an editor too, and without a folder. What was not used for longest goes first."""
+
+    keeps_buffers = True
+
+    def __init__(self) -> None:
+        super().__init__("")
+        self._facts: OrderedDict[tuple[str, ...], Facts] = OrderedDict()
+        self._texts: OrderedDict[str, str] = OrderedDict()
+        self._room = ROOM
+        self._pages: tuple[tuple[str, ...], list[RulePage]] | None = None
+
+    def _kept(self, key: Sequence[str]) -> Facts | None:
+        facts = self._facts.get(tuple(key))
+        if facts is not None:
+            self._facts.move_to_end(tuple(key))
+        return facts
+
+    def put(self, key: Sequence[str], facts: Facts) -> None:
+        facts.id = facts.id or os.urandom(16).hex()
+        self._facts[tuple(key)] = facts
+        if len(self._facts) > MOST:
+            self._facts.popitem(last=False)
+
+    def text(self, digest: str) -> str | None:
+        return self._texts.get(digest)
+
+    def keep_text(self, digest: str, read: Callable[[], bytes | str | None]) -> None:
+        if digest in self._texts:
+            self._texts.move_to_end(digest)
+            return
+        data = read()
+        try:
+            text = decode(data) if isinstance(data, bytes) else data
+        except (SyntaxError, ValueError):
+            return
+        if text is not None:
+            self._texts[digest] = text
+            self._room -= len(text)
+        while self._room < 0:
+            self._room += len(self._texts.popitem(last=False)[1])
+
+    def pages(self, folders: Sequence[str], make: Callable[[], Sequence[RulePage]]) -> list[RulePage]:
+        key = (*folders, own_contents(folders))
+        if self._pages is None or self._pages[0] != key:
+            self._pages = key, [*make()]
+        return self._pages[1]
+
+    def tidy(self) -> None:
+        pass

@@ -1,0 +1,55 @@
+"""A few of the steps of benchmarks/random_edits.py: what was kept gives the answer of a cold run after any edit."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.static.test_cache import LIB, USING
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "random_edits.py"
+MORE = """
+
+class Deep(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.net = nn.Linear(2, 2), Net()
+
+    def forward(self, x):
+        x = self.net(self.first(x))
+        for row in x:
+            if row.max() > 1:
+                print(row)
+        return torch.nonzero(x)
+
+
+step = torch.compile(Deep())
+"""
+
+
+@pytest.fixture(scope="module")
+def benchmark() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("random_edits", BENCHMARK)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_after_edits_at_random(
+    seed: int, benchmark: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
+    Path("sources").mkdir()
+    Path("sources/net.py").write_text(
+        USING.replace("import torch\n", "import torch\nfrom torch import nn\n") + MORE
+    )
+    Path("sources/lib.py").write_text(LIB)
+    assert benchmark.walk(random.Random(seed), ["sources/net.py", "sources/lib.py"], 12) == 0
