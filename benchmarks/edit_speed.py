@@ -1,5 +1,6 @@
 """What an edit costs: a large package linted again after one file was changed.
 
+    python benchmarks/edit_speed.py FILE --keystrokes
     python benchmarks/edit_speed.py SOURCES [--package transformers] [--bodies 5]
 
 SOURCES is the folder that holds the package (a wheel, unpacked); it is copied. Each row changes one file, lints the
@@ -77,6 +78,25 @@ def with_body(text: str, node: ast.FunctionDef) -> str:
     return "\n".join(lines)
 
 
+def keystrokes(path: Path) -> None:
+    """What the language server does after a change of one open file, which is alone: CPU seconds, by kind of change."""
+    from pt2lint.integrations.server import linted
+    from pt2lint.static.memory import Memory
+
+    text, memory = path.read_text(encoding="utf-8"), Memory()
+    followed = [node for node in functions(text) if node.name == "forward"]
+    texts = {
+        "the first time": text,
+        "a comment": text + "# x\n",
+        "another": text + "# x y\n",
+        "the body of a method that is compiled": with_body(text, followed[len(followed) // 2]),
+    }
+    for name, changed in texts.items():
+        start = time.process_time()
+        linted(str(path.absolute()), changed, {}, None, memory)
+        print(f"| {path.name} in an editor: {name} | {time.process_time() - start:.3f} | |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("sources", type=Path)
@@ -87,7 +107,11 @@ def main() -> None:
         "--cache", type=Path, help="keep what is kept here, and take it from here (for --copy)"
     )
     parser.add_argument("--copy", type=Path, help="a copy of SOURCES made before, to be changed")
+    parser.add_argument("--keystrokes", action="store_true", help="SOURCES is one file, open in an editor")
     options = parser.parse_args()
+    if options.keystrokes:
+        keystrokes(options.sources)
+        return
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.copy or Path(scratch, "copy")
         if not folder.exists():

@@ -454,7 +454,7 @@ def findings_in(
         code = FunctionCode(module.path, text, first, tuple(ops), target, module.imports, module.import_line)
         code.functions, code.source, code.indent = module.functions, module.text, module.indent
         code.breaks = frozenset(op.range for rule, op in wanted if issubclass(rule, GraphBreak))
-        code.file_tree = module.tree if len(module.source) < SMALL else None
+        code.file_tree = module.tree if len(module.text) < SMALL else None
         code.kinds = partial(kinds, (first, last)) if kinds is not None else None
         try:
             _ = code.module
