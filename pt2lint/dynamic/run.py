@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pt2lint.dynamic.asked import Ask, answer
 from pt2lint.dynamic.child.log_listener import under
 from pt2lint.dynamic.events import Events, Failure, Run, failure_from, run_from
 from pt2lint.dynamic.names import qualified
@@ -89,7 +90,14 @@ def verify(
             collected.add(done)
     if not jobs and findings:
         collected.notes.append(NO_INPUTS)
-    return judged(findings, collected, files)
+    result = judged(findings, collected, files)
+
+    def as_asked(way: Ask, targets: set[str]) -> list[Run]:
+        """The runs of the targets that further conditions ask for; what goes wrong there is no news to the user."""
+        with interruptible(session.stop):
+            return session.asked(way, targets, [job for job in collected.jobs if job.kind != "program"])
+
+    return replace(result, findings=answer(result.findings, collected.runs, files, options.modes, as_asked))
 
 
 def roots_of(paths: Sequence[str], sources: Iterable[str]) -> list[str]:
@@ -155,7 +163,8 @@ def _memory(options: VerifyOptions) -> int | None:
 @dataclass(frozen=True)
 class Session:
     """What all jobs of one verification share. `shown` maps real paths to what the user calls them, `only` names the
-    targets to look at (none: all), `folder` is where the children run (None: here)."""
+    targets to look at (none: all), `folder` is where the children run (None: here), `cast` is what modules and inputs
+    are run in (asked.Ask; "": as they are)."""
 
     python: str
     options: VerifyOptions
@@ -167,6 +176,7 @@ class Session:
     only: tuple[str, ...] = ()
     folder: str | None = None
     stop: threading.Event = field(default_factory=threading.Event)
+    cast: str = ""
 
     @property
     def limits(self) -> Limits:
@@ -189,6 +199,18 @@ class Session:
             self.python, spec, self.limits, hear, self.stop, Around(self.folder, self.options.environment)
         )
         return found, later
+
+    def asked(self, way: Ask, targets: set[str], jobs: Iterable[Job]) -> list[Run]:
+        """The runs of the targets in a way that findings ask for: eager and in default mode, no others."""
+        options = replace(self.options, modes=way.modes, further=False)
+        session = replace(self, options=options, only=tuple(sorted(targets)), cast=way.cast or "as it is")
+        runs = [run for job in jobs for run in session._do(job).runs if run.probe != "recorded"]
+        return [
+            replace(run, mode=way.words if run.mode == "call" else f"{run.mode} {way.words}")
+            if way.cast
+            else run
+            for run in runs
+        ]
 
     def do(self, job: Job) -> Collected:
         """Run one job; where it leads to no call, the ways that are left, and say why."""
@@ -245,7 +267,7 @@ class Session:
         return {
             "kind": job.kind, "what": job.what, "roots": self.roots, "skip": skip, "memory": self.limits.memory,
             "modes": options.modes, "backend": options.backend, "device": options.device, "further": options.further,
-            "overlay": dict(self.overlay), "only": self.only,
+            "overlay": dict(self.overlay), "only": self.only, "cast": self.cast,
         }  # fmt: skip
 
 

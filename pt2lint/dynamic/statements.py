@@ -74,6 +74,18 @@ class Statements:
                     return node
         return None
 
+    def under(self, test: str) -> list[range]:
+        """The lines of each branch that an `if` takes only where a test, or what stands beside it with `and`, holds."""
+        found = []
+        for node in self.nodes:
+            if isinstance(node, ast.If):
+                both = isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And)
+                parts = node.test.values if both and isinstance(node.test, ast.BoolOp) else [node.test]
+                if any(ast.unparse(part) == test for part in parts):
+                    last = node.body[-1]
+                    found.append(range(node.body[0].lineno, (last.end_lineno or last.lineno) + 1))
+        return found
+
     def expression_end(self, line: int, column: int, limit: int) -> int | None:
         """End column of the largest expression that starts at a place and ends on its line by `limit`.
 

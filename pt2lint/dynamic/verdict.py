@@ -81,7 +81,10 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
                 known_sites.add(unit)
                 verdict, evidence = "confirmed", _evidence(sites[unit], unit, events.runs, ran, files)
             elif own & traced.get(path, frozenset()):
-                if _maybe_not_evaluated(finding, files.statements(path)):
+                never = _never_met(finding, path, (traced, gave_up, ran), files)
+                if never:
+                    evidence = {"reason": f"the line was traced, but no run met `{never}`"}
+                elif _maybe_not_evaluated(finding, files.statements(path)):
                     evidence = {
                         "reason": "Dynamo traced the line, but may not have evaluated this part of it"
                     }
@@ -91,6 +94,8 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
                 evidence = {"reason": "Dynamo gave up this part of the function, for another break in it"}
             elif own & set(ran.get(path, {})):
                 evidence = {"reason": "the line ran, but not in code that Dynamo compiled"}
+            elif finding.when:
+                evidence = {"reason": f"no run came here; it happens {finding.only_where}"}
         elif finding.code.startswith("PTS") or finding.code in COMPILED_PER_CALL:
             verdict, evidence = seen_at_sites(finding, path, events.runs)
         elif finding.code.startswith("PTR"):
@@ -157,6 +162,19 @@ def _lines(
             for line, count in counts.items():
                 most[line] = max(most.get(line, 0), count)
     return traced, gave_up, ran
+
+
+def _never_met(finding: Finding, path: str, seen: Sequence[Mapping[str, Iterable[int]]], files: Files) -> str:
+    """The first of the finding's conditions under which nothing ran, in the files on the way to it: the line was
+    reached by another way. "" where each may have been met."""
+    real = {shown: path for path, shown in files.shown.items()}
+    way = {path, *(real.get(step.path, step.path) for step in finding.flow)}
+    reached = {place: set[int]().union(*(lines.get(place, ()) for lines in seen)) for place in way}
+    for text in finding.when:
+        under = [(p, lines) for p in way if (own := files.statements(p)) for lines in own.under(text)]
+        if under and not any(reached[p] & set(lines) for p, lines in under):
+            return text
+    return ""
 
 
 def _own_lines(finding: Finding, statements: Statements | None) -> set[int]:

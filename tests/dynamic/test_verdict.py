@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pt2lint.dynamic.asked import Ask, ask
 from pt2lint.dynamic.dynamic_shapes import mark_dynamic
 from pt2lint.dynamic.events import Break, Events, Failure, Recompile, Run, run_from
 from pt2lint.dynamic.statements import Statements
@@ -64,6 +65,43 @@ def traced(*lines: int) -> dict[str, frozenset[int]]:
 def verdict_of(finding: Finding, *runs: Run, failures: tuple[Any, ...] = ()) -> str | None:
     judged = judge([finding], Events(runs, failures), FILES)
     return next(each for each in judged if each.code == finding.code).verdict
+
+
+def test_a_line_that_is_reached_another_way_than_the_finding_says_is_not_refuted() -> None:
+    one = replace(found(10), when=("mask.any()",))
+
+    def verdict(*lines: int) -> tuple[str | None, str]:
+        [judged] = judge([one], Events((run(traced=traced(*lines)),)), FILES)
+        return judged.verdict, (judged.evidence or {})["reason"]
+
+    assert verdict(5, 10) == ("unreached", "the line was traced, but no run met `mask.any()`")
+    assert verdict(5, 6, 10)[0] == "refuted"
+    assert verdict(5) == ("unreached", "no run came here; it happens only where `mask.any()`")
+
+
+@pytest.mark.parametrize(
+    ("when", "modes", "wanted"),
+    [
+        ((), ("train", "eval"), None),
+        (("x.dtype == torch.float32",), ("train", "eval"), None),
+        (
+            ("x.dtype in (torch.float16, torch.bfloat16)",),
+            ("train", "eval"),
+            Ask("float16", ("train", "eval")),
+        ),
+        (("x.dtype == torch.bfloat16", "not self.training"), ("train", "eval"), Ask("bfloat16", ("eval",))),
+        (("torch.is_autocast_enabled('cpu')",), ("eval",), Ask("autocast", ("eval",))),
+        (("self.training", "self.flag"), ("eval",), Ask("", ("train",))),
+        (("self.training",), ("train", "eval"), None),
+        (("self.training", "not self.training"), ("train", "eval"), None),
+        # Of several dtypes at once: autocast mixes them.
+        (("x.dtype == torch.float16", "y.dtype != torch.float16"), ("eval",), Ask("autocast", ("eval",))),
+    ],
+)
+def test_which_run_the_conditions_ask_for(
+    when: tuple[str, ...], modes: tuple[str, ...], wanted: Ask | None
+) -> None:
+    assert ask(replace(found(10), when=when), modes) == wanted
 
 
 def test_a_break_in_the_statement_confirms() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 import sysconfig
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pt2lint.dynamic import verify
 from pt2lint.dynamic.options import VerifyOptions, options_from
 from pt2lint.dynamic.run import find_python
 from pt2lint.dynamic.trace import read_traces
@@ -53,8 +55,6 @@ def test_get_inputs_and_all_verdicts(project: Project) -> None:
     text = MODEL + "\n\n    def get_init_inputs():\n        return [4]\n"
     path = project.write("model.py", text + "\n    def get_inputs():\n        return [torch.ones(3, 4)]\n")
     said: list[str] = []
-    from pt2lint.dynamic import verify
-
     result = verify(project.findings, [path], VerifyOptions(), on_progress=said.append)
     assert result.problems == []
     lines = {line.strip(): number for number, line in enumerate(Path(path).read_text().splitlines(), 1)}
@@ -684,3 +684,74 @@ def test_a_script_that_wants_arguments_says_which(project: Project) -> None:
         'if it wants arguments, give them: --run "train.py ARGUMENTS"'
     )
     assert [each.verdict for each in result.findings] == ["failed"]
+
+
+@needs_torch
+def test_runs_that_the_conditions_of_findings_ask_for(project: Project) -> None:
+    """A module in float16, in the mode that was left out, and nothing for what no dtype or mode decides."""
+    path = project.write(
+        "model.py",
+        """
+        import torch
+        from torch import nn
+
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(4, 4)
+                self.flag = False
+
+            def look(self, x):
+                return x * x.tolist()[0]  # HERE
+
+            def forward(self, x, scale):
+                x = self.linear(x)
+                if x.dtype == torch.float16:
+                    if torch.isinf(x).any():  # HERE
+                        x = x.clamp(-1, 1)
+                if x.dtype == torch.bfloat16:
+                    x = x + torch.ones(2, 4); print("never")  # HERE
+                if self.training:
+                    print("training")  # HERE
+                if self.flag:
+                    print("flag")  # HERE
+                if scale.dtype == torch.float64 and self.flag:
+                    x = self.look(x)
+                return x * scale
+
+        def get_inputs():
+            return [torch.ones(3, 4), torch.ones(3, 4)]
+        """,
+    )
+    conditions = [
+        ("scale.dtype == torch.float64", "self.flag"),
+        ("x.dtype == torch.float16",),
+        ("x.dtype == torch.bfloat16", "self.training"),
+        ("self.training",),
+        ("self.flag",),
+    ]
+    project.findings = [
+        replace(each, when=when) for each, when in zip(project.findings, conditions, strict=True)
+    ]
+    said: list[str] = []
+    result = verify(project.findings, [path], VerifyOptions(modes=("eval",), further=False), said.append)
+    assert result.problems == []
+    shown = {each.when: (each.verdict, (each.evidence or {})) for each in result.findings}
+    assert len(shown) == len(result.findings) == 5
+
+    verdict, evidence = shown[conditions[1]]
+    assert (verdict, evidence["in"]) == ("confirmed", "in float16")
+    assert evidence["targets"] == ["Model (eval in float16)"]
+    assert evidence["reason"].endswith("(in float16)")
+    verdict, evidence = shown[conditions[2]]
+    assert verdict == "unreached"
+    assert "the code does not run in bfloat16: RuntimeError" in evidence["reason"]
+    verdict, evidence = shown[conditions[3]]
+    assert (verdict, evidence["in"], evidence["targets"]) == ("confirmed", "in train mode", ["Model (train)"])
+    verdict, evidence = shown[conditions[4]]
+    assert verdict == "unreached"
+    assert evidence["reason"] == "no run came here; it happens only where `self.flag`"
+    verdict, evidence = shown[conditions[0]]
+    assert verdict == "unreached"
+    assert evidence["reason"].endswith("`self.flag` (in float64)")
+    assert not [line for line in said if "autocast" in line]

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from pt2lint.conditions import outcome
 from pt2lint.finding import Finding
-from pt2lint.project.assume import assumed, outcome, parse
+from pt2lint.project.assume import assumed, parse
 from pt2lint.project.config import PartlyWrong, parse_assumptions
 
 FINDING = Finding("PTB103", "tensor-item", "it breaks", "m.py", 1, 1, 1, 5)

@@ -42,6 +42,8 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
         from . import timing
 
         look = timing.Timer(prober, spec, wire).time
+    elif spec.get("cast"):
+        look = prober.in_cast
     elif spec.get("recount"):
         look = prober.recount if spec["recount"]["calls"] else lambda target: None
     wire.send("load")
@@ -72,7 +74,9 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
         return
     only = spec.get("only") or (spec.get("observe") or spec.get("time") or {}).get("only") or names
     for gone in (
-        [] if spec.get("observe") or spec.get("time") or spec.get("recount") else sorted({*only} - {*names})
+        []
+        if any(spec.get(other) for other in ("observe", "time", "recount", "cast"))
+        else sorted({*only} - {*names})
     ):
         wire.send("bad_inputs", message=f"`{spec['what']}` has no target `{gone}` any more")
     wire.send("loaded", targets=[name for name in names if name in only])

@@ -161,6 +161,7 @@ class Prober:
         self.roots: list[str] = spec["roots"]
         self.device: str | None = spec["device"]
         self.backend: str = spec["backend"]
+        self.cast: str = spec.get("cast") or ""
         self.answers: dict[str, list[torch.Tensor]] = {}
 
     def probe(self, target: Target) -> None:
@@ -193,13 +194,25 @@ class Prober:
         torch._dynamo.reset()
         self.wire.send("target_done", name=target.name)
 
+    def in_cast(self, target: Target) -> None:
+        """What Dynamo does in default mode with the module and its inputs in another dtype, or under autocast."""
+        dtype = getattr(torch, self.cast, None)
+        target.dtype = dtype if isinstance(dtype, torch.dtype) else None
+        self.recount(target)
+
+    def around(self) -> contextlib.AbstractContextManager[Any]:
+        """What the calls run in."""
+        if self.cast != "autocast":
+            return contextlib.nullcontext()
+        return torch.autocast(torch.device(self.device or "cpu").type)
+
     @contextlib.contextmanager
     def run(self, target: Target, probe: str, mode: str) -> Iterator[dict[str, Any]]:
         """One run: seeds and process as before it, gradients by the mode; sends it, and what ended it."""
         report: dict[str, Any] = {"error": None}
         start = time.perf_counter()
         try:
-            with as_before(), torch.set_grad_enabled(mode != "eval"):
+            with as_before(), torch.set_grad_enabled(mode != "eval"), self.around():
                 yield report
         except BaseException as error:
             report["error"] = failure(error, self.roots)
@@ -249,7 +262,9 @@ class Prober:
                 answer = self.call(target, compiled)
             finally:
                 report_records(report, records)
-        if report["error"]:
+        if self.cast:
+            pass  # asked for by findings: only whether they are right is to be told
+        elif report["error"]:
             self.name_the_layer(target, mode, report["error"])
         else:
             if mode != "train" and not same(tensors_of(answer), self.answers[mode], 1e-3):

@@ -17,10 +17,12 @@ class Target:
 
     `how` says where the inputs came from; `path` and `line` where the callable is defined; `seen_in` the mode
     in which a program made each call, None where no program did; `pristine` a copy of a callable with state, that
-    nobody calls; `named` that the user gave it its name.
+    nobody calls; `named` that the user gave it its name; `dtype` what
+    floating-point parameters, buffers and arguments are cast to, None for none.
     """
 
     named = False
+    dtype: torch.dtype | None = None
 
     def __init__(self, name: str, function: Callable[..., Any], calls: list[Call], how: str) -> None:
         self.name, self.function, self.calls, self.how = name, function, calls, how
@@ -49,11 +51,20 @@ class Target:
             module.train(mode != "eval")
             if device:
                 module.to(device)
+            if self.dtype is not None:
+                module._apply(self._cast)
         return function
 
     def arguments(self, number: int, device: str | None) -> Call:
         """A fresh copy of the arguments of one call."""
-        return cloned(self.calls[number], device)
+        call = cloned(self.calls[number], device)
+        return call if self.dtype is None else mapped(self._cast, call)
+
+    def _cast(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The tensor in `dtype`, a leaf that needs a gradient where it did; what is no floating-point one as it is."""
+        if not tensor.is_floating_point() or tensor.dtype == self.dtype:
+            return tensor
+        return tensor.detach().to(self.dtype).requires_grad_(tensor.requires_grad)
 
     def add(self, call: Call, mode: str | None = None) -> None:
         self.calls.append(call)
