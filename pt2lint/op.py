@@ -53,6 +53,7 @@ Names of operations:
                     from one that it did not
 - `late hook`       a hook is added to a part of a module that was compiled and called before, or to a module that a
                     compiled function called
+- `load plain state`  a module that torch.compile wrapped is given the `state_dict()` of one that it did not wrap
 - `copy of compiled`  a module is copied that was compiled in place (args: "in place"), or that holds a compiled method
                     of its own (args: "bound", the method's name)
 - `compile torch forward`  `compile()` of a module whose `forward` is torch's own; args: "self", the class that has it

@@ -28,6 +28,7 @@ Constants = tuple[tuple[int, str], ...]  # position and keyword of each
 # ends with what stands after a first one, or begins and ends as "torch.*.rand" says (torch.rand is one too).
 ROLES = {
     "compiles": "torch.compile: what it is given, or decorates, is traced",
+    "asks whether compiled": "a function that is true in compiled code and false elsewhere",
     "compiles in place": "the method of a module that compiles the module itself",
     "disables": "what it is given, or decorates, is not traced",
     "opaque": "what it decorates is put into the graph unread, or run outside of it",
@@ -46,11 +47,13 @@ ROLES = {
     "resumable": "a context manager in which a break costs no more than elsewhere",
     "device context": "what `with` a device enters",
     "keeps the wrapper": "a method that a compiled module has of the module, and answers for itself",
-    "names parts": "gives the names of a module's parts with them",
+    "gives parts": "a method of a module that gives it and all modules in it, one by one",
+    "gives children": "a method of a module that gives the modules right in it, one by one",
     "late hook": "adds a hook that compiled code does not see later",
     "state of an optimizer": "a dictionary that an optimizer keeps for one parameter, or for a group of them",
     "converts": "a method that gives the same tensor in another dtype, or on another device",
     "state of a module": "gives what a module holds, by name",
+    "loads state": "sets what a module holds, by name",
     "without gradients": "decorates a function that is run without gradients",
     "rate": "a module whose `p` is a constant of the graph",
     "marks sizes": "says which sizes of a tensor change",

@@ -37,6 +37,12 @@ def script(call: Call) -> Value:
     return scripted if isinstance(scripted, Func) else opaque(call)
 
 
+ASKS = (
+    "torch.compiler.is_compiling",
+    "torch.compiler.is_dynamo_compiling",
+    "torch._dynamo.is_compiling",
+    "torch._utils.is_compiling",
+)
 LIBRARY = Library(
     "torch.compile",
     given="tensors",
@@ -54,15 +60,13 @@ LIBRARY = Library(
         "set_stance",
     ),
     returns={
-        "torch.compiler.is_compiling": "true",
-        "torch.compiler.is_dynamo_compiling": "true",
-        "torch._dynamo.is_compiling": "true",
-        "torch._utils.is_compiling": "true",
+        **dict.fromkeys(ASKS, "true"),
         "torch.compiler.is_exporting": "false",
         "torch._dynamo.config.patch": "instance torch._dynamo.config.patch",
     },
     roles={
         "compiles": ("torch.compile", "torch.compiler.compile", "torch._dynamo.optimize"),
+        "asks whether compiled": ASKS,
         "disables": (
             "torch.compiler.disable",
             "torch._dynamo.disable",

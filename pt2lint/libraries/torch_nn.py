@@ -251,12 +251,16 @@ LIBRARY = Library(
         "compiles in place": (f"{MODULE}.compile",),
         "keeps the wrapper": tuple(f"{MODULE}.{n}" for n in KEEPS_WRAPPER),
         "late hook": tuple(
-            f"{MODULE}.register_{n}" for n in ("forward_hook", "forward_pre_hook", "full_backward_hook")
+            f"{MODULE}.register_{n}"
+            for n in ("forward_hook", "forward_pre_hook", "full_backward_hook", "full_backward_pre_hook")
         ),
+        "gives parts": (f"{MODULE}.modules", f"{MODULE}.named_modules"),
+        "gives children": (f"{MODULE}.children", f"{MODULE}.named_children"),
         "mode": (f"{MODULE}.training",),
         "seldom compiled": ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel"),
         "holds weights": tuple(f"torch.nn.{n}" for n in WITH_WEIGHTS.split()),
         "state of a module": (f"{MODULE}.state_dict",),
+        "loads state": (f"{MODULE}.load_state_dict",),
     },
     handlers={
         "torch.nn.utils.clip_grad_norm_": clipped,

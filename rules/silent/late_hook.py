@@ -60,9 +60,9 @@ class LateHook(Rule):
     ```
 
     ## Versions
-    Measured: a late forward hook and a late full backward hook do not run on torch 2.6, 2.9, 2.13 and 2.15, of a
-    submodule, of a module that is passed to a compiled function, or of a global one that it calls; a hook of a
-    parameter (`Tensor.register_hook`) does.
+    Measured: a late forward hook, full backward hook or full backward pre-hook does not run on torch 2.6, 2.9, 2.13
+    and 2.15, of a submodule (whether it is named, or met in a loop over `modules()`), of a module that is passed to a
+    compiled function, or of a global one that it calls; a hook of a parameter (`Tensor.register_hook`) does.
     """
 
     code = "PTS310"

@@ -15,6 +15,9 @@ class PrefixedState(Rule):
     named after that. A checkpoint saved from it loads only into a module that is wrapped the same way:
     `load_state_dict` of the plain model fails, and with `strict=False` it silently loads nothing. After
     `model.encoder = torch.compile(model.encoder)` the same goes for the keys of that part.
+    The other way about, `load_state_dict` of the wrapped module fails for the plain model's `state_dict()`, and with
+    `strict=False` loads nothing.
+
     `model.compile()` compiles in place and leaves the names alone; the original's `state_dict()` has them
     too. In `DistributedDataParallel` the keys begin with `module._orig_mod.`. A file that itself mentions `_orig_mod`
     knows about it: nothing is said there.
@@ -62,12 +65,12 @@ class PrefixedState(Rule):
 
     code = "PTS303"
     name = "prefixed-state"
-    ops = ("attribute of compiled", "state of compiled part")
+    ops = ("attribute of compiled", "state of compiled part", "load plain state")
     anywhere = True
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        if op.name == "state of compiled part":
+        if op.name in ("state of compiled part", "load plain state"):
             return not op.region
         name = op.arg("name") == "constant 'state_dict'"
         return name and not op.region and not op.arg("aware") and not op.arg("method")
@@ -81,6 +84,9 @@ class PrefixedState(Rule):
                 f"{self.quote(node)} has keys that start with `{part}._orig_mod.`, as torch.compile wrapped `{part}`: "
                 f"they do not load into the plain model; `{part}.compile()` keeps the names",
             )
+            return
+        if op.name == "load plain state":
+            self.loaded_into(node, op)
             return
         call = self.function.parent(node)
         if not isinstance(node, cst.Attribute) or not isinstance(call, cst.Call) or call.func is not node:
@@ -125,11 +131,7 @@ class PrefixedState(Rule):
         """`other.load_state_dict(compiled.state_dict())`: between two wrapped modules the prefix is the same; between
         others it fails loudly, unless `strict=False`."""
         wrapped = any(o.name == "attribute of compiled" for o in self.function.ops_at(load.func))
-        lax = any(
-            a.keyword is not None and a.keyword.value == "strict" and self.text(a.value) == "False"
-            for a in load.args
-        )
-        if lax and not wrapped:
+        if self.lax(load) and not wrapped:
             self.report(
                 load,
                 op,
@@ -137,3 +139,29 @@ class PrefixedState(Rule):
                 "`_orig_mod.`, and `strict=False` passes over them",
                 severity="error",
             )
+
+    def loaded_into(self, load: cst.CSTNode, op: Op) -> None:
+        """`compiled.load_state_dict(plain.state_dict())`"""
+        if not isinstance(load, cst.Call) or not isinstance(load.func, cst.Attribute):
+            return
+        does = "loads nothing" if self.lax(load) else "fails"
+        over = ", and `strict=False` passes over them" if self.lax(load) else ""
+        self.report(
+            load,
+            op,
+            f"{self.quote(load)} {does}: the names of a module that torch.compile wrapped start with `_orig_mod.`, "
+            f"and these keys do not{over}; load into the original",
+            severity="error",
+            fixes=[
+                self.fix(
+                    "Load into the original.",
+                    self.edit(load.func.value, f"{self.text(load.func.value)}._orig_mod"),
+                )
+            ],
+        )
+
+    def lax(self, load: cst.Call) -> bool:
+        return any(
+            a.keyword is not None and a.keyword.value == "strict" and self.text(a.value) == "False"
+            for a in load.args
+        )

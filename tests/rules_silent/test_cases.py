@@ -394,6 +394,91 @@ def hooks(x, watch):
 """,
 }
 
+CASES["hooks in loops"] = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(3, 3) for _ in range(2)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+def main(x, watch):
+    net = Net()
+    for name, m in net.named_modules():
+        m.register_forward_hook(watch)
+    model = torch.compile(net)
+    for m in model.modules():
+        m.register_forward_hook(watch)
+    model(x)
+    for layer in net.layers:
+        layer.register_forward_hook(watch)  # PTS310
+    for i, layer in enumerate(model.layers[1:]):
+        layer.register_full_backward_pre_hook(watch)  # PTS310
+    for name, m in net.named_modules():
+        if name.startswith("layers"):
+            m.register_forward_hook(watch)  # PTS310
+    for m in model.modules():
+        if isinstance(m, nn.Linear):
+            m.register_full_backward_hook(watch)  # PTS310
+    for m in Net().modules():
+        m.register_forward_hook(watch)
+    for m in [Net() for _ in net.layers]:
+        m.register_forward_hook(watch)
+    for m in model.modules():
+        m = Net()
+        m.register_forward_hook(watch)
+
+class Trainer:
+    def __init__(self):
+        self.model = torch.compile(Net())
+
+    def fit(self, data, watch):
+        for x in data:
+            self.model(x)
+        for m in self.model.children():  # PTS317
+            m.register_forward_hook(watch)
+        for m in self.model.layers.children():
+            m.register_forward_hook(watch)  # PTS310
+"""
+
+CASES["a plain state for a wrapped module"] = """
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.layer(x)
+
+def main(path):
+    net = Net()
+    model = torch.compile(net)
+    model.load_state_dict(net.state_dict())  # PTS303
+    model.load_state_dict(Net().state_dict(), strict=False)  # PTS303
+    model.load_state_dict(torch.load(path))
+    model.load_state_dict(torch.compile(Net()).state_dict())
+    net.load_state_dict(Net().state_dict())
+    in_place = Net()
+    in_place.compile()
+    in_place.load_state_dict(net.state_dict())
+
+def flagged(args):
+    model = Net()
+    if args.compile:
+        model = torch.compile(model)
+    model.load_state_dict(Net().state_dict(), strict=False)  # PTS303
+    model.load_state_dict(model.state_dict())
+    return model
+"""
+
 CASES["hooks of programs"] = """
 import torch
 from torch import nn

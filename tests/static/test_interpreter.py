@@ -572,6 +572,51 @@ class M(torch.nn.Module):
     ]
 
 
+def test_a_function_of_the_project_that_asks_whether_this_is_compiled(tmp_path: Path) -> None:
+    source = """
+import torch
+import torch._dynamo
+from elsewhere import WITH_PT21, WITH_PT23, compiled
+
+def is_compiling() -> bool:
+    "Where torch has it."
+    if WITH_PT23:
+        return torch.compiler.is_compiling()
+    if WITH_PT21:
+        return torch._dynamo.is_compiling()
+    return False
+
+def whichever():
+    if compiled():
+        return compiled()
+    return False
+
+def is_large(size=3):
+    if WITH_PT23:
+        return torch.compiler.is_compiling()
+    return False
+
+def is_available():
+    if WITH_PT23:
+        return torch.cuda.is_available()
+    return False
+
+class M(torch.nn.Module):
+    def forward(self, x):
+        if not is_compiling() and x.max() > 1:
+            print("a")
+        if not whichever() and x.max() > 2:
+            x = x + 1
+        if not is_large() and x.max() > 3:
+            x = x + 1
+        if not is_available() and x.max() > 4:
+            x = x + 1
+        return x
+"""
+    told = noted(source, tmp_path)
+    assert [n for n in range(1, 5) if any(f"x.max() > {n}" in t for t in told)] == [2, 3, 4]
+
+
 def test_a_container_that_holds_itself(tmp_path: Path) -> None:
     source = """
 import torch

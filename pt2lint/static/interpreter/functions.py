@@ -10,13 +10,15 @@ from pt2lint.static.interpreter.guards import SELDOM, Guard
 from pt2lint.static.interpreter.passed import Passed
 from pt2lint.static.interpreter.usage import Usage
 from pt2lint.static.source.modules import Module
-from pt2lint.static.source.nodes import Unit, unit_of
+from pt2lint.static.source.nodes import FunctionNode, Unit, unit_of, walk
 from pt2lint.static.values import (
     LEAF,
     NONE,
     OFTEN_OFF,
+    TRUE,
     UNKNOWN,
     Dict,
+    Ext,
     Func,
     Instance,
     Py,
@@ -151,6 +153,8 @@ class Functions:
                 if ended:
                     callee.returns.append(NONE)
                 result = join_all(callee.returns)
+                if truth(result) is None and self.asks_whether_compiled(definition, env, callee):
+                    result = TRUE
                 if callee.yields:
                     result = Seq(None, join_all(callee.yields), "generator")
                 elif not callee.returns:
@@ -166,6 +170,23 @@ class Functions:
         returned = self._returned.get(which)
         self._returned[which] = result if returned is None else join(returned, result)
         return result
+
+    def asks_whether_compiled(self, definition: FunctionNode, env: Env, frame: Frame) -> bool:
+        """A function of the project that passes on torch's answer to whether this is compiled, from where the torch
+        that runs has it, and says no where it has none."""
+        if _parameters(definition.args) or definition.args.vararg or definition.args.kwarg:
+            return False
+        asked = False
+        for returned in [part.value for part in walk(definition) if isinstance(part, ast.Return)]:
+            if isinstance(returned, ast.Constant) and returned.value is False:
+                continue
+            if not isinstance(returned, ast.Call):
+                return False
+            callee = self.at.expressions.quietly(returned.func, env, frame)
+            if not isinstance(callee, Ext) or not self.at.models.plays(callee.name, "asks whether compiled"):
+                return False
+            asked = True
+        return asked
 
     def unit_for(self, func: Func, frame: Frame) -> tuple[int, int]:
         """The lines that rules get to see: a lambda or a nested function is part of what it stands in."""

@@ -13,6 +13,7 @@ from pt2lint.static.source.nodes import walk
 from pt2lint.static.values import (
     NAME,
     TRUE,
+    UNKNOWN,
     WRAPPED_NAME,
     Class,
     Dict,
@@ -44,6 +45,7 @@ class Misuse:
     def __init__(self, at: Context) -> None:
         self.at = at
         self.compiled_from: dict[int, tuple[Value, str]] = {}
+        self.loops: dict[str, list[ast.For]] = {}  # by path: those in code that is not compiled
 
     def called(
         self, node: ast.Call, func: Value, args: list[Value], result: Value, env: Env, frame: Frame
@@ -72,8 +74,13 @@ class Misuse:
                 self.forward_of_torch(node, func.receiver, frame)
             elif "state of a module" in roles and place:
                 self.state_of_parts(node, place, env, frame)
+            elif "loads state" in roles:
+                self.loaded(node, env, frame)
             elif "copies" in roles and args:
                 self.copied(node, args[0], env, frame)
+        elif func is UNKNOWN and isinstance(node.func, ast.Attribute):
+            if node.func.attr in self.at.models.last_words("late hook"):
+                self.hooked(node, env, frame)  # of what a loop goes over
         if place and place + IN_PLACE in env and isinstance(node.func, ast.Attribute):
             if node.func.attr == "forward" and self.at.notebook.listens("forward of compiled", frame):
                 self.at.notebook.note(node, "forward of compiled", frame)
@@ -103,9 +110,70 @@ class Misuse:
                 if before and self.at.notebook.listens("late hook", frame):
                     self.at.notebook.note(node, "late hook", frame)
                     return
-            if not isinstance(part, (ast.Attribute, ast.Subscript)):
+            inner = part.value if isinstance(part, (ast.Attribute, ast.Subscript)) else None
+            if isinstance(part, ast.Name):
+                inner = self.gone_over(part.id, node, env, frame)
+            if inner is None:
                 return
-            part, own = part.value, False
+            part, own = inner, False
+
+    def looped(self, node: ast.For, over: Value, env: Env, frame: Frame) -> None:
+        if not frame.region and self.at.notebook.listens("late hook", frame):
+            self.loops.setdefault(frame.module.path, []).append(node)
+
+    def gone_over(self, name: str, node: ast.expr, env: Env, frame: Frame) -> ast.expr | None:
+        """What the modules are part of that a loop around `node` binds the name to: `net` of
+        `for name, m in net.named_modules()`, `net.blocks` of `for i, b in enumerate(net.blocks)`."""
+        for loop in reversed(self.loops.get(frame.module.path, ())):
+            inside = loop.lineno <= node.lineno <= (loop.end_lineno or loop.lineno)
+            bound = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+            if not inside or name not in bound:
+                continue
+            again = {
+                n.id
+                for part in loop.body
+                for n in walk(part)
+                if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            }
+            source = loop.iter
+            while isinstance(source, ast.Call):
+                callee = source.func
+                word = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
+                if source.args and word in self.at.models.last_words("passes items"):
+                    source = source.args[0]
+                elif isinstance(callee, ast.Attribute) and word in self.at.models.last_words("gives parts"):
+                    source = callee.value
+                elif isinstance(callee, ast.Attribute) and word in self.at.models.last_words(
+                    "gives children"
+                ):
+                    source = callee.value
+                    owner = self.at.expressions.again(source, env, frame)
+                    if any(isinstance(o, Wrapped) for o in options(owner)):
+                        return None  # its one child is the original, whose hooks run
+                else:
+                    return None
+            uses = {n.id for n in ast.walk(source) if isinstance(n, ast.Name)}
+            return None if name in again or name in uses else source
+        return None
+
+    def loaded(self, node: ast.Call, env: Env, frame: Frame) -> None:
+        """`compiled.load_state_dict(plain.state_dict())`"""
+        given = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg), None)
+        if (
+            not isinstance(node.func, ast.Attribute)
+            or not isinstance(given, ast.Call)
+            or not isinstance(given.func, ast.Attribute)
+            or given.func.attr not in self.at.models.last_words("state of a module")
+            or frame.module.says("_orig_mod")
+            or not self.at.notebook.listens("load plain state", frame)
+        ):
+            return
+        owner = self.at.expressions.again(node.func.value, env, frame)
+        plain = self.at.expressions.again(given.func.value, env, frame)
+        if not any(isinstance(o, Wrapped) and o.how == "compiled" and not o.within for o in options(owner)):
+            return
+        if isinstance(plain, Instance) and plain.cls is not None and self.at.classes.is_module(plain.cls):
+            self.at.notebook.note(node, "load plain state", frame)
 
     def forward_of_torch(self, node: ast.Call, module: Value | None, frame: Frame) -> None:
         """`module.compile()` of a class of the project that inherits `forward` from torch.nn."""
