@@ -151,7 +151,7 @@ def run_from(message: Mapping[str, Any]) -> Run:
         rank=message.get("rank"),
         details={
             key: message[key]
-            for key in ("call", "dims", "sites", "reads", "defined", "model")
+            for key in ("call", "dims", "sites", "reads", "stopped", "defined", "model")
             if key in message
         },
     )

@@ -112,7 +112,7 @@ def run_child(
     process = None
     try:
         spec_path = os.path.join(scratch, "spec.json")
-        Path(spec_path).write_text(json.dumps(spec), encoding="utf-8")
+        Path(spec_path).write_text(json.dumps({**spec, "timeout": limits.seconds}), encoding="utf-8")
         process = subprocess.Popen(
             [python, str(CHILD), spec_path, str(write_end)],
             stdin=subprocess.DEVNULL,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import subprocess
@@ -24,6 +25,9 @@ from pt2lint.dynamic.process import STOPPED, Around, Limits, interruptible, mach
 from pt2lint.dynamic.verdict import Files, judge
 from pt2lint.finding import Finding, Problem
 from pt2lint.report.models import Model
+
+SLOW = 5.0  # seconds after which it is told that a program runs
+_log = logging.getLogger(__name__)
 
 NO_INPUTS = (
     "nothing was run, since no inputs were found: give --inputs MODULE:FUNCTION (a function that returns "
@@ -64,9 +68,10 @@ def verify(
 
     This RUNS the user's code (imports the files, calls what they define). `paths` are files or folders as the
     user gave them; findings name files the same way, or relative to the working folder. `on_progress` gets a
-    line of text at each step, from any thread. `overlay` (real path -> text) stands in place of files. Never
-    raises for what the user's code does: what fails becomes a Problem, and the verdict `failed` of the
-    findings it would have judged. Returns at the latest when the limits of all targets have run out, with no
+    line of text at each step, from any thread; without it only a program that runs for long is told, by a warning
+    of `logging` (on standard error, where no logging is set up). `overlay` (real path -> text) stands in place of
+    files. Never raises for what the user's code does: what fails becomes a Problem, and the verdict `failed` of
+    the findings it would have judged. Returns at the latest when the limits of all targets have run out, with no
     process left behind.
     """
     options = options or VerifyOptions()
@@ -84,7 +89,8 @@ def verify(
     roots = roots_of(paths, sources)
     flagged = {os.path.realpath(finding.path) for finding in findings}
     jobs = plan(sources, flagged, options)
-    session = Session(python, options, shown, roots, frozenset(flagged), progress, overlay or {})
+    slow = on_progress or _log.warning
+    session = Session(python, options, shown, roots, frozenset(flagged), progress, overlay or {}, slow=slow)
     with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool, interruptible(session.stop):
         for done in pool.map(session.do, jobs):
             collected.add(done)
@@ -177,6 +183,7 @@ class Session:
     folder: str | None = None
     stop: threading.Event = field(default_factory=threading.Event)
     cast: str = ""
+    slow: Callable[[str], None] = _log.info  # is told that a program takes its time
 
     @property
     def limits(self) -> Limits:
@@ -240,11 +247,14 @@ class Session:
         where = self.shown.get(job.covers[0]) if job.covers else None
         skip: list[str] = []
         while True:
-            state = _State(job, where, self.progress)
+            state = _State(job, where, self.progress, self.slow)
             self.progress(f"{job.label}: loading")
             spec = self._specification(job, skip)
             around = Around(self.folder, self.options.environment)
-            ended = run_child(self.python, spec, self.limits, state.hear, self.stop, around)
+            try:
+                ended = run_child(self.python, spec, self.limits, state.hear, self.stop, around)
+            finally:
+                state.clock.cancel()
             out.add(state.out)
             if job not in out.jobs and any(run.probe != "recorded" for run in state.out.runs):
                 out.jobs.append(job)
@@ -274,8 +284,13 @@ class Session:
 class _State:
     """What one child said."""
 
-    def __init__(self, job: Job, where: str | None, progress: Callable[[str], None]) -> None:
+    def __init__(
+        self, job: Job, where: str | None, progress: Callable[[str], None], slow: Callable[[str], None]
+    ) -> None:
         self.job, self.where, self.progress = job, where, progress
+        told = f"{job.label}: it is stopped when nothing new comes of it, or at the end of --timeout"
+        self.clock = threading.Timer(SLOW, slow, [told])
+        self.clock.daemon = True
         self.out = Collected()
         self.targets: list[str] = []
         self.finished: list[str] = []
@@ -300,6 +315,8 @@ class _State:
         kind = message.get("event")
         if kind == "hello":
             self.greeted = True
+            if self.job.kind in ("run", "program"):
+                self.clock.start()
             self.out.torch = message["torch"]
         elif kind == "making":
             self.current, self.path, self.line, self.model = message["name"], None, None, message["name"]
@@ -312,6 +329,7 @@ class _State:
             assert failure is not None
             self._fail(failure, self.current or self.job.label)
         elif kind == "loaded":
+            self.clock.cancel()
             self.targets = message["targets"]
             if not self.targets and self.job.kind == "run" and not self.out.failures:
                 self.out.notes.append(f"{self.job.what} called nothing that torch.compile could take")

@@ -28,12 +28,14 @@ NO_PROGRAM = (
     'only a run of the program shows this: give --run "train.py --steps 2", or a file with a '
     "`__main__` of its own"
 )
+STOPPED = "the program was stopped before its end, which it takes to know this"
 UNSEEN = "running the code gives no verdict on findings of this kind: read the rule's page"
 
 
 def seen_at_sites(finding: Finding, path: str, runs: Sequence[Run]) -> tuple[Verdict, dict[str, Any] | None]:
     """Verdict and evidence of a PTS finding, or one of COMPILED_PER_CALL, in the file of that real path.
 
+    What takes the program's end to know is said of none that was stopped.
     confirmed: the program ran to its end, and the torch.compile at the finding's place gave no graph, though
     what it compiled was called, or nothing ever called what it returned; or it ran more than once. refuted: it
     gave graphs; or it ran once.
@@ -47,8 +49,13 @@ def seen_at_sites(finding: Finding, path: str, runs: Sequence[Run]) -> tuple[Ver
         return "unreached", {"reason": NO_PROGRAM}
     if finding.code in READS:
         return _read(finding, path, recorded)
+    stopped = any(run.details.get("stopped") for run in (*recorded, *compiled))
     if finding.code in TURNED_OFF:
-        return _turned_off(recorded, compiled)
+        return (
+            _stopped(_turned_off(recorded, compiled), "confirmed")
+            if stopped
+            else _turned_off(recorded, compiled)
+        )
     sites = _at(finding, path, recorded)
     graphs = sum(site["graphs"] for site in _at(finding, path, compiled))
     made, calls = sum(site["made"] for site in sites), sum(site["calls"] for site in sites)
@@ -57,7 +64,11 @@ def seen_at_sites(finding: Finding, path: str, runs: Sequence[Run]) -> tuple[Ver
     found: dict[str, Any] = {"made": made, "calls": calls, "graphs": graphs}
     if finding.code in COMPILED_PER_CALL:
         reason = f"the program called torch.compile here {_times(made, 'time')}"
-        return ("confirmed" if made > 1 else "refuted"), {"reason": reason, **found}
+        judged: tuple[Verdict, dict[str, Any]] = (
+            "confirmed" if made > 1 else "refuted",
+            {"reason": reason, **found},
+        )
+        return _stopped(judged, "refuted") if stopped else judged
     if finding.code == RETURNS_NONE:
         return "confirmed", {"reason": f"it ran here {_times(made, 'time')}, and gave None", **found}
     if finding.code in REFUSED:
@@ -70,6 +81,8 @@ def seen_at_sites(finding: Finding, path: str, runs: Sequence[Run]) -> tuple[Ver
         return "refuted", {"reason": f"what is compiled here gave {_times(graphs, 'graph')}", **found}
     if any(run.error for run in (*recorded, *compiled)):
         return "unreached", {"reason": "the program failed before its end", **found}
+    if stopped:
+        return "unreached", {"reason": STOPPED, **found}
     if calls:
         reason = f"{once}, what it compiled was called {_times(calls, 'time')}, and not one graph came of it"
         return "confirmed", {"reason": reason, **found}
@@ -125,6 +138,14 @@ def _turned_off(recorded: Sequence[Run], compiled: Sequence[Run]) -> tuple[Verdi
         return "unreached", {"reason": "the program called nothing that it had compiled"}
     reason = f"what the program compiled gave {_times(graphs, 'graph')}: it was not off all the time"
     return "unreached", {"reason": reason, "calls": calls, "graphs": graphs}
+
+
+def _stopped(
+    judged: tuple[Verdict, dict[str, Any] | None], open_: Verdict
+) -> tuple[Verdict, dict[str, Any] | None]:
+    """The judgement of a program that was stopped: one that more of the program could overturn is none."""
+    verdict, evidence = judged
+    return ("unreached", {**(evidence or {}), "reason": STOPPED}) if verdict == open_ else judged
 
 
 def _times(count: int, what: str) -> str:

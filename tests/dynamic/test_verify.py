@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import sysconfig
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -755,3 +757,65 @@ def test_runs_that_the_conditions_of_findings_ask_for(project: Project) -> None:
     assert verdict == "unreached"
     assert evidence["reason"].endswith("`self.flag` (in float64)")
     assert not [line for line in said if "autocast" in line]
+
+
+ENDLESS = """
+    import torch
+    from torch import nn
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(4, 4)
+
+        def forward(self, x):
+            if x.sum() > 0:  # HERE
+                x = x + 1
+            return self.linear(x).sum()
+
+    def loss(x):
+        return x.item()  # HERE
+
+    if __name__ == "__main__":
+        torch.compile(loss)  # HERE PTS301
+        for _ in range(1):
+            torch.compile(loss)(torch.ones(()))  # HERE PTR205
+        net = Net()
+        optimizer = torch.optim.SGD(net.parameters(), lr=1e-9)
+        step = 0
+        try:
+            while True:
+                net(torch.ones(2 + (step == 5), 4)).backward()
+                optimizer.step()
+                step += 1
+        finally:
+            open("saved", "a").write("1")
+"""
+
+
+@needs_torch
+def test_a_script_that_trains_without_end_is_ended_once_it_shows_nothing_new(
+    project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = project.write("adder.py", ENDLESS)
+    started = time.monotonic()
+    result = project.verify(path, timeout=50, further=False)
+    assert time.monotonic() - started < 150
+    assert result.problems == []
+    judged = by_line(result)
+    assert (judged[11], judged[16]) == (("PTB100", "confirmed"), ("PTB100", "confirmed"))
+    # What takes the end of a program to know is not said of one that did not come to it.
+    assert (judged[19], judged[21]) == (("PTS301", "unreached"), ("PTR205", "unreached"))
+    recorded, compiled = result.notes
+    assert re.fullmatch(
+        r"`adder.py` was stopped after \d+ calls of 2 functions, as nothing new came of it for 5 s: "
+        r"--timeout, now 50 s, says how long it may run",
+        recorded,
+    )
+    assert compiled.startswith("`adder.py`, run compiled, was stopped")
+    assert Path("saved").read_text() == "11"  # its own way to end was left to it
+    # Where nobody looks at the progress, it is said on standard error that this takes time.
+    assert [record.getMessage().partition(":")[0] for record in caplog.records] == [
+        "recording adder.py",
+        "running adder.py compiled",
+    ]

@@ -4,6 +4,7 @@
 stands, with torch.compile at work, and hears what Dynamo says of the program's own sequence of calls:
 further steps of a scheduler, the last short batch, train after eval. Both note each place where the program
 asks for a compilation: how often what it got was called (`targets`), how many graphs came of it (`live`).
+Both end a program that shows nothing new for long (`patience`).
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ from typing import Any
 import torch
 
 from .log_listener import listening, under
+from .patience import Patience
 from .probes import Prober, as_before, failure, report_records
 from .result_pipe import Wire
 from .targets import Target, cloned, defined_at, module_of
 
 MOST_PRINTED = 1_000_000  # characters of what a program prints that are compared
 CALLS = 4  # recorded per root, calls that differ in shape or in a plain value
+WITHOUT_CALLS = 2  # times the usual patience, where what the program calls is not seen
 
 
 def run_program(what: str) -> None:
@@ -142,12 +145,22 @@ class Recorder:
         self.signatures: dict[int, set[Any]] = {}
         self.explicit: set[int] = set()
         self.depth = threading.local()
+        self.calls = 0
+        self.new = 0  # what was seen that is worth knowing: it has a bound, however long the program runs
+        self.places: dict[Any, set[Any]] = {}  # signatures by where what is called is defined
+
+    def site(self, in_place: bool) -> dict[str, Any]:
+        """The entry of the user's line that asks for a compilation now."""
+        entry = self.sites.here(in_place)
+        self.new += entry["path"] is not None and entry["made"] <= CALLS
+        return entry
 
     def inside(self) -> bool:
         return getattr(self.depth, "count", 0) > 0
 
     def call(self, function: Any, args: tuple, kwargs: dict[str, Any], original: Callable[..., Any]) -> Any:
         """Record one call, then make it; calls inside it are its own business."""
+        self.calls += 1
         self.record(function, args, kwargs)
         self.depth.count = getattr(self.depth, "count", 0) + 1
         try:
@@ -162,6 +175,11 @@ class Recorder:
         if signature in seen or len(seen) >= CALLS:
             return
         seen.add(signature)
+        # Modules that the program makes in a loop are each a root, but nothing new.
+        known = self.places.setdefault(defined_at(function), set())
+        if len(known) < CALLS and signature not in known:
+            known.add(signature)
+            self.new += 1
         call = (cloned(args), cloned(kwargs))
         if key not in self.targets:
             from .inputs import label, unique
@@ -191,7 +209,7 @@ def describe(value: Any) -> Any:
 
 def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
     """Run the program eagerly and return the roots that it called."""
-    recorder = Recorder(spec["roots"])
+    recorder, patience = Recorder(spec["roots"]), Patience(spec["timeout"])
     real_compile, real_call, real_module_compile = (
         torch.compile,
         torch.nn.Module.__call__,
@@ -201,7 +219,7 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
     def compile(model: Any = None, **options: Any) -> Any:
         if model is None:
             return lambda function: compile(function, **options)
-        site = recorder.sites.here(in_place=False)
+        site = recorder.site(in_place=False)
         if isinstance(model, torch.nn.Module):
             recorder.explicit.add(id(model))
             result = real_compile(model, **options)
@@ -210,6 +228,7 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
 
         @functools.wraps(model)
         def recorded(*args: Any, **kwargs: Any) -> Any:
+            patience.look(recorder.new, recorder.calls)
             site["calls"] += 1
             if recorder.inside():
                 return model(*args, **kwargs)
@@ -219,9 +238,10 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
 
     def module_compile(module: torch.nn.Module, *args: Any, **options: Any) -> None:
         recorder.explicit.add(id(module))
-        recorder.sites.count_for(module, recorder.sites.here(in_place=True))
+        recorder.sites.count_for(module, recorder.site(in_place=True))
 
     def call(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+        patience.look(recorder.new, recorder.calls)
         recorder.sites.happened(module)
         original = functools.partial(real_call, module)
         if recorder.inside() or torch.jit.is_tracing() or not recorder.wants(module):
@@ -236,7 +256,7 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
             torch.compiler.set_stance("force_eager")
             run_program(what)
     except BaseException as raised:
-        error = failure(raised, spec["roots"])
+        error = None if patience.stopped else failure(raised, spec["roots"])
     finally:
         torch.compiler.set_stance("default")
         torch.compile, torch.nn.Module.__call__, torch.nn.Module.compile = (
@@ -247,13 +267,25 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
     if error:
         wire.send("program_failed", error=error)
     found = list(recorder.targets.values())
+    if patience.stopped:
+        functions = f"{len(found)} function" + ("" if len(found) == 1 else "s")
+        tell_stopped(
+            patience, f"`{what}` was stopped after {recorder.calls} calls of {functions}", spec, wire
+        )
     for target in found:
         target.how = "recorded from " + what
     sites = recorder.sites.result()
     if sites:
-        seen = {"sites": sites, "reads": reads.result()}
+        seen = {"sites": sites, "reads": reads.result(), "stopped": patience.stopped}
         wire.send("run", target=what, probe="recorded", mode="call", error=error, seconds=None, **seen)
     return found
+
+
+def tell_stopped(patience: Patience, what: str, spec: dict[str, Any], wire: Wire) -> None:
+    """Say once, not in each child that goes on after a crash, that the program was ended."""
+    if not spec["skip"]:
+        limit = f"--timeout, now {spec['timeout']:g} s, says how long it may run"
+        wire.send("note", text=f"{what}, as nothing new came of it for {patience.seconds:g} s: {limit}")
 
 
 @contextlib.contextmanager
@@ -278,6 +310,7 @@ def live(what: str, spec: dict[str, Any], wire: Wire, prober: Prober) -> None:
     error = None
     wire.send("target", name=name, how="run as it stands", path=None, line=None)
     sites = Sites(spec["roots"], "graphs")
+    patience = Patience(spec["timeout"], factor=WITHOUT_CALLS)
     with listening(spec["roots"]) as records:
 
         def options_for(function: Any, options: dict[str, Any], in_place: bool = False) -> dict[str, Any]:
@@ -303,14 +336,23 @@ def live(what: str, spec: dict[str, Any], wire: Wire, prober: Prober) -> None:
                 torch.compile = compile
 
         torch.compile, torch.nn.Module.compile = compile, module_compile
+
+        def new() -> int:
+            places = {(kind, each.get("path"), each.get("line")) for kind, each in list(records.events)}
+            return len(places) + sum(min(site["made"], CALLS) for site in list(sites.seen.values()))
+
         try:
-            with as_before(), heard(spec, wire):
+            with as_before(), heard(spec, wire), patience.ticking(new):
                 run_program(what)
         except BaseException as raised:
-            error = failure(raised, spec["roots"])
+            error = None if patience.stopped else failure(raised, spec["roots"])
         finally:
             torch.compile, torch.nn.Module.compile = real_compile, real_module_compile
         report_records(report, records)
-    report["sites"] = sites.result()
+    report.update(sites=sites.result(), stopped=patience.stopped)
+    if patience.stopped:
+        tell_stopped(patience, f"`{what}`, run compiled, was stopped", spec, wire)
+        if spec.get("recount"):
+            wire.send("bad_inputs", message=f"`{what}` does not end by itself: it was stopped")
     wire.send("run", target=name, probe="program", mode="call", error=error, seconds=None, **report)
     wire.send("target_done", name=name)
