@@ -447,6 +447,41 @@ class Trainer:
             m.register_forward_hook(watch)  # PTS310
 """
 
+CASES["hooks after a function ran the model"] = """
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.layer(x)
+
+def train(model, data):
+    for x in data:
+        model(x).sum().backward()
+
+def count(model):
+    return sum(p.numel() for p in model.parameters())
+
+def main(data, watch):
+    net = Net()
+    model = torch.compile(net)
+    count(model)
+    net.layer.register_forward_hook(watch)
+    train(model, data)
+    net.layer.register_forward_hook(watch)  # PTS310
+    model.layer.register_forward_hook(watch)  # PTS310
+    model.register_forward_hook(watch)
+    other = Net()
+    train(other, data)
+    other.layer.register_forward_hook(watch)
+    model = torch.compile(Net())
+    model.layer.register_forward_hook(watch)
+    train(model, data)
+"""
+
 CASES["a plain state for a wrapped module"] = """
 import torch
 

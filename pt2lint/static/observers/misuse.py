@@ -45,6 +45,7 @@ class Misuse:
     def __init__(self, at: Context) -> None:
         self.at = at
         self.compiled_from: dict[int, tuple[Value, str]] = {}
+        self.ran: dict[int, Value] = {}  # what torch.compile returned and something called
         self.loops: dict[str, list[ast.For]] = {}  # by path: those in code that is not compiled
 
     def called(
@@ -54,6 +55,7 @@ class Misuse:
         place = dotted(node.func.value) or "" if isinstance(node.func, ast.Attribute) else ""
         for option in options(func):
             if isinstance(option, Wrapped) and option.how == "compiled":
+                self.ran[id(option)] = option
                 known = env.get(CALLED)
                 env[CALLED] = option.inner if known is None else join(known, option.inner)
                 original = self.compiled_from.get(id(option), (None, ""))[1]
@@ -61,6 +63,13 @@ class Misuse:
                     env.setdefault(name + RAN, Py("int", node.lineno))
                 for name in _called_inside(option.inner, node):
                     env.setdefault(name + RAN_INSIDE, Py("int", node.lineno))
+        if isinstance(func, Func):
+            for given, value in zip(node.args, args, strict=False):
+                for option in options(value):
+                    if id(option) in self.ran:  # `train(model)` ran it
+                        original = self.compiled_from.get(id(option), (None, ""))[1]
+                        for name in filter(None, (dotted(given), original)):
+                            env.setdefault(name + RAN, Py("int", node.lineno))
         if isinstance(func, Instance) and (dotted(node.func) or "") + IN_PLACE in env:
             env.setdefault(f"{dotted(node.func)}{RAN}", Py("int", node.lineno))
         if isinstance(func, Ext):
