@@ -96,10 +96,10 @@ class CompiledWrapper(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return op.arg("self", 0) in WRAPPERS
+        return _wrapper(op) != ""
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        wrapper = op.arg("self", 0).rsplit(".", 1)[-1]
+        wrapper = _wrapper(op).rsplit(".", 1)[-1]
         self.report(
             node,
             op,
@@ -122,3 +122,9 @@ class CompiledWrapper(Rule):
     def called(self, callee: str, first: str, rest: Sequence[cst.Arg]) -> str:
         given = [first, *(self.text(a.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for a in rest)]
         return f"{callee}({', '.join(given)})"
+
+
+def _wrapper(op: Op) -> str:
+    """The wrapper's name, also where the module is wrapped under a flag; "" if there is none."""
+    kinds = op.arg("self", 0).split(" | ")
+    return next((kind for kind in kinds if kind in WRAPPERS), "")

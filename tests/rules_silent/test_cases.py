@@ -346,6 +346,14 @@ def spread(x):
     net = DDP(torch.compile(Net()))
     net(x)
 
+def perhaps_spread(args):
+    net = Net()
+    if args.distributed:
+        net = DDP(net)
+    net = torch.compile(net)  # PTS307
+    other = Net() if args.distributed else torch.nn.Identity()
+    return torch.compile(other), net
+
 torch._dynamo.config.suppress_errors = True  # PTS305
 torch._dynamo.config.suppress_errors = False
 os.environ["TORCHDYNAMO_DISABLE"] = "1"  # PTS306
