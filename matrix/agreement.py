@@ -72,6 +72,12 @@ def findings(chosen: Iterable[Case], version: str) -> dict[str, list[Finding]]:
 
 
 @cache
+def of_all(version: str) -> dict[str, list[Finding]]:
+    """What pt2lint says of every case."""
+    return findings(cases(), version)
+
+
+@cache
 def statements(case: Case) -> list[tuple[int, int]]:
     """First and last line of each statement of the case, in the family's file; of a compound one, its header."""
     spans = []
@@ -124,7 +130,7 @@ def disagreements(shown: Iterable[str], keys: Iterable[str] = ()) -> dict[str, d
     chosen = [case for case in cases() if not keys or case.key in keys]
     table: dict[str, dict[str, tuple[str, str]]] = {}
     for version in shown:
-        found = findings(chosen, version)
+        found = findings(chosen, version) if keys else of_all(version)
         for case in chosen:
             differs = disagreement(case, version, found[case.key])
             if differs is not None:

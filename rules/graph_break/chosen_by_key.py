@@ -44,7 +44,8 @@ class ChosenByKey(GraphBreak):
     ```
 
     ## Versions
-    Measured: breaks on torch 2.6, 2.9 and 2.13, in default mode and with `fullgraph=True`; fine on 2.15.
+    Measured: to choose by a key breaks on torch 2.6, 2.9 and 2.13, in default mode and with `fullgraph=True`; a key
+    is fine on 2.15.
     """
 
     code = "PTB115"

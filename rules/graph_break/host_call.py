@@ -41,6 +41,7 @@ class HostCall(GraphBreak):
     `importlib.util.find_spec`, `importlib.metadata.version`, `traceback.format_exc`, `locals()` and `to` of a
     module. Fine from 2.9 on: `inspect.isclass` and `isfunction`, `multiprocessing.current_process`,
     `sys.exc_info`. Fine on 2.15: `ContextVar.get`. A module's `state_dict()` is fine on 2.13.
+    Setting the `value` of a `multiprocessing.Value` is fine on 2.6 and 2.9.
     """
 
     code = "PTB143"

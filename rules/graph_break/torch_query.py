@@ -45,9 +45,9 @@ class TorchQuery(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`;
-    `torch.backends.mps.is_available` and `to_mkldnn()` are fine on 2.15; `is_inference()` of a tensor is fine
-    on 2.6; `torch.cuda.is_initialized`, `torch.accelerator.is_available` and `torch.get_device_module` are fine
-    from 2.9 on.
+    `torch.backends.mps.is_available`, `torch._C._is_tracing` and `to_mkldnn()` are fine on 2.15; `is_inference()`
+    of a tensor is fine on 2.6; `torch.cuda.is_initialized`, `torch.accelerator.is_available` and
+    `torch.get_device_module` are fine from 2.9 on.
     """
 
     code = "PTB186"
