@@ -25,6 +25,19 @@ def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def _settings_of_dynamo() -> Iterator[None]:
+    """What a program under test sets for the process, as some fixes have it, ends with its test."""
+    names = ("capture_scalar_outputs", "capture_dynamic_output_shape_ops")  # False by default
+    config = sys.modules.get("torch._dynamo.config")
+    before = {name: getattr(config, name, False) for name in names}
+    yield
+    config = sys.modules.get("torch._dynamo.config")
+    for name in names:
+        if hasattr(config, name):
+            setattr(config, name, before[name])
+
+
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from a copy of the sources: building leaves files beside them."""

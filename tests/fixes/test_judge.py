@@ -89,9 +89,7 @@ def test_what_is_noise_throughout_is_not_proven(tmp_path):
     assert "nothing can be told" in notes
 
 
-@pytest.mark.parametrize(
-    ("dtype", "wrong"), [("float32", "(h * 3).detach()"), ("float16", "h * 3 + 0.02 * (h > 1)")]
-)
+@pytest.mark.parametrize(("dtype", "wrong"), [("float16", "h * 3 + 0.02 * (h > 1)")])
 def test_planted_mistakes_fail(tmp_path, dtype, wrong):
     found, notes = proved(tmp_path, ["h + h + h", wrong], dtype)
     assert found == [True, False], notes
