@@ -635,7 +635,7 @@ def _write_baseline(options: argparse.Namespace, checked: Checked) -> int:
 
     counting = [finding for finding in checked.findings if finding.counts]
     text = baseline.text(counting, checked.sources, options.write_baseline)
-    if _written(options.write_baseline, text, checked):
+    if _written(options.write_baseline, text, checked.problems):
         print(f"Wrote {_counted(len(counting), f'to {shown(options.write_baseline)}.')}")
     sys.stderr.write(_lines(checked.problems))
     return 2 if checked.problems else 0
@@ -730,14 +730,14 @@ def _fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifi
         from pt2lint.report.commit_message import commit_message
 
         old = {path: before for path, (before, _, _) in fixed.texts.items()}
-        _written(options.commit_message, commit_message(fixed.taken, checked.notes, old), checked)
+        _written(options.commit_message, commit_message(fixed.taken, checked.notes, old), checked.problems)
     if options.diff:
         checked.problems += _left_out(fixed)
         patch = _diff(checked, fixed)
         if not options.output:
             _print_bytes(patch)
         elif patch or not options.quiet:
-            _written(options.output, patch, checked)
+            _written(options.output, patch, checked.problems)
         sys.stderr.write(_lines(checked.problems))
         print(_counted(len(fixed.taken), "would be fixed"), file=sys.stderr)
         return 2 if checked.problems else int(bool(fixed.taken) and not options.exit_zero)
@@ -816,7 +816,7 @@ def _answer(options: argparse.Namespace, checked: Checked) -> tuple[str, str, in
     report = _report(options, checked)
     out = ""
     if options.output:
-        _written(options.output, render(options.format, report), checked)
+        _written(options.output, render(options.format, report), checked.problems)
         if options.also_text:
             out = render("text", report)
     elif options.statistics and options.format == "text":
@@ -899,7 +899,7 @@ def _lines(problems: Sequence[Problem]) -> str:
     return "".join(lines)
 
 
-def _written(path: str, data: str | bytes, checked: Checked) -> bool:
+def _written(path: str, data: str | bytes, problems: list[Problem]) -> bool:
     """Write a file of ours whole, or leave what is there and say why."""
     from pt2lint.finding import Problem
     from pt2lint.fixes.edit import EditError, replace_file
@@ -918,9 +918,17 @@ def _written(path: str, data: str | bytes, checked: Checked) -> bool:
             replace_file(path, data)
     except (EditError, OSError) as error:
         told = error.strerror if isinstance(error, OSError) else "the file is write-protected"
-        checked.problems.append(Problem(path, f"cannot be written: {told or error}"))
+        problems.append(Problem(path, f"cannot be written: {told or error}"))
         return False
     return True
+
+
+def _refused(command: str, why: str | OSError | ValueError) -> int:
+    """Say why a command does nothing; its exit status."""
+    if isinstance(why, OSError):
+        why = f"{why.filename}: {why.strerror}"
+    print(f"pt2lint {command}: {why}", file=sys.stderr)
+    return 2
 
 
 def _show(options: argparse.Namespace, configs: Configs, paths: Sequence[str]) -> int:

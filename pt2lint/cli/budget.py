@@ -52,7 +52,7 @@ def write(options: argparse.Namespace, configs: Configs, paths: Sequence[str], c
     except ValueError as error:
         checked.problems.append(Problem(source, str(error)))
         return
-    if cli._written(source, new, checked):
+    if cli._written(source, new, checked.problems):
         checked.notes.append(
             f"{cli._counted(len(found), '').replace('finding', 'budget').strip()} written to {source}"
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 
 from pt2lint.report import comparison
 from pt2lint.zoo.compare import KINDS
@@ -16,6 +15,9 @@ DEFAULT = "breaks,graphs,recompilations,failures"
 
 def compare(arguments: list[str]) -> int:
     """Run `pt2lint compare`; returns the exit status: 1 where a model got worse in what --fail-on names."""
+    from pt2lint import cli
+    from pt2lint.finding import Problem
+
     parser = argparse.ArgumentParser(
         prog="pt2lint compare",
         description="Say what changed between two runs of `pt2lint --verify --results`: breaks that are new or have "
@@ -34,11 +36,11 @@ def compare(arguments: list[str]) -> int:
     kinds = [] if options.fail_on == "none" else [kind.strip() for kind in options.fail_on.split(",")]
     wrong = [kind for kind in kinds if kind not in KINDS]
     if wrong:
-        return _refused(f"--fail-on {wrong[0]}: should be of {', '.join(KINDS)}, or none")
+        return cli._refused("compare", f"--fail-on {wrong[0]}: should be of {', '.join(KINDS)}, or none")
     try:
         old, new = read(options.old, os.getcwd()), read(options.new, os.getcwd())
     except (OSError, ValueError) as error:
-        return _refused(f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error))
+        return cli._refused("compare", error)
     heads = [head(options.old, old), head(options.new, new)]
     before, after = old.models(old.header.planned), new.models(new.header.planned)
     found = compared(before, after)
@@ -46,14 +48,12 @@ def compare(arguments: list[str]) -> int:
         from pt2lint.check import pages
         from pt2lint.project.config import Configs
         from pt2lint.report.table import page
-        from pt2lint.zoo.results import write
 
         names = {one.code: one.name for one in pages(Configs().of("."))}
         text = page(after, before, heads, {change.name: change.word for change in found.changes}, names)
-        try:
-            write(options.report, text)
-        except OSError as error:
-            return _refused(f"{options.report}: cannot be written: {error.strerror}")
+        problems: list[Problem] = []
+        if not cli._written(options.report, text, problems):
+            return cli._refused("compare", f"{problems[0].path}: {problems[0].message}")
     tell = comparison.as_json if options.format == "json" else comparison.text
     print(tell(found.changes, found.causes, heads), end="")
     return int(bool(found.of(*kinds)))
@@ -67,8 +67,3 @@ def head(path: str, results: Results) -> str:
     done = sum(event == "target" for event, _ in results.records)
     of = f"{done} of {len(header.planned)}" if done < len(header.planned) else str(done)
     return f"{path}: torch {header.torch}, Python {header.python}, {code}, backend {backend}, {of} targets"
-
-
-def _refused(why: str) -> int:
-    print(f"pt2lint compare: {why}", file=sys.stderr)
-    return 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -22,6 +21,8 @@ NAMED = 5  # targets without a result that are named
 
 def merge(arguments: list[str]) -> int:
     """Run `pt2lint merge`; returns the exit status."""
+    from pt2lint import cli
+
     parser = argparse.ArgumentParser(
         prog="pt2lint merge",
         description="Make one result of the files that `pt2lint --verify --results` wrote, as of the parts of --shard. "
@@ -38,12 +39,11 @@ def merge(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     wrong = [path for path in options.output if _suffix(path) not in WRITERS]
     if wrong:
-        return _refused(f"-o {wrong[0]}: its suffix should be one of {', '.join(WRITERS)}")
+        return cli._refused("merge", f"-o {wrong[0]}: its suffix should be one of {', '.join(WRITERS)}")
     try:
         merged = together(options.results)
     except (OSError, ValueError) as error:
-        told = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
-        return _refused(told)
+        return cli._refused("merge", error)
     return _tell(merged, options)
 
 
@@ -53,11 +53,6 @@ WRITERS = (".json", ".sarif", ".txt", ".html", ".jsonl")
 def _suffix(path: str) -> str:
     """That of the file; a folder is for pages."""
     return ".html" if path.endswith("/") or os.path.isdir(path) else os.path.splitext(path)[1]
-
-
-def _refused(why: str) -> int:
-    print(f"pt2lint merge: {why}", file=sys.stderr)
-    return 2
 
 
 def together(paths: Sequence[str]) -> Results:

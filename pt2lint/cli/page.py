@@ -41,7 +41,7 @@ def write_page(options: argparse.Namespace, configs: Configs, checked: Checked, 
     if where.endswith(("/", os.sep)) or os.path.isdir(where):
         _write_folder(where, report, checked, after)
     else:
-        cli._written(where, html.render(report), checked)
+        cli._written(where, html.render(report), checked.problems)
 
 
 def _shown(checked: Checked) -> dict[str, str]:
@@ -117,8 +117,8 @@ def _write_folder(folder: str, report: Report, checked: Checked, after: Sequence
             models=(), notes=(), problems=(), files=len(files),
         )  # fmt: skip
         names[model.name] = _file_name(model.name, names.values())
-        cli._written(os.path.join(folder, names[model.name]), html.render(page), checked)
-    cli._written(os.path.join(folder, "index.html"), html.index(report, names), checked)
+        cli._written(os.path.join(folder, names[model.name]), html.render(page), checked.problems)
+    cli._written(os.path.join(folder, "index.html"), html.index(report, names), checked.problems)
 
 
 def _file_name(name: str, taken: object) -> str:

@@ -156,11 +156,3 @@ class Keeper:
         for end in ("/", "\\\\", '"', ":"):
             text = text.replace(own + end, here + end)
         return text + "\n"
-
-
-def write(path: str, text: str) -> None:
-    """Write a file whole, its folder made where it is not there."""
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(path + ".new", path)

@@ -23,6 +23,7 @@ from pt2lint.fixes.rewrite import (
     enclosing_function,
     fix,
     fresh,
+    in_parentheses,
     qualified,
     reads,
     rewrite,
@@ -128,12 +129,7 @@ def _scaled(
     function: FunctionCode, call: cst.Call, where: str, operands: Sequence[str], mask: str
 ) -> cst.BaseExpression:
     """The loss of both operands, neutral outside the mask, as the mean over the mask."""
-    name = cst.parse_expression(mask)
-    text = (
-        mask
-        if isinstance(name, cst.Name | cst.Attribute | cst.Call | cst.Subscript) or name.lpar
-        else f"({mask})"
-    )
+    text = in_parentheses(mask)
     loss = _loss(function, call)
     assert loss is not None
     given = [
@@ -141,9 +137,7 @@ def _scaled(
         for one, fill in zip(operands, (loss.operand, loss.target), strict=True)
     ]
     if loss.rows and not _are_rows(cst.parse_expression(operands[0])):
-        one = cst.parse_expression(operands[0])
-        plain = isinstance(one, cst.Name | cst.Attribute | cst.Call | cst.Subscript)
-        given = [f"{operands[0] if plain else f'({operands[0]})'}.flatten(0, -2)", f"{given[1]}.flatten()"]
+        given = [f"{in_parentheses(operands[0])}.flatten(0, -2)", f"{given[1]}.flatten()"]
     given += [source(function, arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args[2:]]
     scale = f" * ({text}.numel() / {text}.sum())" if loss.scaled else ""
     whole = f"{source(function, call.func)}({', '.join(given)}){scale}"
