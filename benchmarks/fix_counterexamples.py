@@ -41,6 +41,7 @@ from pt2lint.fixes.repairs import (
     mask,
     masked_loss,
     operator,
+    position,
     printing,
     scalar,
     shortcut,
@@ -99,16 +100,26 @@ numbers = st.sampled_from(
 ).map(lambda text: text.split("\n"))
 masks = st.sampled_from(
     "z = x[x > 0].sum()|z = y[m].mean()|z = x[m].any()|x[m] = y[m]|y[m] -= 1|y[m] *= x[m]|"
-    "x[x < 0] = -x[x < 0] * y[x < 0]|"
+    "x[x < 0] = -x[x < 0] * y[x < 0]|z[z > 0] -= 1|"
+    "z[z < 0] = -z[z < 0]|z[z > 1] += 0.5|w = z\nz[z > 0] -= 1\nz = z + w|"
     "z = torch.sum(y[m])|y[m] = x[m].exp()|z = x.masked_select(m).prod()|x[torch.isnan(x)] = y[torch.isnan(x)]".split(
         "|"
     )
-).map(lambda text: [text])
+).map(lambda text: text.split("\n"))
 others = st.sampled_from(
     'z = copy.deepcopy(x)|z = copy.copy(y)|print("x", x.sum())|print(f"{y.mean():.2f} {x.dtype}")'.split("|")
 ).map(lambda text: [text])
 
 
+positions = st.sampled_from(
+    "z = x * (torch.arange(3) == torch.arange(3)[:, None]).nonzero()[:, 1]|k = torch.where(y > 0)[0][0]\nz = x * k|"
+    "z = x + (x == x.max()).nonzero()[0, 0]|k = torch.nonzero(m, as_tuple=True)[1]\nz = y + k.sum()|"
+    "k = (x[:1] == y.view(-1)[:, None]).nonzero()[:, 1]\nz = k * 2".split("|")
+).map(lambda text: text.split("\n"))
+checks = st.sampled_from(
+    'torch._check(x.dim() > 1, lambda: f"{x.shape}")|torch._check_value(x.numel() == 3, lambda: f"{x}")|'
+    'torch._check_with(KeyError, x.dtype != y.dtype or not x.is_cuda, lambda: f"{x.dtype}")'.split("|")
+).map(lambda text: [text])
 indices = st.sampled_from(
     "z = x[x.argmax()]|z = y[(x > 0).sum()]|z = x[torch.tensor(-1)] * y|z = x[x.argmin() - 1] + y[y.argmax()]".split(
         "|"
@@ -228,8 +239,12 @@ def clamps(draw: st.DrawFn) -> list[str]:
 
 @st.composite
 def asserts(draw: st.DrawFn) -> list[str]:
-    parts = [draw(tests) for _ in range(draw(st.integers(2, 3)))]
-    return [f'assert {" and ".join(f"({part})" for part in parts)}, "bad"']
+    bounds = st.sampled_from(
+        ["x.min() > -5", "x.max() <= 9", "-1 < y.max()", "y.min() >= n", "n != y.max()", "n > 0"]
+    )
+    way = draw(st.sampled_from([tests, bounds]))
+    parts = [draw(way) for _ in range(draw(st.integers(2, 3)))]
+    return ["n = 0.5", f'assert {" and ".join(f"({part})" for part in parts)}, "bad"']
 
 
 hosts = st.sampled_from(
@@ -269,7 +284,7 @@ def programs(draw: st.DrawFn) -> str:
             ["branch"] * 6
             + ["clamp"] * 3
             + ["assert", "number", "mask", "mask", "other", "index", "assignment", "assignment", "shortcut"]
-            + ["loss", "loss", "skip", "skip", "sum", "count", "host", "host"]
+            + ["loss", "loss", "skip", "skip", "sum", "count", "host", "host", "position", "check"]
         )
     )
     made = {
@@ -287,6 +302,8 @@ def programs(draw: st.DrawFn) -> str:
         "sum": sums(),
         "count": counts,
         "host": hosts,
+        "position": positions,
+        "check": checks,
     }[construct]
     lines += draw(made)
     tail = draw(st.sampled_from(["", "", "z = z + 1", "z.add_(1)", "y = y.view(-1)"]))
@@ -353,6 +370,8 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
                 ("printing", printing.fixes(code, node)),
                 ("copying", copying.fixes(code, node)),
                 ("shortcut", shortcut.fixes(code, node)),
+                ("position", position.fixes(code, node)),
+                ("check", guard.fixes(code, node)),
             ]
         for name, found in offered:
             for fix in found:

@@ -45,6 +45,7 @@ class CheckMessage(GraphBreak):
     name = "check-message"
     ops = calls("torch", "_check _check_with _check_value _check_index _check_type _check_not_implemented")
     says = "{code} is given a message that closes over a tensor"
+    repairs = ("guard", "disable")
     graph_breaks = ("GB9158",)
 
     INVALID = ("torch._check_value(x.shape[0] > 1, lambda: f'{x.dtype}')\nreturn x + 1",)

@@ -260,6 +260,7 @@ def test_what_is_not_surely_equal_is_not_safe(old, new):
 
 
 REFUSED_BY_WHERE = {
+    "y = y[: len(x) - 1]": "is a part of",
     "y = print(x)": "effect",
     "y = self.layer(x)": "cheap",
     "y = x @ x": "matrix product",
@@ -305,6 +306,13 @@ def test_where_is_refused(body):
     refusal = branch(source, to_where)
     assert isinstance(refusal, Refusal), refusal
     assert re.search(REFUSED_BY_WHERE[body], refusal.reason), refusal
+
+
+@pytest.mark.parametrize(
+    "body", ["return x[1:] if x.sum() > 0 else x", "if x.sum() > 0:\n        return x[:1]\n    return x"]
+)
+def test_a_part_is_not_selected_beside_the_whole(body):
+    assert "is a part of" in branch(HEAD + f"def f(x: torch.Tensor):\n    {body}\n", to_where).reason
 
 
 REFUSED_BY_COND = {

@@ -8,7 +8,18 @@ import torch
 
 from pt2lint.finding import WAY_ROUND, Fix
 from pt2lint.fixes.edit import SHORTCUT
-from pt2lint.fixes.repairs import branch, grad, guard, in_math, index, mask, printing, rate, shortcut
+from pt2lint.fixes.repairs import (
+    branch,
+    grad,
+    guard,
+    in_math,
+    index,
+    mask,
+    position,
+    printing,
+    rate,
+    shortcut,
+)
 from pt2lint.fixes.rewrite import Refusal
 from pt2lint.op import Op
 from tests.fixes.lab import applied, calls, function_code, nodes, prove
@@ -151,6 +162,40 @@ def test_masks_are_counted():
     assert isinstance(mask.count_mask(other, nodes(other, cst.Subscript)[0]), Refusal)
 
 
+@pytest.mark.parametrize(
+    ("asked", "after"),
+    [
+        ("(table == x[0][:, None]).nonzero()[:, 1]", "(table == x[0][:, None]).int().argmax(1)"),
+        (
+            "torch.nonzero(table == x[0][:, None], as_tuple=True)[1]",
+            "(table == x[0][:, None]).int().argmax(1)",
+        ),
+        ("torch.where(x[0] == 3)[0][0]", "(x[0] == 3).int().argmax()"),
+        ("(x[0] == 3).nonzero()[0, 0]", "(x[0] == 3).int().argmax()"),
+    ],
+)
+def test_position(asked, after):
+    source = lines("table = x[0].flip(0)", f"return {asked} + 1")
+    code = function_code(source)
+    [call] = [
+        node
+        for node in nodes(code, cst.Call)
+        if code.module.code_for_node(node.func).endswith(("nonzero", "where"))
+    ]
+    fix = position.fixes(code, call)[0]
+    assert "Only" in fix.description  # --verify --fix writes it
+    assert f"return {after} + 1" in prove(source, fix, [[X.detach()]])
+    for other in (
+        "x.nonzero()",
+        "x.nonzero()[:, 0]",
+        "torch.where(x > 0)[0]",
+        "torch.where(x > 0)[0][1]",
+        "f.where(x)[1]",
+    ):
+        code = function_code(lines(f"return {other}"))
+        assert not [fix for node in nodes(code, cst.Call) for fix in position.fixes(code, node)]
+
+
 def test_index_of_one_row():
     source = lines(
         "k = x.argmax()",
@@ -165,9 +210,15 @@ def test_index_of_one_row():
         assert isinstance(fix, Fix), fix
     both = Fix("both", "unsafe", tuple(dict.fromkeys(edit for fix in fixes for edit in fix.edits)))
     after = prove(source, both, [[X]])
-    assert "x.flatten()[k.reshape(1)].squeeze(0)" in after
-    assert "x[:, (k % 3).reshape(1)].squeeze(1)" in after
-    for text in ("return table[x.argmax()]", "return x[..., x.argmax()]", "return x[x > 0]", "return x[0]"):
+    assert "x.flatten()[k[None]].squeeze(0)" in after
+    assert "x[:, (k % 3)[None]].squeeze(1)" in after
+    for text in (
+        "return table[x.argmax()]",
+        "return x[..., x.argmax()]",
+        "return x[x > 0]",
+        "return x[0]",
+        "return x[x.argmax()].item()",
+    ):
         other = function_code(lines(text))
         node = nodes(other, cst.Subscript)[0]
         if "..." in text:

@@ -73,6 +73,18 @@ def test_raise_to_assert_is_refused(body):
     assert isinstance(guard.raise_to_assert(code, found[-1]), Refusal)
 
 
+def test_split_assert_with_a_message():
+    test = "assert x.min() > -9 and x.max() < n, 'out of range'"
+    source = HEAD + DEF.replace("Tensor", "Tensor, n=9") + f"{test}  # both\n    return x + 1\n"
+    fix = first(source, cst.Assert, guard.split_assert)
+    assert fix.applicability == "safe"
+    after = prove(source, fix, [[X], [X.detach() * 0 + 99]], errors_alike=False)
+    assert "    assert (x.min() > -9) & (x.max() < n), 'out of range'  # both\n" in after
+    for other in ("n > 3 and x.max() < n", "x.min() > -9 and m.max() < n", "x.min() > -9 and x.all()"):
+        code = function_code(source.replace("n=9", "m, n=9").replace("x.min() > -9 and x.max() < n", other))
+        assert guard.split_assert(code, nodes(code, cst.Assert)[0]).edits[0].text.count("'out of range'") == 2
+
+
 def test_split_assert():
     source = HEAD + DEF + 'assert (x < 9).all() and (x > -9).all(), "range"  # both\n    return x + 1\n'
     fix = first(source, cst.Assert, guard.split_assert)
@@ -83,6 +95,43 @@ def test_split_assert():
         assert isinstance(first(HEAD + DEF + f"assert {test}\n", cst.Assert, guard.split_assert), Refusal)
     refusal = first(HEAD + DEF + 'assert x.any() and x.all(), f"{x}"\n', cst.Assert, guard.split_assert)
     assert "constant" in refusal.reason
+
+
+@pytest.mark.parametrize(
+    ("check", "after"),
+    [
+        (
+            '_check(x.numel() > 2, lambda: f"few: {x.shape}")',
+            "if x.numel() <= 2:\n        raise RuntimeError(f",
+        ),
+        (
+            '_check_value(x.dtype != x.T.dtype, lambda: f"{x}")',
+            "if x.dtype == x.T.dtype:\n        raise ValueError(f",
+        ),
+        (
+            "_check_with(E, not x.is_cuda and x.numel() > 1, lambda: str(x))",
+            "if not (not x.is_cuda and x.numel() > 1):\n",
+        ),
+        ('_check_index(not x.is_cuda, lambda: (f"{x}"))', "if x.is_cuda:\n        raise IndexError(f"),
+    ],
+)
+def test_raise_by_hand(check, after):
+    source = (
+        HEAD + f"E = KeyError\n\n\ndef f(x: torch.Tensor):\n    # why\n    torch.{check}\n    return x + 1\n"
+    )
+    code = function_code(source)
+    [call] = [node for node in nodes(code, cst.Expr) if "_check" in code.module.code_for_node(node)]
+    code.kinds = lambda: {code.range(calls(code, "x.numel")): "int"} if "few" in check else {}
+    fixed = prove(source, guard.fixes(code, call.value)[0], [[X], [X.detach()[:1]]], errors_alike=False)
+    assert f"    # why\n    {after}" in fixed
+    for other in (f"y = torch.{check}", f"torch.{check}; y = 1", "torch._check(x.dim() > 1)"):
+        code = function_code(source.replace(f"torch.{check}", other))
+        [call] = [
+            node
+            for node in nodes(code, cst.Call)
+            if code.module.code_for_node(node.func).startswith("torch._check")
+        ]
+        assert not guard.fixes(code, call)
 
 
 @pytest.mark.parametrize(
@@ -236,6 +285,27 @@ def test_masked_assignment(statement):
 
 
 @pytest.mark.parametrize(
+    ("statement", "other", "own"),
+    [
+        ("y[y > 0] -= 1", "", True),
+        ("y[y > 0] = -y[y > 0]", "y = x.abs() + 1", True),
+        ("y[y > 0] -= 1", "z = y", False),
+        ("y[y > 0] -= 1", "z = y[:1]", False),
+        ("y[y > 0] -= 1", "z = y.view(-1)", False),
+        ("y[y > 0] -= 0.5", "", False),  # of whole numbers it would be another dtype
+        ("y[y > 0] = x[y > 0].abs()", "", False),
+    ],
+)
+def test_masked_assignment_of_an_own_tensor(statement, other, own):
+    source = HEAD + DEF + f"y = x * 3\n    {other or 'pass'}\n    {statement}\n    return y, 1\n"
+    code = function_code(source)
+    kind = cst.Assign if " = " in statement else cst.AugAssign
+    [node] = [one for one in nodes(code, kind) if "[y" in code.module.code_for_node(one)]
+    after = prove(source, mask.assign_where(code, node), [[X.detach()], [P]])
+    assert ("    y = torch.where(" in after) == own, after
+
+
+@pytest.mark.parametrize(
     "statement",
     [
         "y[m] = 1",
@@ -329,6 +399,22 @@ def test_only_in_eager():
     after = applied(source, printing.only_in_eager(code, calls(code, "print")))
     assert "    # why\n    if not torch.compiler.is_compiling():\n        print(x)  # what\n" in after
     assert not breaks(lambda: load(after).f, [X])
+    tests = {
+        "x.dim() == 1 or x.dim() == 2": "if (x.dim() == 1 or x.dim() == 2) and not torch.compiler.is_compiling():",
+        "x.dim() == 1": "if x.dim() == 1 and not torch.compiler.is_compiling():",
+        "x.any()": "if not torch.compiler.is_compiling() and x.any():",
+    }
+    for test, expected in tests.items():
+        source = HEAD + DEF + f"if {test}:\n        # why\n        print(x)  # what\n    return x + 1\n"
+        code = function_code(source)
+        [asked] = [code.range(node.test) for node in nodes(code, cst.If)]
+        code.ops = (Op("test tensor", *asked),) if "any" in test else ()
+        after = applied(source, printing.only_in_eager(code, calls(code, "print")))
+        assert f"    {expected}\n        # why\n        print(x)  # what\n" in after
+        assert not breaks(lambda after=after: load(after).f, [X])
+        otherwise = function_code(source.replace("    return", "    else:\n        x = x + 1\n    return"))
+        nested = applied(otherwise.source, printing.only_in_eager(otherwise, calls(otherwise, "print")))
+        assert f"    if {test}:\n" in nested
     for statement in ("y = print(x)", "print(x); y = 1", "[print(x)]"):
         code = function_code(HEAD + DEF + statement + "\n")
         assert isinstance(printing.only_in_eager(code, calls(code, "print")), Refusal)

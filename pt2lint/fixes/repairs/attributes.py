@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 import libcst as cst
 
-from pt2lint.fixes.arms import leaves
-from pt2lint.fixes.condition import read_condition
+from pt2lint.fixes.arms import leaves, ordered
+from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import costly, draws, effect, singular
 from pt2lint.fixes.rewrite import (
@@ -62,7 +62,17 @@ def select_attributes(function: FunctionCode, node: cst.CSTNode, kind: Kind | No
     if any(_asks_for(value, targets[:at]) for at, (_, value) in enumerate(pairs)):
         return Refusal("a value is made of what was assigned before it")
     where, imports = torch_name(function, "torch.where")
+    names = ", ".join(f"`{target}`" for target in targets)
+    description = (
+        f"Compute both sides, and select {names} with `torch.where` instead of branching. It assumes that each keeps "
+        "its shape and dtype."
+    )
     taken = fresh(function, "taken")
+    single = _one_by_one(function, condition, where, taken, pairs, orelse, kind)
+    if single:
+        single[0] = single[0].with_changes(leading_lines=node.leading_lines)
+        edits = (*dict.fromkeys((*condition.imports, *imports)), *rewrite(function, {node: single}))
+        return fix(description, edits)
     new = {target: fresh(function, f"new_{target.rpartition('.')[2]}") for target in targets}
     lines = [
         f"{taken} = {condition.text}",
@@ -76,12 +86,38 @@ def select_attributes(function: FunctionCode, node: cst.CSTNode, kind: Kind | No
     made[0] = made[0].with_changes(leading_lines=node.leading_lines)
     changes: dict[cst.CSTNode, New] = {node: [*made, *orelse, *(cst.parse_statement(one) for one in last)]}
     edits = (*dict.fromkeys((*condition.imports, *imports)), *rewrite(function, changes))
-    names = ", ".join(f"`{target}`" for target in targets)
-    return fix(
-        f"Compute both sides, and select {names} with `torch.where` instead of branching. It assumes that each keeps "
-        "its shape and dtype.",
-        edits,
-    )
+    return fix(description, edits)
+
+
+def _one_by_one(
+    function: FunctionCode,
+    condition: Condition,
+    where: str,
+    taken: str,
+    pairs: Sequence[Pair],
+    orelse: Sequence[cst.CSTNode],
+    kind: Kind,
+) -> list[Any]:
+    """A statement for each target, which selects between its two values; none where the other side branches, or a
+    value is made of another target."""
+    if any(isinstance(one, cst.If) for one in orelse):
+        return []
+    other = dict(_pair(one, function, kind) for one in orelse)
+    if len(other) < len(orelse):
+        return []
+    several = len(pairs) > 1
+    lines = [f"{taken} = {condition.text}"] if several else []
+    for target, value in pairs:
+        others = [one for one, _ in pairs if one != target]
+        if any(_asks_for(one, others) for one in (value, other.get(target, value))):
+            return []
+        sides = [
+            source(function, one.with_changes(lpar=(), rpar=())) if one is not None else target
+            for one in (value, other.get(target))
+        ]
+        first, second = ordered(condition, *sides)
+        lines.append(f"{target} = {where}({taken if several else condition.text}, {first}, {second})")
+    return [cst.parse_statement(one) for one in lines]
 
 
 def _pair(statement: cst.CSTNode, function: FunctionCode, kind: Kind) -> Pair:

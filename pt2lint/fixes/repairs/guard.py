@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.condition import opposite, read_condition
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.purity import callee
+from pt2lint.fixes.purity import callee, number
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
     accepted,
     ancestors,
     fix,
+    in_parentheses,
     line,
     qualified,
     rewrite,
     source,
+    statements,
     torch_name,
 )
 from pt2lint.rule import FunctionCode
@@ -34,6 +38,8 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
             return accepted(raise_to_assert(function, outer, kind))
         if isinstance(outer, cst.Call) and callee(outer) in _CHECKS:
             return accepted(check_in_graph(function, outer))
+        if isinstance(outer, cst.Call) and callee(outer) in _RAISES:
+            return accepted(raise_by_hand(function, outer, kind))
         if isinstance(outer, cst.BaseStatement):
             return ()
     return ()
@@ -139,6 +145,83 @@ def check_in_graph(function: FunctionCode, node: cst.Call) -> Repaired:
     )
 
 
+# Functions of torch that check what is no tensor, and what they raise; `_check_with` is told.
+_RAISES = {
+    "_check": "RuntimeError",
+    "_check_with": "",
+    "_check_value": "ValueError",
+    "_check_index": "IndexError",
+    "_check_type": "TypeError",
+    "_check_not_implemented": "NotImplementedError",
+}
+
+
+def raise_by_hand(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaired:
+    """`torch._check(n > 1, lambda: f"{x.shape}")` as `if n <= 1: raise RuntimeError(f"{x.shape}")`.
+
+    Dynamo decides such an `if` while it traces, and the message is not made where it holds. Refused where the call is
+    not a statement of its own. Unsafe: of a number that only the device knows, the check was a hint; the `if` ends the
+    graph.
+    """
+    heard = next(
+        (op.name.removeprefix("call ") for op in function.ops_at(node) if op.name[:5] == "call "), ""
+    )
+    known = (qualified(function, node.func) or heard).removeprefix("torch.")
+    statement = function.parent(function.parent(node) or node)
+    if known not in _RAISES or not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
+        return Refusal("not a check that is a statement of its own")
+    if not isinstance(statement.body[0], cst.Expr):
+        return Refusal("the check is part of something else")
+    given = [arg.value for arg in node.args if arg.keyword is None and not arg.star]
+    if len(given) != len(node.args) or len(given) != (2 if _RAISES[known] else 3):
+        return Refusal("it is given no message")
+    *error, condition, said = given
+    if isinstance(said, cst.Lambda) and not said.params.params:
+        message = source(function, said.body.with_changes(lpar=(), rpar=()))
+    elif isinstance(said, cst.Name):
+        message = f"{said.value}()"
+    else:
+        return Refusal("the message is not a function that is known")
+    raised = source(function, error[0]) if error else _RAISES[known]
+    block = f"if {_fails(function, condition, kind)}:\n    raise {raised}({message})\n"
+    made = cst.ensure_type(statements(function, block.rstrip().split("\n"))[0], cst.If)
+    return fix(
+        f"Raise {raised} in an `if`, which Dynamo decides while it traces: the message is made only where it is "
+        "needed. It assumes that what is checked is no number of which only the device knows.",
+        rewrite(function, {statement: made.with_changes(leading_lines=statement.leading_lines)}),
+    )
+
+
+_TURNED: dict[type[cst.BaseCompOp], type[cst.BaseCompOp]] = {
+    cst.Equal: cst.NotEqual,
+    cst.NotEqual: cst.Equal,
+    cst.LessThan: cst.GreaterThanEqual,
+    cst.LessThanEqual: cst.GreaterThan,
+    cst.GreaterThan: cst.LessThanEqual,
+    cst.GreaterThanEqual: cst.LessThan,
+    cst.In: cst.NotIn,
+    cst.NotIn: cst.In,
+    cst.Is: cst.IsNot,
+    cst.IsNot: cst.Is,
+}
+
+
+def _fails(function: FunctionCode, condition: cst.BaseExpression, kind: Kind) -> str:
+    """When the condition does not hold: a comparison of whole numbers turned round, which is the same for these."""
+    if isinstance(condition, cst.UnaryOperation) and isinstance(condition.operator, cst.Not):
+        return source(function, condition.expression)
+    if isinstance(condition, cst.Comparison) and len(condition.comparisons) == 1:
+        (one,) = condition.comparisons
+        turned = _TURNED[type(one.operator)]
+        ordered = isinstance(
+            one.operator, cst.LessThan | cst.LessThanEqual | cst.GreaterThan | cst.GreaterThanEqual
+        )
+        if not ordered or kind(condition.left) == kind(one.comparator) == "int":
+            new = one.with_changes(operator=turned())
+            return source(function, condition.with_changes(comparisons=[new], lpar=(), rpar=()))
+    return f"not {in_parentheses(source(function, condition))}"
+
+
 ROOM = 20  # characters of a line that are left for what stands around a message
 
 
@@ -186,7 +269,8 @@ def _is_static(node: cst.BaseExpression, kind: Kind) -> bool:
 
 def split_assert(function: FunctionCode, node: cst.Assert, kind: Kind | None = None) -> Repaired:
     """`assert a and b` as `assert a`, `assert b`, and so `assert a < b < c`: the `and` asks for a tensor's truth, an
-    assert does not.
+    assert does not. With a message, which would have to be said twice, as `assert (a) & (b), message` where the parts
+    are so plain that none fails on its own.
 
     Safe: in eager mode each part is asked in the same order, and fails with the same error.
     """
@@ -197,6 +281,12 @@ def split_assert(function: FunctionCode, node: cst.Assert, kind: Kind | None = N
         return Refusal("the assertion has one part, or shares its line")
     if not _constant(node.msg):
         return Refusal("Dynamo takes assertions on tensors with a constant message only")
+    if node.msg is not None and _are_plain_bounds(function, parts, kind):
+        return fix(
+            "Assert one tensor, of all parts: Dynamo keeps assertions on single tensors in the graph.",
+            rewrite(function, {node.test: _both(function, node.test)}),
+            True,
+        )
     made = []
     for part in parts:
         bare = part.with_changes(lpar=(), rpar=()) if "\n" not in source(function, part) else part
@@ -208,6 +298,42 @@ def split_assert(function: FunctionCode, node: cst.Assert, kind: Kind | None = N
     return fix(
         "Assert each part on its own: Dynamo keeps assertions on single tensors in the graph.", edits, True
     )
+
+
+def _are_plain_bounds(function: FunctionCode, parts: Sequence[cst.BaseExpression], kind: Kind) -> bool:
+    """Whether all are comparisons of one tensor's smallest or largest number with names or numbers: where one raises,
+    the first does."""
+    asked: set[str] = set()
+    for part in parts:
+        if not isinstance(part, cst.Comparison) or len(part.comparisons) != 1:
+            return False
+        if isinstance(part.comparisons[0].operator, cst.Is | cst.IsNot | cst.In | cst.NotIn):
+            return False
+        for side in (part.left, part.comparisons[0].comparator):
+            if isinstance(side, cst.Call) and isinstance(side.func, cst.Attribute) and not side.args:
+                if side.func.attr.value not in ("min", "max") or not kind(side.func.value).startswith(
+                    "tensor"
+                ):
+                    return False
+                asked.add(source(function, side.func.value))
+            elif not isinstance(side, cst.Name | cst.Attribute) and number(side) is None:
+                return False
+        if len(asked) != 1:
+            return False
+    return True
+
+
+def _both(function: FunctionCode, test: cst.BaseExpression) -> cst.BaseExpression:
+    """`a and b` as `(a) & (b)`, on the lines on which it stands."""
+    if isinstance(test, cst.BooleanOperation):
+        space = test.operator
+        sign = cst.BitAnd(whitespace_before=space.whitespace_before, whitespace_after=space.whitespace_after)
+        sides = _both(function, test.left), _both(function, test.right)
+        return cst.BinaryOperation(sides[0], sign, sides[1], lpar=test.lpar, rpar=test.rpar)
+    links = _links(test)
+    if len(links) == 1:
+        return test if test.lpar else test.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return cst.parse_expression(" & ".join(f"({source(function, one)})" for one in links))
 
 
 def _conjuncts(node: cst.BaseExpression) -> list[cst.BaseExpression]:

@@ -32,17 +32,20 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
 
 
 def select_row(function: FunctionCode, node: cst.Subscript, kind: Kind | None = None) -> Repaired:
-    """`x[:, k]` as `x[:, k.reshape(1)].squeeze(1)`, where `k` is a whole number in a tensor.
+    """`x[:, k]` as `x[:, k[None]].squeeze(1)`, where `k` is a whole number in a tensor.
 
     Indexing by a tensor without dimensions reads the number out of it, indexing by one of one dimension does not.
     Refused where `x` is not known to be a tensor (a list must be told which), where an ellipsis or None stands before
-    the index, and where the subscript is assigned to. Unsafe: `k` must have one element.
+    the index, where the subscript is assigned to, and where a number is read out of it. Unsafe: `k` must have no
+    dimensions.
     """
     kind = kind or guess(function)
     if not kind(node.value).startswith("tensor"):
         return Refusal("what is indexed is not known to be a tensor")
     if isinstance(function.parent(node), cst.AssignTarget | cst.AugAssign | cst.Del):
         return Refusal("the element is assigned to")
+    if read_at_once(function, node):
+        return Refusal("the number is read out of it: that ends the graph there")
     chosen: list[int] = []
     for at, element in enumerate(node.slice):
         if isinstance(element.slice, cst.Index):
@@ -58,11 +61,22 @@ def select_row(function: FunctionCode, node: cst.Subscript, kind: Kind | None = 
         return Refusal("the index is not known to be a number in a tensor")
     if not is_scalar(function, index.value):
         return Refusal("the index may have dimensions")
-    one = cst.parse_expression(f"{in_parentheses(source(function, index.value))}.reshape(1)")
+    one = cst.parse_expression(f"{in_parentheses(source(function, index.value))}[None]")
     text = source(function, node.with_deep_changes(index, value=one))
     edits = rewrite(function, {node: cst.parse_expression(f"{text}.squeeze({chosen[0]})")})
     return fix(
         f"Select by the tensor itself instead of the number in it. It assumes that "
-        f"`{source(function, index.value)}` has one element.",
+        f"`{source(function, index.value)}` has no dimensions.",
         edits,
+    )
+
+
+def read_at_once(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """`node.item()` or `node.tolist()`"""
+    method = function.parent(node)
+    return (
+        isinstance(method, cst.Attribute)
+        and method.value is node
+        and method.attr.value in ("item", "tolist")
+        and isinstance(function.parent(method), cst.Call)
     )

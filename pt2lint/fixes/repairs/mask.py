@@ -9,8 +9,9 @@ import libcst as cst
 from pt2lint.finding import ONCE_PROVEN, Fix
 from pt2lint.fixes.condition import definition, is_scalar
 from pt2lint.fixes.kinds import Kind, guess, words
-from pt2lint.fixes.purity import callee, effect, number, singular
+from pt2lint.fixes.purity import alike, callee, effect, number, singular
 from pt2lint.fixes.repairs.settings import capture_shapes
+from pt2lint.fixes.repairs.where import is_own
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
@@ -27,6 +28,7 @@ from pt2lint.fixes.rewrite import (
     torch_name,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import walk
 
 _SHAPE = f" It assumes that the mask has the shape of `{{}}`. {ONCE_PROVEN}."
 _NAN = " The gradient is NaN where the mask is off and the expression's own gradient is infinite."
@@ -256,7 +258,14 @@ def assign_where(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = 
     elif not unmasked:
         return Refusal("nothing in the value is taken under the mask: one number compiles as it is")
     where, imports = torch_name(function, "torch.where")
-    text = f"{in_parentheses(y)}.copy_({where}({m}, {value}, {y}))"
+    # Nobody sees whether a tensor that has this name alone is changed or replaced.
+    own = (
+        isinstance(tensor, cst.Name)
+        and is_own(function, y, node, kind)
+        and _keeps_dtype(function, cst.parse_expression(value), tensor, kind)
+    )
+    selected = f"{where}({m}, {value}, {y})"
+    text = f"{y} = {selected}" if own else f"{in_parentheses(y)}.copy_({selected})"
     made = line(text).body[0]
     edits = (*imports, *rewrite(function, {node: made}))
     nan = _NAN if singular(node.value) else ""
@@ -314,6 +323,16 @@ def _elementwise(
     if kind(node) in ("int", "float", "bool"):
         return None
     return f"`{source(function, node)}` is not known to work on each element alone"
+
+
+def _keeps_dtype(function: FunctionCode, value: cst.BaseExpression, tensor: cst.Name, kind: Kind) -> bool:
+    """Whether the value is made of the tensor and of numbers, and has its shape and dtype: whole numbers keep any
+    dtype of numbers."""
+    if not alike(function, value, tensor.value, kind):
+        return False
+    return kind(tensor) == "tensor:float" or not any(
+        isinstance(part, cst.Float | cst.Divide) for part in walk(value)
+    )
 
 
 def _works_alone(function: FunctionCode, name: str) -> bool:

@@ -67,6 +67,7 @@ def _where_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Re
     if condition.static and costly(function, node.orelse, kind):
         return Refusal("the test is part tensor, part plain Python, and the other side is not cheap")
     _check_values(function, (node.body, node.orelse), kind)
+    _check_shapes(function, node.body, node.orelse)
     torch, imports = torch_name(function, "torch.where")
     first, second = ordered(condition, source(function, node.body), source(function, node.orelse))
     new = under_static(function, node, condition, f"{torch}({condition.text}, {first}, {second})")
@@ -99,6 +100,16 @@ def _check_values(function: FunctionCode, values: Sequence[cst.BaseExpression], 
             raise Refuse(f"a side is {word if word != 'none' else 'None'}, not a tensor")
         if callee(value) in RANDOM if isinstance(value, cst.Call) else False:
             raise Refuse("a side draws random numbers")
+
+
+def _check_shapes(function: FunctionCode, *values: cst.BaseExpression | str) -> None:
+    """A part of what the other side gives (`x[:n]` beside `x`) has another shape than that."""
+    texts = [one if isinstance(one, str) else source(function, one) for one in values]
+    for value in values:
+        if isinstance(value, cst.Subscript) and source(function, value.value) in texts:
+            slices = [e.slice for e in value.slice if isinstance(e.slice, cst.Slice)]
+            if any(one.lower is not None or one.upper is not None for one in slices):
+                raise Refuse(f"`{source(function, value)}` is a part of what the other side gives")
 
 
 def _where_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaired:
@@ -270,6 +281,7 @@ class _WhereWriter:
                 raise Refuse(f"`{name}` may be unbound on one side")
             if not in_both and may_be_none(self.function, name, self.taken[0]):
                 raise Refuse(f"`{name}` may be None on one side")
+            _check_shapes(self.function, name, *(value for one, value in (*then, *orelse) if one == name))
             if all(self.kind(value) == "int" for one, value in (*then, *orelse) if one == name):
                 raise Refuse(f"`{name}` is a whole number, which may be a size or an index")
         self.names = outs
@@ -336,6 +348,7 @@ class _WhereWriter:
         results = []
         for one, other in zip(*sides, strict=True):
             _check_values(self.function, (one, other), self.kind)
+            _check_shapes(self.function, one, other)
             first, second = self.with_names(one, then_names), self.with_names(other, else_names)
             if first == second:
                 results.append(first)
@@ -370,25 +383,52 @@ def _is_text(node: cst.CSTNode) -> bool:
 def is_fresh_float(function: FunctionCode, name: str, before: cst.CSTNode, kind: Kind) -> bool:
     """Whether the name holds a float tensor that the function made by arithmetic or by a function of torch
     that returns a new tensor, and that nothing in the function changes in place or gives another name."""
+    made = _made_by(function, name, before)
+    if not made or any(kind(value) != "tensor:float" for value in made):
+        return False
+    return not any(_may_alias(function, node) for node in _reads_of(function, name, before))
+
+
+def is_own(function: FunctionCode, name: str, before: cst.CSTNode, kind: Kind) -> bool:
+    """Whether the name holds a tensor that the function made, and that has no other name: nobody can see whether it
+    is changed or replaced. Its elements may be read and assigned to through masks."""
+    return bool(_made_by(function, name, before)) and not any(
+        _may_alias(function, node) and not _is_masked(function, node, kind)
+        for node in _reads_of(function, name, before)
+    )
+
+
+def _is_masked(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> bool:
+    """`name` in `name[mask]`, which is a copy, or what is assigned to."""
+    element = function.parent(node)
+    if not isinstance(element, cst.Subscript) or element.value is not node or len(element.slice) != 1:
+        return False
+    index = element.slice[0].slice
+    return isinstance(index, cst.Index) and kind(index.value) == "tensor:bool"
+
+
+def _reads_of(function: FunctionCode, name: str, before: cst.CSTNode) -> list[cst.CSTNode]:
+    owner = enclosing_function(function, before)
+    return [use.node for use in uses(owner.body) if use.name == name and not use.binds] if owner else []
+
+
+def _made_by(function: FunctionCode, name: str, before: cst.CSTNode) -> list[cst.BaseExpression]:
+    """What is assigned to the name outside of `before`, where each time that is a new tensor; else nothing."""
     owner = enclosing_function(function, before)
     if owner is None or any(param.name.value == name for param in parameters(owner)):
-        return False
+        return []
     inside = {id(use.node) for use in uses(before)}
-    made = [
-        use.node for use in uses(owner.body) if use.name == name and use.binds and id(use.node) not in inside
-    ]
-    for target in made:
-        parent = function.parent(target)
-        assign = function.parent(parent) if isinstance(parent, cst.AssignTarget) else None
-        if not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
-            return False
-        value = assign.value
-        if kind(value) != "tensor:float" or not _is_new(function, value):
-            return False
-    if not made:
-        return False
-    read = (use.node for use in uses(owner.body) if use.name == name and not use.binds)
-    return not any(_may_alias(function, node) for node in read)
+    made = []
+    for use in uses(owner.body):
+        if use.name == name and use.binds and id(use.node) not in inside:
+            parent = function.parent(use.node)
+            assign = function.parent(parent) if isinstance(parent, cst.AssignTarget) else None
+            if not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
+                return []
+            if not _is_new(function, assign.value):
+                return []
+            made.append(assign.value)
+    return made
 
 
 _NEW = [
@@ -436,6 +476,8 @@ def _may_alias(function: FunctionCode, node: cst.CSTNode) -> bool:
     parent = function.parent(node)
     if isinstance(parent, cst.BinaryOperation | cst.UnaryOperation | cst.Comparison | cst.ComparisonTarget):
         return False
+    if isinstance(parent, cst.Element):  # of a tuple that is returned
+        parent = function.parent(function.parent(parent) or parent)
     if isinstance(parent, cst.Return):
         return False
     if isinstance(parent, cst.Arg):
