@@ -117,9 +117,10 @@ class Step:
 class Price:
     """What a break costs, as far as reading tells.
 
-    `gives_up` is what runs without compiling as a whole: "function", "caller", or "" for a break after which compiled
-    code goes on. `layers`: a loop over modules leads there. `before` and `after`: how many calls of torch lie on either
-    side of it in what is compiled. `roots`: how many models reach it. `waits`: Python waits for a value of the device.
+    `gives_up` is what runs without compiling as a whole: "function", "caller", "rest" for what comes after the break in
+    its function, or "" for a break after which compiled code goes on. `layers`: a loop over modules leads there.
+    `before` and `after`: how many calls of torch lie on either side of it in what is compiled. `roots`: how many models
+    reach it. `waits`: Python waits for a value of the device.
     `cause` is what the value is, in a reader's words; "" where it is no value's.
     """
 
@@ -134,7 +135,7 @@ class Price:
     @property
     def rank(self) -> tuple[int, ...]:
         """To order by, the dearest last."""
-        whole = {"function": 2, "caller": 2}.get(self.gives_up, 0)
+        whole = {"function": 2, "caller": 2, "rest": 1}.get(self.gives_up, 0)
         # A break in the middle parts more than one at an end does.
         parted = min(self.before, self.after)
         return (self.layers + bool(whole), whole, parted, self.waits, self.before + self.after, self.roots)
@@ -146,9 +147,8 @@ class Price:
         if self.layers:
             parts.append("in a loop over layers")
         if self.gives_up:
-            parts.append(
-                f"a whole {'function' if self.gives_up == 'function' else 'caller'} is left to Python"
-            )
+            part = "the rest of its function" if self.gives_up == "rest" else f"a whole {self.gives_up}"
+            parts.append(f"{part} is left to Python")
         if self.before or self.after:
             parts.append(f"{self.before} operators before it, {self.after} after it")
         if self.waits:

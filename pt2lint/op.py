@@ -24,7 +24,8 @@ Names of operations:
 - `call decorated static method`  a static method is called through a decorator that stands above `@staticmethod`; args
                     "decorators": "FIRST STATIC", the lines of the first and of that one, in a class of the same file
 - `call class method of function`  `apply` of an autograd.Function whose traced methods are class methods; there and
-                    at the method, args "method" and, at the method, "called": "PATH:LINE" of the call
+                    at the method, args "method" and, at the method, "called": "PATH:LINE" of the call, at the call
+                    "told" where the method is in a file that is linted
 - `call disabled`   a function that torch.compiler.disable decorates is called
 - `define class`    a class statement runs
 - `discard NAME`    the result of a call is thrown away

@@ -397,6 +397,10 @@ LIBRARY = Library(
             for n in "len str int float bool getattr hasattr repr format ord sorted list".split()
         ),
         "grows": ("builtins.list.append", "builtins.list.extend", "builtins.list.insert"),
+        "fills": (
+            *(f"builtins.list.{n}" for n in ("append", "extend", "insert")),
+            *("builtins.set.add", "builtins.dict.setdefault", "builtins.dict.update"),
+        ),
         "shrinks": tuple(f"builtins.list.{n}" for n in ("clear", "pop", "popleft", "remove")),
     },
     sizes={"builtins.range": (ALL, ())},

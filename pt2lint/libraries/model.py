@@ -74,6 +74,7 @@ ROLES = {
     "typed dictionary": "a base of a class whose annotations say what a dictionary holds",
     "looks": "a built-in function that looks at the value of what it is given",
     "grows": "a method that makes a list longer",
+    "fills": "a method that puts something into a collection",
     "shrinks": "a method that makes a list shorter",
     "decides by type": "a built-in function that tells apart what it is given",
     "only of tensors": "a method that, in code that Dynamo traces, only tensors have",

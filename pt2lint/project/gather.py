@@ -49,6 +49,13 @@ def gathered(findings: Sequence[Finding], text: str) -> list[Finding]:
             leaders.append((where, finding))
         else:
             under[id(finding)] = leader
+    for at, finding in leaders:  # one of the same cause that comes later and happens more often
+        later = (lead for where, lead in leaders if where.function == at.function)
+        more = (lead for lead in later if set(lead.when) < set(finding.when) and _of_one_cause(lead, finding))
+        leader = next(more, None)
+        if leader is not None and id(leader) not in under:
+            under[id(finding)] = leader
+    under = {name: under.get(id(leader), leader) for name, leader in under.items()}
     told: dict[int, list[Finding]] = {}
     for finding in candidates:
         if id(finding) in under:
@@ -72,10 +79,15 @@ def _covers(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
         return False
     if leader.code == finding.code and at.statement == where.statement:
         return True
-    a, b = leader.price, finding.price
-    if leader.code == finding.code and a is not None and b is not None and a.cause and a.cause == b.cause:
+    if _of_one_cause(leader, finding):
         return True
-    return a is not None and a.gives_up == "function" and where.arms[: len(at.arms)] == at.arms
+    a = leader.price
+    return a is not None and a.gives_up in ("function", "rest") and where.arms[: len(at.arms)] == at.arms
+
+
+def _of_one_cause(leader: Finding, finding: Finding) -> bool:
+    a, b = leader.price, finding.price
+    return leader.code == finding.code and a is not None and b is not None and a.cause == b.cause != ""
 
 
 class Places:

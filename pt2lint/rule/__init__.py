@@ -320,7 +320,9 @@ class GraphBreak(Rule):
             message += f"; inside {where} Dynamo then gives up the whole function"
         elif op.caller:
             message += f"; called inside {op.caller}, which Dynamo then gives up as a whole"
-        worse = bool(op.inside or op.caller) and self.severity != "note"  # what is meant stays meant
+        worse = (
+            bool(op.inside or op.caller or op.layers) and self.severity != "note"
+        )  # what is meant stays meant
         self.report(node, op, message, fixes=self.fixes(node), severity="error" if worse else None)
 
     def price(self, op: Op) -> Price | None:

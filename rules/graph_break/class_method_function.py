@@ -90,6 +90,8 @@ class ClassMethodFunction(GraphBreak):
         path, _, line = op.arg("called").rpartition(":")
         self.owner = op.arg("method").partition(".")[0]
         if not path:
+            if op.arg("told"):
+                op = op._replace(rare=op.rare or "told where the method stands")
             says = f"`{op.arg('method')}` is a class method, which Dynamo cannot bind: the graph ends at {{code}}"
         else:
             op = op._replace(flow=(*op.flow, Step(path, int(line), ENDS)))

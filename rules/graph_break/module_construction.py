@@ -73,6 +73,12 @@ class ModuleConstruction(GraphBreak):
         "return torch.nn.ReLU()(x) + torch.nn.Softmax(dim=-1)(x)",
         "return torch.nn.MSELoss()(x, x)",
         "return torch.nn.LayerNorm(4, elementwise_affine=False)(x)",
+        # a module that is given its layer makes none
+        "from torch import nn\nclass Each(nn.Module):\n    def __init__(self, layer):\n        super().__init__()\n"
+        "        self.layer = layer\n    def forward(self, x):\n        return self.layer(x)\n"
+        "class F(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.layer = nn.Linear(4, 4)\n"
+        "    def forward(self, x, m, i):\n        return Each(self.layer)(x)\nf = F()",
     )
 
     @classmethod

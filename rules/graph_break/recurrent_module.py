@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import libcst as cst
 
-from pt2lint.finding import Fix
+from pt2lint.finding import Fix, Price
+from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
 
@@ -12,9 +14,9 @@ class RecurrentModule(GraphBreak):
     """`nn.LSTM`, `nn.GRU` and `nn.RNN` run outside the graph.
 
     ## What happens
-    By default Dynamo does not trace these modules and ends the graph (GB0014); up to 2.13 it gives up the
-    whole function that calls one. Packing sequences breaks as well (GB0007), and so does what goes through a module
-    that holds one, as `clip_grad_norm_(model.parameters())` does.
+    By default Dynamo does not trace these modules and ends the graph (GB0014); up to 2.13 what comes after it in the
+    function that calls one is not compiled either. Packing sequences breaks as well (GB0007), and so does what goes
+    through a module that holds one, as `clip_grad_norm_(model.parameters())` does.
 
     ## Example
     ```python
@@ -60,7 +62,7 @@ class RecurrentModule(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`; on 2.6 to 2.13 the
-    function that calls it is not compiled at all.
+    function that calls it is compiled up to the call only.
     """
 
     code = "PTB150"
@@ -92,6 +94,14 @@ class RecurrentModule(GraphBreak):
         "cell = torch.nn.GRUCell(4, 4)\ndef f(x, m, i):\n    return cell(x)",
         "attend = torch.nn.MultiheadAttention(4, 1)\ndef f(x, m, i):\n    return attend(x, x, x)[0]",
     )
+
+    def price(self, op: Op) -> Price | None:
+        price = super().price(op)
+        leaves = op.name.startswith("forward ") and self.function.target <= (2, 13)
+        if price is None:
+            return None
+        # What mends one in a function mends all of it: the setting, or leaving the layers out.
+        return replace(price, cause=self.name, gives_up=price.gives_up or ("rest" if leaves else ""))
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         from pt2lint.fixes.repairs.settings import setting

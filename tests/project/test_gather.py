@@ -82,6 +82,50 @@ def test_what_an_earlier_break_covers_is_told_under_it(capsys: pytest.CaptureFix
     assert told[2] == (14, [16])
 
 
+LAYERS = """
+class R(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.LSTM(2, 2)
+
+    def forward(self, x: torch.Tensor, flag: bool, other: bool = True):
+        if flag:
+            x, _ = self.rnn(x)
+        elif other:
+            x = x + x.sum().item()
+        x, _ = self.rnn(x)
+        if other:
+            x = x + x.sum().item()
+        return x
+
+class Part(nn.Module):
+    def forward(self, x: torch.Tensor):
+        return x * x.sum().item()
+
+class Calls(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList([Part() for _ in range(3)])
+
+    def forward(self, x: torch.Tensor):
+        return sum([part(x) for part in self.parts])
+"""
+
+
+def test_recurrent_layers_cost_the_rest_and_a_loop_over_layers_is_an_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("m.py").write_text(HEAD + LAYERS)
+    found = rows(capsys, "m.py", "--target-torch", "2.13")
+    told = {r["line"]: (r["severity"], r["also"]) for r in found if r["severity"] != "note"}
+    assert told == {14: ("warning", []), 15: ("warning", [12, 17]), 22: ("error", [])}
+    [first] = [r for r in found if r["line"] == 15]
+    assert first["price"]["gives_up"] == "rest"
+    # From 2.14 on what follows is compiled again, and breaks by itself.
+    found = rows(capsys, "m.py", "--target-torch", "2.15")
+    assert [r["line"] for r in found if r["severity"] != "note"] == [14, 15, 17, 22]
+
+
 def test_the_summary_names_what_would_gain_most(capsys: pytest.CaptureFixture[str]) -> None:
     Path("m.py").write_text(
         HEAD

@@ -114,6 +114,9 @@ def test_what_is_off_runs_once_or_ends_in_an_error_says_so(tmp_path: Path) -> No
     assert when(tmp_path, f"if verbose:\n    {ITEM}") == [(("verbose",), "`verbose` is off by default")]
     once = f"if self.table is None:\n    self.table = {ITEM}"
     assert {note for _, note in when(tmp_path, once)} == {"once"}
+    seen = f"if self.key not in self.seen:\n    self.seen.add(self.key)\n    {ITEM}"
+    assert [note for _, note in when(tmp_path, seen)] == ["once"]
+    assert [note for _, note in when(tmp_path, seen.replace("self.seen.add", "self.other.add"))] == [""]
     fails = f"if mask is not None:\n    y = {ITEM}\n    raise ValueError(y)"
     assert [note for _, note in when(tmp_path, fails)] == ["on an error path"]
     assert [note for _, note in when(tmp_path, f"if mask is not None:\n    {ITEM}")] == [""]

@@ -207,6 +207,39 @@ def test_code_that_nobody_compiles(tmp_path: Path, code: str, note: str) -> None
     assert notes(tmp_path, code) == [note]
 
 
+PLAIN = """
+class Base(nn.Module, Generic[T]):
+    def __init__(self, scale: float):
+        super().__init__()
+        self.scale = scale
+
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+class A(Base[torch.Tensor]):
+    def forward(self, x: torch.Tensor):
+        return {result}
+
+class B(A):  # the function runs again, for what it ran for before
+    def forward(self, x: torch.Tensor):
+        return {result}
+"""
+
+
+@pytest.mark.parametrize(("result", "note"), [(ITEM, WEIGHTLESS), (f"Twice.apply({ITEM})", "")])
+def test_bases_of_types_are_known_and_a_gradient_of_its_own_is_for_training(
+    tmp_path: Path, result: str, note: str
+) -> None:
+    code = "from typing import Generic, TypeVar\nT = TypeVar('T')\n" + PLAIN.format(result=result)
+    assert notes(tmp_path, code) == [note, note]
+
+
 def test_a_key_that_nothing_has_set_holds_what_nobody_knows(tmp_path: Path) -> None:
     code = """
 class M(nn.Module):

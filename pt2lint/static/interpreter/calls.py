@@ -245,7 +245,7 @@ class Calls:
             words = {**self.at.types.sorts(args, kwargs, receiver), "name": name}
             self.at.notebook.note(node, "call extension", frame, args=words)
         if "trains" in entry.roles and frame.region and not self.at.notebook.quiet:
-            self.roots.trains = True
+            self.roots.does |= {"trains"}
         if "draws" in entry.roles and truth(kwargs.get("training", UNKNOWN)) is not False:
             self.at.notebook.drawn.append((name, frame.module.path, getattr(node, "lineno", 0)))
         if entry.sizes is not None:

@@ -50,6 +50,8 @@ class Classes:
         frame = Frame(cls.module, unit_of(cls.node), cls.name)
         for expression in cls.node.bases:
             base = self.at.expressions.quietly(expression, cls.env or {}, frame)
+            if base is UNKNOWN and isinstance(expression, ast.Subscript):  # `Base[T]`
+                base = self.at.expressions.quietly(expression.value, cls.env or {}, frame)
             if isinstance(base, Class):
                 above, names, unknown = self.bases(base.info)
                 order += [c for c in above if c not in order]
@@ -127,6 +129,12 @@ class Classes:
             self._seldom[cls] = known
         return known
 
+    def is_differentiable(self, cls: ClassInfo | None, method: ast.AST) -> bool:
+        """Whether it is the `forward` of a function with a `backward` of its own."""
+        if cls is None or getattr(method, "name", "") != "forward":
+            return False
+        return any(self.at.models.plays(base, "differentiable function") for base in self.bases(cls)[1])
+
     def is_replaced(self, cls: ClassInfo, name: str) -> bool:
         """Whether a decorator of the class puts another function in the method's place, which does not call it: it
         may run it all the same, when a table of functions has nothing better."""
@@ -192,7 +200,7 @@ class Classes:
                 found = self.find_method(cls, "forward")
                 if found is not None:
                     # Dynamo traces `forward`; its first parameter is the context, unless another method sets that.
-                    forward = Func(found[1], found[0].module, found[0].env)
+                    forward = Func(found[1], found[0].module, found[0].env, None, found[0])
                     apart = self.find_method(cls, "setup_context") is not None
                     return forward if apart else Partial(forward, [OBJECT], {})
             if self.at.models.plays(external_base, "enumeration"):

@@ -264,33 +264,36 @@ class Expressions:
                 rest.append(value)
         return Dict(items, join_all(rest) if rest else UNKNOWN)
 
-    def comprehend(self, node: Any, env: Env, frame: Frame) -> Env:
-        inner = dict(env)
+    def comprehend(self, node: Any, env: Env, frame: Frame, *parts: ast.expr) -> list[Value]:
+        """What the parts of a comprehension are, for any of its items."""
+        inner, layers = dict(env), frame.layers
         for generator in node.generators:
             iterable = self.eval(generator.iter, inner, frame)
             self.at.calls.iterated(generator.iter, iterable, frame)
+            frame.layers += self.at.statements.gives_modules(iterable)
             self.at.statements.assignments.assign(generator.target, element(iterable), inner, frame)
             for condition in generator.ifs:
                 self.at.conditions.test(condition, inner, frame)
                 self.at.conditions.narrow(condition, inner, True, frame)
-        return inner
+        values = [self.eval(part, inner, frame) for part in parts]
+        frame.layers = layers
+        return values
 
     def e_listcomp(self, node: ast.ListComp, env: Env, frame: Frame) -> Value:
-        inner = self.comprehend(node, env, frame)
-        return Seq(None, self.eval(node.elt, inner, frame), "list")
+        [elem] = self.comprehend(node, env, frame, node.elt)
+        return Seq(None, elem, "list")
 
     def e_setcomp(self, node: ast.SetComp, env: Env, frame: Frame) -> Value:
-        inner = self.comprehend(node, env, frame)
-        return Seq(None, self.eval(node.elt, inner, frame), "set")
+        [elem] = self.comprehend(node, env, frame, node.elt)
+        return Seq(None, elem, "set")
 
     def e_generator(self, node: ast.GeneratorExp, env: Env, frame: Frame) -> Value:
-        inner = self.comprehend(node, env, frame)
-        return Seq(None, self.eval(node.elt, inner, frame), "generator")
+        [elem] = self.comprehend(node, env, frame, node.elt)
+        return Seq(None, elem, "generator")
 
     def e_dictcomp(self, node: ast.DictComp, env: Env, frame: Frame) -> Value:
-        inner = self.comprehend(node, env, frame)
-        key = self.eval(node.key, inner, frame)
-        made = Dict({}, self.eval(node.value, inner, frame))
+        key, value = self.comprehend(node, env, frame, node.key, node.value)
+        made = Dict({}, value)
         made.key = key
         return made
 

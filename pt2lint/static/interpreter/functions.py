@@ -60,6 +60,9 @@ class Functions:
         self.run: set[Any] = set()
         self.active: list[Any] = []
         self.reached: set[Any] = set()
+        # Run of a function -> what it does, and what it calls: "trains" (makes an optimizer), "differentiates" (with a
+        # `backward` of its own).
+        self.did: dict[Any, frozenset[str]] = {}
         self.calls: dict[tuple[str, Unit], list[tuple[Func, Env]]] = {}
 
     def call_function(
@@ -93,6 +96,7 @@ class Functions:
         if known is not None:
             self.at.conditions.guards.called(key, frame)
             self.at.notebook.clock += self.at.notebook.made.get(key, 0)
+            self.at.calls.roots.does |= self.did.get(key, frozenset())
             return known
         # A decorator's wrapper is another function for each function that it wraps.
         which = (definition, id(func.env)) if func.env else definition
@@ -140,7 +144,10 @@ class Functions:
                 declared, callee, 0, f"{called} is annotated to return a tensor"
             )
         self.active.append(which)
-        before = self.at.notebook.clock
+        before, roots = self.at.notebook.clock, self.at.calls.roots
+        outer, roots.does = roots.does, frozenset()
+        if region and func.bound is None and self.at.classes.is_differentiable(func.defined_in, definition):
+            roots.does = frozenset({"differentiates"})
         try:
             if isinstance(definition, ast.Lambda):
                 result = self.at.expressions.eval(definition.body, env, callee)
@@ -162,6 +169,8 @@ class Functions:
         finally:
             self.active.pop()
             self.at.notebook.made[key] = self.at.notebook.clock - before
+            self.did[key] = roots.does
+            roots.does |= outer
         if result is UNKNOWN and declared is not None:
             result = self.at.types.annotation(
                 declared, callee, 0, f"{called} is annotated to return a tensor"

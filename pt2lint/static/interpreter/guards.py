@@ -328,10 +328,23 @@ class Guards:
                 owner, name = dotted(part.args[0]), part.args[1]
                 if owner is not None and isinstance(name, ast.Constant) and isinstance(name.value, str):
                     asked.add(f"{owner}.{name.value}")
-        return bool(asked or filled) and any(
+        if not asked and not filled:
+            return False
+        body = [*body, *self._called(body, frame)]
+        return any(
             (dotted(target) in asked and _is_something(value))
             or (isinstance(target, ast.Subscript) and dotted(target.value) in filled)
-            for target, value in _set_in([*body, *self._called(body, frame)])
+            for target, value in _set_in(body)
+        ) or any(self._grows(statement, filled) for statement in body)
+
+    def _grows(self, statement: ast.stmt, filled: set[str]) -> bool:
+        """`self.told.add(key)`"""
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        callee = call.func if isinstance(call, ast.Call) else None
+        return (
+            isinstance(callee, ast.Attribute)
+            and dotted(callee.value) in filled
+            and callee.attr in self.at.models.last_words("fills")
         )
 
     def _called(self, body: list[ast.stmt], frame: Frame) -> Iterator[ast.stmt]:

@@ -25,6 +25,7 @@ from pt2lint.static.values import (
     Value,
     Wrapped,
     join,
+    options,
     signature,
 )
 
@@ -56,7 +57,14 @@ class Objects:
             made = f"make {self.at.models.named('module base')}"
             if self.at.notebook.listens(made, frame):
                 state = self.state(self.instance(cls, args, kwargs))
-                held = sorted({v.external for v in state.values() if isinstance(v, Instance) and v.external})
+                passed = {signature(o) for value in [*args, *kwargs.values()] for o in options(value)}
+                held = sorted(
+                    {
+                        v.external
+                        for v in state.values()
+                        if isinstance(v, Instance) and v.external and signature(v) not in passed
+                    }
+                )
                 self.at.notebook.note(node, made, frame, args={"made": " ".join(held)})
             return self.instance(cls, args, kwargs)
         externals = self.at.classes.bases(cls)[1]

@@ -33,7 +33,7 @@ class Roots:
         self.settings: dict[int, tuple[Value, dict[str, str]]] = {}
         self._seen: dict[Any, Value] = {}
         self.weights = Weights(at)
-        self.trains = False  # the root that runs makes an optimizer
+        self.does: frozenset[str] = frozenset()  # what the code that runs does: see `Functions.did`
 
     def root(
         self, value: Value, name: str | None, guards: Path = (), module: ClassInfo | None = None
@@ -80,7 +80,7 @@ class Roots:
         original = self.undecorated(value)
         if not self.at.functions.active:
             self.at.expressions.begin()
-        self.trains = False
+        self.does = frozenset()
         notebook, outer = self.at.notebook, self.at.notebook.started
         if frame.context is not None:
             notebook.started = (frame.context, notebook.clock)
@@ -89,13 +89,13 @@ class Roots:
             notebook.lasted[frame.context] = notebook.clock - notebook.started[1]
             notebook.started = outer
         if module is not None and frame.context is not None:
-            if self.trains:
+            if "trains" in self.does:
                 self.at.conditions.guards.say_of(frame.context, Guard("", TRAINS))
             elif is_plain(result) or (self.gradless(value) and not isinstance(result, Tensor)):
                 self.at.conditions.guards.say_of(frame.context, Guard("", NO_TENSOR))
             elif module.name.startswith("_"):
                 self.at.conditions.guards.say_of(frame.context, Guard("", PRIVATE))
-            elif not self.weights.of(module) and not is_scalar(result):
+            elif not self.weights.of(module) and not is_scalar(result) and "differentiates" not in self.does:
                 self.at.conditions.guards.say_of(frame.context, Guard("", NO_WEIGHTS))
         if original is not None:
             # A decorator's wrapper passes on `*args`: the function itself knows its parameters better.

@@ -44,7 +44,10 @@ class MethodKinds:
             for name in TRACED:
                 method = self.at.classes.find_method(cls, name)
                 if method is not None and "class method" in self.roles(*method):
-                    self.at.notebook.note(node, function, frame, args={"method": f"{cls.name}.{name}"})
+                    told: dict[int | str, str] = {"method": f"{cls.name}.{name}"}
+                    if method[0].module.linted:
+                        told["told"] = "yes"
+                    self.at.notebook.note(node, function, frame, args=told)
                     self.defined(*method, told_place(frame.module.path, node.lineno), frame)
                     return
 
@@ -53,6 +56,7 @@ class MethodKinds:
         start = node.col_offset + len("async def " if isinstance(node, ast.AsyncFunctionDef) else "def ")
         place = (node.lineno, start, node.lineno, start + len(node.name))
         within = Frame(cls.module, unit_of(node), f"`{cls.name}.{node.name}`", frame, True, cls)
+        within.context, within.guards = frame.context, frame.guards
         words: dict[int | str, str] = {"method": f"{cls.name}.{node.name}", "called": called}
         self.at.notebook.note(node, "call class method of function", within, args=words, place=place)
 
