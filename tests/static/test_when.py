@@ -136,3 +136,23 @@ def test_what_a_text_is_sought_in_is_no_tensor_whatever_the_annotation_says(tmp_
         _ = "a" in torch.ones(2)  # type: ignore[operator]
     assert when(tmp_path, "if 'a' in x:\n    x = x + 1") == []
     assert len(when(tmp_path, "if 2 in x:\n    x = x + 1")) == 1
+
+
+def test_conditions_stand_as_on_the_first_way_in_every_run(tmp_path: Path) -> None:
+    """Ways are taken in the order in which they were met: that of a set is another one in each process."""
+    pairs = [(f"self.config.one_{i}", f"self.config.two_{i}") for i in range(8)]
+    calls = [
+        f"        if {a}:\n            if {b}:\n                self.helper_{i}(x)\n"
+        for i, (a, b) in enumerate(pairs)
+    ]
+    calls += [
+        f"        if {b}:\n            if {a}:\n                self.helper_{i}(x)\n"
+        for i, (a, b) in enumerate(pairs)
+    ]
+    helpers = [f"    def helper_{i}(self, x):\n        {ITEM}\n\n" for i in range(8)]
+    code = HEAD.format(body="        return x", helper="        return x")
+    path = tmp_path / "m.py"
+    path.write_text(
+        f"{code}\nclass N(M):\n{''.join(helpers)}    def forward(self, x: torch.Tensor):\n{''.join(calls)}"
+    )
+    assert [f.when for f in lint([str(path)]).findings if f.line > 20] == pairs

@@ -262,3 +262,20 @@ def test_a_private_module_is_judged_by_who_calls_it(tmp_path: Path) -> None:
     assert notes(tmp_path, code) == ["in a private module, which no model calls"]
     model = FORWARD.format(init="self.part, self.layer = _M(1), nn.Linear(2, 2)", result="self.part(x)")
     assert notes(tmp_path, code + model) == [""]
+
+
+def test_what_a_test_calls_is_counted_once(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(
+        HEAD
+        + """
+@torch.compile
+def f(x: torch.Tensor, limit):
+    if torch.numel(torch.relu(x)) > limit and limit is not None:
+        x = torch.sin(x)
+    return x.item()
+"""
+    )
+    [price] = [f.price for f in lint([str(path)]).findings if f.code == "PTB103"]
+    assert price is not None
+    assert (price.before, price.after) == (4, 0)

@@ -222,7 +222,7 @@ class Calls:
         name, receiver = func.name, func.receiver
         entry = self.at.models.of(name)
         self.last_external, self.last_call = name, node
-        if frame.region and entry.given == "tensors":
+        if frame.region and entry.given == "tensors" and not self.at.notebook.quiet:
             self.at.notebook.clock += 1
         # `frame.inside` and the rest of the place are the caller's.
         if self.at.notebook.listens(entry.op, frame):
@@ -282,7 +282,7 @@ class Calls:
         entry = self.at.models.of(name)
         if entry.forward is None:
             return UNKNOWN
-        self.at.notebook.clock += frame.region
+        self.at.notebook.clock += frame.region and not self.at.notebook.quiet
         if self.at.notebook.listens(f"forward {name}", frame):
             self.at.notebook.note(node, f"forward {name}", frame, args=self.at.types.sorts(args, kwargs))
         if "random module" in entry.roles:

@@ -78,7 +78,7 @@ class Guards:
         self.at = at
         self._contexts: dict[Any, int] = {}
         self._runs: dict[Any, list[int]] = defaultdict(list)
-        self._callers: dict[int, set[tuple[int | None, Path]]] = defaultdict(set)
+        self._callers: dict[int, dict[tuple[int | None, Path], None]] = defaultdict(dict)
         self._texts: dict[tuple[ast.expr, bool], str] = {}
         self._roots: dict[int, Path] = {}  # the compiler's calls, by numbers below zero
 
@@ -111,7 +111,7 @@ class Guards:
 
     def _call(self, context: int, frame: Frame) -> None:
         if frame.region and not self.at.notebook.quiet:
-            self._callers[context].add((frame.context, frame.guards))
+            self._callers[context][frame.context, frame.guards] = None
 
     # What a test says
 

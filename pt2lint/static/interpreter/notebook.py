@@ -27,7 +27,7 @@ class Notebook:
     def __init__(self, traced: frozenset[str], anywhere: frozenset[str]) -> None:
         self.traced, self.anywhere = traced, anywhere
         self.notes: dict[str, dict[Unit, dict[Key, Op]]] = {}
-        self._where: dict[tuple[str, Unit, Key], set[Where]] = {}
+        self._where: dict[tuple[str, Unit, Key], dict[Where, None]] = {}  # in the order in which it was seen
         self.quiet = 0
         self.doubt = 0
         self.drawn: list[tuple[str, str, int]] = []
@@ -72,8 +72,8 @@ class Notebook:
             elif frame.inside is None:
                 frame.broke = True
         if frame.region:
-            seen = self._where.setdefault((module.path, frame.unit, key), set())
-            seen.add((sure, frame.context, frame.guards))
+            seen = self._where.setdefault((module.path, frame.unit, key), {})
+            seen[sure, frame.context, frame.guards] = None
         old = unit.get(key)
         if old is not None and (old.sure or not sure) and (old.region or not frame.region) and not args:
             return
@@ -118,7 +118,7 @@ class Notebook:
     def holds(self, path: str, unit: Unit, key: Key, held: dict[int | None, Path]) -> Path | None:
         """What holds wherever the operation was seen; where it was sure, only there. None where no run gets there.
         `held` is Guards.settled()."""
-        seen = self._where.get((path, unit, key), set())
+        seen = self._where.get((path, unit, key), {})
         sure = any(one for one, _, _ in seen)
         ways = [held[context] + guards for one, context, guards in seen if one is sure and context in held]
         alive = [way for way in ways if not never(way)]
