@@ -57,11 +57,13 @@ _COMPARE: dict[type[ast.cmpop], Any] = {
 
 
 class Expressions:
-    """`handlers` is what evaluates each kind of node. `left` is how many more evaluations one root is worth."""
+    """`handlers` is what evaluates each kind of node. `left` is how many more evaluations one root is worth. `seen` is
+    what the parts of the statement that runs were, each with the environment in which it was evaluated."""
 
     def __init__(self, at: Context) -> None:
         self.at = at
         self.left = EFFORT
+        self.seen: dict[ast.expr, tuple[Env, Value]] = {}
         self.subscripts = Subscripts(at)
         self.by_methods = ByMethods(at)
         self.handlers = self._expressions
@@ -72,7 +74,11 @@ class Expressions:
             # From here on loops run once, no function is entered, and nothing is sure.
             self.at.notebook.doubt += 1
         handler = self.handlers.get(node.__class__)
-        return handler(self, node, env, frame) if handler is not None else UNKNOWN
+        if handler is None:
+            return UNKNOWN
+        value = handler(self, node, env, frame)
+        self.seen[node] = (env, value)
+        return value
 
     def begin(self) -> None:
         """What is evaluated next has an effort of its own."""
@@ -95,9 +101,13 @@ class Expressions:
             self.at.notebook.quiet -= 1
 
     def again(self, node: ast.expr, env: Env, frame: Frame) -> Value:
-        """`quietly`, for a part of the statement at hand that is evaluated for itself too. To do so at each level
-        of what is nested takes twice the time of the level below: it ends with the effort."""
-        return UNKNOWN if self.left <= 0 else self.quietly(node, env, frame)
+        """`quietly`, for a part of the statement at hand that is evaluated for itself too: as it was then, where
+        that is known. To do so at each level of what is nested takes twice the time of the level below: it ends
+        with the effort."""
+        if self.left <= 0:
+            return UNKNOWN
+        seen = self.seen.get(node)
+        return seen[1] if seen is not None and seen[0] is env else self.quietly(node, env, frame)
 
     def e_name(self, node: ast.Name, env: Env, frame: Frame) -> Value:
         name = node.id

@@ -148,6 +148,7 @@ class Functions:
         outer, roots.does = roots.does, frozenset()
         if region and func.bound is None and self.at.classes.is_differentiable(func.defined_in, definition):
             roots.does = frozenset({"differentiates"})
+        seen, self.at.expressions.seen = self.at.expressions.seen, {}
         try:
             if isinstance(definition, ast.Lambda):
                 result = self.at.expressions.eval(definition.body, env, callee)
@@ -168,6 +169,7 @@ class Functions:
                     result = UNKNOWN  # it always raises
         finally:
             self.active.pop()
+            self.at.expressions.seen = seen
             self.at.notebook.made[key] = self.at.notebook.clock - before
             self.did[key] = roots.does
             roots.does |= outer

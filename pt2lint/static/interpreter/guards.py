@@ -123,11 +123,10 @@ class Guards:
         return frame.guards + more
 
     def branch(
-        self, test: ast.expr, outcome: bool, known: bool, body: list[ast.stmt], env: Env, frame: Frame
+        self, test: ast.expr, guards: Path, known: bool, body: list[ast.stmt], env: Env, frame: Frame
     ) -> Path:
-        """The same, of the statements that run then: they may run once only, or before an error. `known` says that
-        the test is decided."""
-        guards = frame.guards if known else self.where(test, outcome, env, frame)
+        """What holds where the test came out so (`where`), and what is to be said of the statements that run then:
+        they may run once only, or before an error. `known` says that the test is decided."""
         if body and frame.region and not self.at.notebook.quiet:
             if not known and fails(body):
                 guards += (Guard("", RAISES),)

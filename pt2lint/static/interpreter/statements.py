@@ -48,9 +48,11 @@ class Statements:
     def block(self, body: list[ast.stmt], env: Env, frame: Frame) -> bool:
         """Run statements in order; False if control never reaches the end."""
         handlers = self._statements
+        seen = self.at.expressions.seen
         for statement in body:
             handler = handlers.get(statement.__class__)
             if handler is not None:
+                seen.clear()
                 frame.line = statement.lineno
                 frame.broke = False
                 frame.block = body
@@ -179,9 +181,12 @@ class Statements:
         before, rest = frame.guards, self.at.conditions.guards.rest(node, frame.block, frame)
         left: list[Path] = []  # what holds where each branch that goes on ends
         undecided = known is None
+        met = missed = before
+        if undecided:  # asked while what the test evaluated is at hand
+            met, missed = (self.at.conditions.guards.where(node.test, o, env, frame) for o in (True, False))
         if known is not False:
             frame.guards = self.at.conditions.guards.branch(
-                node.test, True, not undecided, node.body, env, frame
+                node.test, met, not undecided, node.body, env, frame
             )
             then = dict(env)
             self.at.conditions.narrow(node.test, then, True, frame)
@@ -195,7 +200,7 @@ class Statements:
         if known is not True:
             frame.guards = before
             frame.guards = self.at.conditions.guards.branch(
-                node.test, False, not undecided, node.orelse, env, frame
+                node.test, missed, not undecided, node.orelse, env, frame
             )
             other = dict(env)
             self.at.conditions.narrow(node.test, other, False, frame)
