@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from pt2lint.dynamic import nursery
+
 ROOT = Path(__file__).parents[1]
 SOURCES = ("pt2lint", "rules", "skills", "pyproject.toml", "README.md", "LICENSE")
 
@@ -22,6 +24,13 @@ def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What pt2lint keeps goes with the tests, not among the developer's caches."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PT2LINT_CACHE_DIR", str(tmp_path_factory.mktemp("caches")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _torch_loaded_once() -> Iterator[None]:
+    """Children that the tests' own process starts are forked from one."""
+    with nursery.kept():
         yield
 
 

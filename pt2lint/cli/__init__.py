@@ -134,7 +134,12 @@ def _main(arguments: list[str]) -> int:
         return commands[arguments[0]](arguments[1:])
     options = _parser().parse_args(arguments)
     try:
-        return _run(options, arguments)
+        if not options.verify:
+            return _run(options, arguments)
+        from pt2lint.dynamic import nursery
+
+        with nursery.kept():
+            return _run(options, arguments)
     except _UsageError as error:
         from pt2lint.finding import Problem
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from pt2lint.dynamic.events import Failure
+from pt2lint.dynamic.nursery import Forked, fork
 
 CHILD = Path(__file__).parent / "child" / "main.py"
 MARK = "PT2LINT_VERIFY"
@@ -27,6 +28,7 @@ _UNSET = ("TORCH_LOGS", "TORCH_TRACE", "TORCH_LOGS_OUT", "TORCHDYNAMO_DISABLE", 
 # What the child says when it starts on something that has the whole time for itself.
 RENEWING = ("loaded", "making", "target", "target_done", "step", "no_torch")
 _TAIL = 16_384
+ROOM = 2**31  # bytes: with less, torch is loaded within the limit, and does not fit where there is too little
 STOPPED = Failure("stopped", "it was interrupted")
 
 
@@ -98,6 +100,7 @@ def run_child(
     mark = uuid.uuid4().hex
     scratch = tempfile.mkdtemp(prefix="pt2lint-")
     read_end, write_end = os.pipe()
+    errors, their_errors = os.pipe()
     around = around or Around()
     environment = {key: value for key, value in os.environ.items() if key not in _UNSET}
     environment.update(around.environment)
@@ -109,52 +112,62 @@ def run_child(
     if "time" not in spec:
         # Threads that wait by spinning take the processor from the others: 20 times the time on a busy machine.
         environment.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    process = None
+    process: subprocess.Popen[bytes] | Forked | None = None
     try:
         spec_path = os.path.join(scratch, "spec.json")
         Path(spec_path).write_text(json.dumps({**spec, "timeout": limits.seconds}), encoding="utf-8")
-        process = subprocess.Popen(
-            [python, str(CHILD), spec_path, str(write_end)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            pass_fds=(write_end,),
-            cwd=around.folder,
-            env=environment,
-            start_new_session=True,
-        )
-        os.close(write_end)
-        write_end = -1
+        begun = time.monotonic()
+
+        def waiting() -> bool:
+            return not stop.is_set() and time.monotonic() < begun + limits.seconds
+
+        command = [python, str(CHILD)]
+        forked = "time" not in spec and (limits.memory or ROOM) >= ROOM  # elsewhere, loading torch counts
         with interruptible(stop):
-            return _listen(process, read_end, limits, mark, hear, stop)
+            if forked:
+                process = fork(
+                    command, spec_path, write_end, their_errors, around.folder, environment, MARK, waiting
+                )
+            process = process or subprocess.Popen(
+                [*command, spec_path, str(write_end)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=their_errors,
+                pass_fds=(write_end,),
+                cwd=around.folder,
+                env=environment,
+                start_new_session=True,
+            )
+            for end in (write_end, their_errors):
+                os.close(end)
+            write_end = their_errors = -1
+            return _listen(process, read_end, errors, limits, mark, hear, stop)
     except OSError as error:
         return Failure("no python", f"{python} cannot be run: {error.strerror or error}")
     finally:
         if process is not None:
             end_family(process, mark)
-            if process.stderr:
-                process.stderr.close()
-        for end in (read_end, write_end):
+        for end in (read_end, write_end, errors, their_errors):
             if end >= 0:
                 os.close(end)
         shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _listen(
-    process: subprocess.Popen[bytes],
+    process: subprocess.Popen[bytes] | Forked,
     pipe: int,
+    errors: int,
     limits: Limits,
     mark: str,
     hear: Callable[[dict[str, Any]], None],
     stop: threading.Event,
 ) -> Failure | None:
     """Read both pipes until the child is done, dead or over a limit."""
-    assert process.stderr is not None
     selector = selectors.DefaultSelector()
     selector.register(pipe, selectors.EVENT_READ)
-    selector.register(process.stderr, selectors.EVENT_READ)
+    selector.register(errors, selectors.EVENT_READ)
     os.set_blocking(pipe, False)
-    os.set_blocking(process.stderr.fileno(), False)
+    os.set_blocking(errors, False)
     pending, tail = b"", b""
     deadline = time.monotonic() + limits.seconds
     next_weighing = 0.0
@@ -183,10 +196,11 @@ def _listen(
             if not data:
                 process.poll()
         now = time.monotonic()
-        if process.poll() is not None and pipe not in [key.fd for key in selector.get_map().values()]:
-            return _ended(process.returncode, tail)
-        if process.returncode is not None and now > deadline - limits.seconds + 2 and not _readable(pipe):
-            return _ended(process.returncode, tail)  # a copy of the child still holds the pipe
+        status = process.poll()
+        if status is not None and pipe not in [key.fd for key in selector.get_map().values()]:
+            return _ended(status, tail)
+        if status is not None and now > deadline - limits.seconds + 2 and not _readable(pipe):
+            return _ended(status, tail)  # a copy of the child still holds the pipe
         if stop.is_set():
             return STOPPED
         if now > deadline:
@@ -245,7 +259,7 @@ def family_memory(mark: str) -> int:
     return total
 
 
-def end_family(process: subprocess.Popen[bytes], mark: str) -> None:
+def end_family(process: subprocess.Popen[bytes] | Forked, mark: str) -> None:
     """Kill the child's process group and whatever left it, and reap the child."""
     for _ in range(50):
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pt2lint.dynamic import nursery
 from pt2lint.dynamic.asked import Ask, answer
 from pt2lint.dynamic.child.log_listener import under
 from pt2lint.dynamic.events import Events, Failure, Run, failure_from, run_from
@@ -57,6 +58,7 @@ class VerifyResult:
     models: Sequence[Model] = ()
 
 
+@nursery.kept()
 def verify(
     findings: Sequence[Finding],
     paths: Sequence[str],

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pt2lint.dynamic import nursery
 from pt2lint.dynamic.child.log_listener import under
 from pt2lint.dynamic.events import Break, Events, Run, run_from
 from pt2lint.dynamic.options import VerifyOptions
@@ -108,6 +109,7 @@ class _Seen:
             self.program_failed = kind == "program_failed"
 
 
+@nursery.kept()
 def prove(
     findings: Sequence[Finding],
     events: Events,

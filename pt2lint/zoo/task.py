@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from pt2lint.dynamic import nursery
 from pt2lint.dynamic.events import Events
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.dynamic.plan import Job
@@ -51,6 +52,7 @@ class Task:
     proving: Proving | None = None
 
 
+@nursery.kept()
 def perform(
     task: Task, stop: threading.Event | None = None, progress: Callable[[str], None] | None = None
 ) -> dict[str, Any]:

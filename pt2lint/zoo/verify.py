@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from pt2lint import __version__
+from pt2lint.dynamic import nursery
 from pt2lint.dynamic.events import Events, Run
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.dynamic.plan import Job, find_files, plan
@@ -102,6 +103,7 @@ class _Run:
         self.notes: list[str] = []
         self.problems: list[Problem] = []
 
+    @nursery.kept()
     def result(self) -> VerifyResult:
         make = executor_maker(self.zoo.executor) if self.zoo.executor else None
         python, trouble = find_python(self.options.python, self.paths)

@@ -48,14 +48,13 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, int(signal.SIGKILL), 0, 0, 0)  # 1 is PR_SET_PDEATHSIG
 
 
-def main() -> None:
+def main(specification: str, results: int) -> None:
     end_with_parent()
-    with open(sys.argv[1], encoding="utf-8") as file:
+    with open(specification, encoding="utf-8") as file:
         spec = json.load(file)
-    load_siblings()
     wire_module: Any = importlib.import_module("_pt2lint_child.result_pipe")
 
-    wire = wire_module.Wire(int(sys.argv[2]))
+    wire = wire_module.Wire(results)
     faulthandler.enable()
     if spec["memory"] and spec["device"] in (None, "cpu"):
         limit_memory(spec["memory"])
@@ -73,4 +72,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    load_siblings()
+    if sys.argv[1] == "nursery":
+        importlib.import_module("_pt2lint_child.nursery").serve(int(sys.argv[2]), main)
+    else:
+        main(sys.argv[1], int(sys.argv[2]))

@@ -1,0 +1,96 @@
+"""Children that are forked from a process with torch loaded are as those that load it, and leave as little behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pt2lint.dynamic import nursery
+from pt2lint.dynamic.process import Around, Failure, Limits, family, run_child
+from tests.dynamic.conftest import needs_torch
+
+pytestmark = [needs_torch, pytest.mark.skipif(sys.platform != "linux", reason="nothing is forked here")]
+
+SELF = """
+    import json, os, sys, tempfile
+
+    said = {"parent": os.getppid(), "mark": os.environ["PT2LINT_VERIFY"], "folder": os.getcwd(), "argv": sys.argv}
+    said["here"] = os.path.realpath(sys.path[0]) if sys.path[0] else os.getcwd()
+    said["scratch"] = os.environ["TMPDIR"] == tempfile.gettempdir()
+    said["named"] = os.environ.get("NAMED")
+    said["of"] = open("/proc/self/environ").read().count(said["mark"])
+    open(sys.argv[1], "w").write(json.dumps(said))
+"""
+
+
+def run(folder: Path, body: str, *arguments: str, memory: int | None = None, **named: str) -> Failure | None:
+    """Run a script in a child, as `--run` does."""
+    script = folder / "script.py"
+    script.write_text(textwrap.dedent(body))
+    spec: dict[str, Any] = {
+        "kind": "run",
+        "what": " ".join([str(script), *arguments]),
+        "roots": [str(folder)],
+    }
+    spec |= {"skip": [], "memory": memory, "modes": ["call"], "backend": "eager", "device": None}
+    spec |= {"further": False, "overlay": {}, "only": []}
+    around = Around(str(folder), tuple(named.items()))
+    return run_child(sys.executable, spec, Limits(120, memory), lambda message: None, around=around)
+
+
+def said(folder: Path, name: str = "said", **named: str) -> dict[str, Any]:
+    assert run(folder, SELF, str(folder / name), **named) is None
+    told: dict[str, Any] = json.loads((folder / name).read_text())
+    return told
+
+
+def test_a_fork_is_as_a_process_of_its_own(tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nursery, "_blocks", 0)  # as where nothing is kept
+        alone = said(tmp_path)
+    assert alone.pop("parent") == os.getpid()
+    with nursery.kept():
+        forked, other = said(tmp_path), said(tmp_path, NAMED="by --env")
+    assert forked["parent"] not in (os.getpid(), other["parent"])  # torch may read what --env sets
+    assert other.pop("named") == "by --env"
+    del forked["parent"], other["parent"], forked["named"]
+    marks = {one.pop("mark") for one in (alone, forked, other)}
+    assert len(marks) == 3
+    assert not any(family(mark) for mark in marks)
+    assert alone.pop("named") is None
+    assert alone == forked == other
+    assert alone["of"] == 1
+
+
+def test_what_a_child_does_to_its_parent_ends_neither_pt2lint_nor_the_next(tmp_path: Path) -> None:
+    kill = (
+        f"import os\nif os.getppid() != {os.getpid()}: os.kill(os.getppid(), 9)\nimport time; time.sleep(60)"
+    )
+    with nursery.kept():
+        failure = run(tmp_path, kill)
+        assert failure is not None
+        assert "SIGKILL" in str(failure)
+        assert said(tmp_path)["parent"] == os.getpid()  # each by itself from then on
+
+
+def test_nothing_is_kept_after_the_last_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nursery, "_blocks", 0)
+    monkeypatch.setattr(nursery, "_nurseries", {})
+    with nursery.kept():
+        with nursery.kept():
+            parent = said(tmp_path)["parent"]
+        assert Path(f"/proc/{parent}").exists()
+    assert not Path(f"/proc/{parent}").exists()
+
+
+def test_with_little_memory_torch_is_loaded_within_the_limit(tmp_path: Path) -> None:
+    with nursery.kept():
+        failure = run(tmp_path, SELF, str(tmp_path / "said"), memory=64 * 2**20)
+    assert failure is not None
+    assert not (tmp_path / "said").exists()
