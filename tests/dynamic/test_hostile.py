@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from pt2lint.dynamic import nursery
 from tests.dynamic.conftest import Project, needs_torch
 
 pytestmark = needs_torch
@@ -129,6 +130,8 @@ def marked_processes(mark: str) -> list[int]:
 def nothing_left_behind(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     mark = f"test-{uuid.uuid4().hex}"
     monkeypatch.setenv("PT2LINT_TEST_MARK", mark)
+    monkeypatch.setattr(nursery, "_blocks", 0)  # what the suite keeps is not of this test
+    monkeypatch.setattr(nursery, "_nurseries", {})
     yield
     assert marked_processes(mark) == []
 
