@@ -204,8 +204,11 @@ def quote_of(text: str) -> str:
 def line_length_of(path: str, lines: Sequence[str]) -> int:
     """How long a line may be: what the project's formatter is told; else as the file's own lines, and 88."""
     told = _told_length(str(Path(path).parent.absolute()))
-    if told is not None:
-        return told
+    return own_line_length(lines) if told is None else told
+
+
+def own_line_length(lines: Sequence[str]) -> int:
+    """How long a file's lines are, as far as they are code of its own."""
     long = [len(text) for text in lines if '"""' not in text and "http" not in text]
     long.sort()
     # One line in fifty may be an oversight.

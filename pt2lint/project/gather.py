@@ -94,21 +94,26 @@ class Places:
     """Where the lines of a file stand. Raises SyntaxError, ValueError or RecursionError for what is no Python."""
 
     def __init__(self, text: str) -> None:
-        self._at: dict[int, Where] = {}
-        self._walk(ast.parse(text).body, (0, 0, ""), ())
+        self._body = ast.parse(text).body
 
     def of(self, line: int) -> Where:
-        return self._at.get(line, Where((0, 0, ""), line, ()))
+        return self._in(self._body, line, (0, 0, ""), ()) or Where((0, 0, ""), line, ())
 
-    def _walk(self, body: Sequence[ast.stmt], function: tuple[int, int, str], arms: Arms) -> None:
-        for statement in body:
-            inner = function
+    def _in(
+        self, body: Sequence[ast.stmt], line: int, function: tuple[int, int, str], arms: Arms
+    ) -> Where | None:
+        """The innermost statement of the body that holds the line."""
+        for statement in reversed(body):
+            if not statement.lineno <= line <= (statement.end_lineno or statement.lineno):
+                continue
             if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and not function[2]:
-                inner = (statement.lineno, statement.end_lineno or 0, statement.name)
-            for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1):
-                self._at[line] = Where(inner, statement.lineno, arms)
-            for i, (part, chosen) in enumerate(_parts(statement)):
-                self._walk(part, inner, (*arms, (statement.lineno, i)) if chosen else arms)
+                function = (statement.lineno, statement.end_lineno or 0, statement.name)
+            for i, (part, chosen) in reversed([*enumerate(_parts(statement))]):
+                within = self._in(part, line, function, (*arms, (statement.lineno, i)) if chosen else arms)
+                if within is not None:
+                    return within
+            return Where(function, statement.lineno, arms)
+        return None
 
 
 def _parts(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], bool]]:

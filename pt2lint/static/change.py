@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from pt2lint.static.source.nodes import parse, unit_of
-from pt2lint.static.source.reads import FACTS, OF_TREES, Reads
+from pt2lint.static.source.nodes import FunctionNode, parse, unit_of
+from pt2lint.static.source.reads import FACTS, OF_METHODS, Reads
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
@@ -26,7 +26,8 @@ def tree_of(text: str) -> ast.Module:
 
 
 class Change:
-    """`alike`: all but the bodies of `changed`, functions and methods by the line of their `def`, reads alike in both.
+    """`alike`: all but the bodies of `changed`, functions and methods by the line of their `def`, reads alike in both;
+    each is given with the name of its class ("" for a function), as it was and as it is.
 
     `kept` are lines of whole statements that are the same text in both; `lines` maps them, and those at which anything
     else that reads alike begins or ends. A text that does not parse is like no other.
@@ -34,12 +35,13 @@ class Change:
 
     def __init__(self, old: str, new: str) -> None:
         self.old, self.new = old, new
-        self.changed: set[int] = set()
+        self.changed: dict[int, tuple[str, FunctionNode, FunctionNode]] = {}
         self.lines: dict[int, int] = {}
         self.kept: set[int] = set()
         self.alike = False
         self._back: dict[int, int] = {}
         self._undo: list[int] | None = None
+        self._class = ""
         self._texts = _lines(old), _lines(new)
         try:
             self._body = tree_of(old).body
@@ -66,31 +68,43 @@ class Change:
 
     def leaves(self, reads: Reads, path: str) -> bool:
         """Whether all that was read of the file is in the new text as it was in the old."""
-        if path in reads.whole or (path in reads.parsed and not self.alike):
+        if path in reads.whole:
             return False
+        if path in reads.parsed:
+            # First of all: where somebody writes a function that is followed, this ends it.
+            if not self.alike or any((path, line) in reads.bodies for line in self.changed):
+                return False
         for where, kind, about in reads.facts:
-            if kind in OF_TREES and self.alike and not self.changed:
+            if where != path:
                 continue
-            if where == path and FACTS[kind](self.old, about) != FACTS[kind](self.new, about):
+            if kind in OF_METHODS:
+                if not self._methods_say_alike(kind, about):
+                    return False
+            elif FACTS[kind](self.old, about) != FACTS[kind](self.new, about):
                 return False
         if path not in reads.parsed:
             return True
-        if any((path, line) in reads.bodies for line in self.changed):
-            return False
         written = [(first, last) for where, first, last in reads.rules if where == path]
         return not written or (
             not self.changed
             and all(self.is_kept(*lines) for lines in written)
-            and self._reads_alike_to_fixes(path)
+            and self._reads_alike_to_fixes()
         )
 
-    def _reads_alike_to_fixes(self, path: str) -> bool:
+    def _methods_say_alike(self, kind: str, about: str) -> bool:
+        cls, name = about.split()
+        ask = OF_METHODS[kind]
+        return self.alike and all(
+            ask(old, name) == ask(new, name) for home, old, new in self.changed.values() if home == cls
+        )
+
+    def _reads_alike_to_fixes(self) -> bool:
         """Whether fixes.file, beyond the tree, finds in both the same: how texts are quoted, how long lines are, and
         where a line goes that is added to the imports."""
-        from pt2lint.fixes.file import line_length_of, quote_of
+        from pt2lint.fixes.file import own_line_length, quote_of
 
         (old, new) = self._texts
-        if quote_of(self.old) != quote_of(self.new) or line_length_of(path, old) != line_length_of(path, new):
+        if quote_of(self.old) != quote_of(self.new) or own_line_length(old) != own_line_length(new):
             return False
         tops = [s for s in self._body if isinstance(s, (ast.Import, ast.ImportFrom, ast.If, ast.Try))]
         tops = tops or self._body[:1]  # type: ignore[assignment]
@@ -120,12 +134,15 @@ class Change:
             and self._texts[0][first - 1 : last] == self._texts[1][there - 1 : end]
         ):
             self.kept.update(range(first, last + 1))
-            return all(self._line(n, n - first + there) for n in range(first, last + 1))
+            return self._same_lines(first, last, there)
         if isinstance(a, _FUNCTIONS):
             return self._function(a, b)
         if isinstance(a, ast.ClassDef) and isinstance(b, ast.ClassDef) and not depth:
             self._perhaps(last, end)
-            return self._fields(a, b, {"body"}) and self._statements(a.body, b.body, 1)
+            self._class = a.name
+            alike = self._fields(a, b, {"body"}) and self._statements(a.body, b.body, 1)
+            self._class = ""
+            return alike
         if isinstance(a, (ast.If, ast.Try, ast.With)):
             inside = ("body", "orelse", "handlers", "finalbody")
             self._perhaps(last, end)
@@ -155,7 +172,7 @@ class Change:
         if not alike:
             for line in undo:
                 del self._back[self.lines.pop(line)]
-            self.changed.add(a.lineno)
+            self.changed[a.lineno] = (self._class, a, b)
             self._perhaps(a.end_lineno or 0, b.end_lineno or 0)
         return True
 
@@ -234,6 +251,15 @@ class Change:
             self._undo.append(old)
         return True
 
+    def _same_lines(self, first: int, last: int, there: int) -> bool:
+        """`_line` for lines of the same text."""
+        old, new = range(first, last + 1), range(there, there + last + 1 - first)
+        if self.lines.keys().isdisjoint(old) and self._back.keys().isdisjoint(new):
+            self.lines.update(zip(old, new, strict=True))
+            self._back.update(zip(new, old, strict=True))
+            return True
+        return all(self._line(n, n - first + there) for n in old)
+
     def _perhaps(self, old: int, new: int) -> None:
         """Note that a line was another, if nothing says otherwise."""
         if old not in self.lines and new not in self._back:
@@ -245,14 +271,17 @@ class Change:
         """Lines between statements, at the beginning and at the end, that are the same text in both."""
         old, new = self._texts
         most = min(len(old), len(new))
+        known = self.lines
         for n in range(most):
             if old[n] != new[n]:
                 break
-            self._perhaps(n + 1, n + 1)
+            if n + 1 not in known:
+                self._perhaps(n + 1, n + 1)
         for n in range(1, most + 1):
             if old[-n] != new[-n]:
                 break
-            self._perhaps(len(old) - n + 1, len(new) - n + 1)
+            if len(old) - n + 1 not in known:
+                self._perhaps(len(old) - n + 1, len(new) - n + 1)
         for n in range(1, len(old)):  # what stands right below something, as it did
             above = self.lines.get(n)
             if above is not None and n + 1 not in self.lines and above < len(new) and old[n] == new[above]:

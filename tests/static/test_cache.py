@@ -333,6 +333,23 @@ def test_all_else_counts(apart: Cache, analysed: list[list[str]], old: str, new:
     assert ["net.py"] in looked_into(apart, analysed, "lib.py", LIB.replace(old, new))
 
 
+def test_what_an_unread_method_assigns_counts_where_it_was_asked(
+    apart: Cache, analysed: list[list[str]]
+) -> None:
+    more = """
+    def reset(self, x):
+        self.kept = 1
+        self.other = 1
+
+
+def halve"""
+    lib, net = LIB.replace("\n\ndef halve", more), USING.replace("halve(x)", "x * int(self.kept)")
+    looked_into(apart, analysed, "lib.py", lib)
+    looked_into(apart, analysed, "net.py", net)
+    assert ["net.py"] not in looked_into(apart, analysed, "lib.py", lib.replace("other = 1", "other = x"))
+    assert ["net.py"] in looked_into(apart, analysed, "lib.py", lib.replace("kept = 1", "kept = x.sum()"))
+
+
 def test_what_was_moved_is_moved_again(apart: Cache, analysed: list[list[str]]) -> None:
     text = LIB
     for _ in range(3):

@@ -5,16 +5,20 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-
-def _line(text: str, line: str) -> bool:
-    return line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+from pt2lint.static.source.nodes import FunctionNode
 
 
+@lru_cache(maxsize=4)
+def _lines(text: str) -> frozenset[str]:
+    return frozenset(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+
+
+@lru_cache(maxsize=4)
 def _matches(text: str, patterns: str) -> set[tuple[str, str]]:
     """What the patterns, one a line, find, each with what stands before it in its line."""
     return {
@@ -37,61 +41,31 @@ def calls(text: str, words: str) -> bool:
     )
 
 
-def _methods(text: str) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    """The methods of the classes of the top level, each with its class's name."""
-    from pt2lint.static.source.nodes import parse
-
-    for cls in flat(parse(text, "text").body):
-        if isinstance(cls, ast.ClassDef):
-            for method in flat(cls.body):
-                if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                    yield cls.name, method
-
-
-@lru_cache(maxsize=4)
-def _named(text: str) -> dict[str, list[str]]:
-    """The methods of each class in which an attribute is named, by "CLASS NAME"."""
+def _attributes(method: FunctionNode, name: str) -> bool:
     from pt2lint.static.source.modules import attributes
 
-    found: dict[str, list[str]] = {}
-    for cls, method in _methods(text):
-        for name in attributes(method):
-            found.setdefault(f"{cls} {name}", []).append(method.name)
-    return found
+    return name in attributes(method)
 
 
-def _attributes(text: str, about: str) -> list[str]:
-    return _named(text).get(about, [])
-
-
-@lru_cache(maxsize=4)
-def _stored(text: str) -> dict[str, list[tuple[str, str]]]:
-    """What the methods of each class assign to attributes, by "CLASS NAME": the method, and the value as text."""
+def _stores(method: FunctionNode, name: str) -> list[str]:
     from pt2lint.static.source.modules import stores
 
-    found: dict[str, list[tuple[str, str]]] = {}
-    for cls, method in _methods(text):
-        for name, value in stores(method):
-            what = "" if value is None else ast.dump(value)
-            found.setdefault(f"{cls} {name}", []).append((method.name, what))
-    return found
-
-
-def _stores(text: str, about: str) -> list[tuple[str, str]]:
-    return _stored(text).get(about, [])
+    return ["" if value is None else ast.dump(value) for attr, value in stores(method) if attr == name]
 
 
 # What may be asked of a text without reading all of it: kind -> function of the text and of what is asked about.
 FACTS: dict[str, Callable[[str, str], object]] = {
     "word": lambda text, word: word in text,
-    "line": _line,
+    "line": lambda text, line: line in _lines(text),
     "matches": _matches,
-    "stores": _stores,
-    "attributes": _attributes,
     "calls": calls,
 }
 
-OF_TREES = frozenset(("stores", "attributes"))  # the same where all of two texts reads alike
+# The same of the methods of a class, about "CLASS NAME": kind -> function of one method and of NAME.
+OF_METHODS: dict[str, Callable[[FunctionNode, str], object]] = {
+    "attributes": _attributes,  # whether the attribute is named
+    "stores": _stores,  # what is assigned to it, as text
+}
 
 
 @dataclass
