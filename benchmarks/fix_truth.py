@@ -25,7 +25,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from pt2lint.dynamic import VerifyOptions, verify
+from pt2lint.dynamic import VerifyOptions, nursery, verify
 from pt2lint.finding import WAY_ROUND, Finding
 from pt2lint.fixes.proof import prove
 from pt2lint.project.config import Settings
@@ -51,6 +51,7 @@ def cover(breaks):
     return chosen
 
 
+@nursery.kept()
 def measure(model, breaks, given):
     """What was found of the breaks of one model, as plain data."""
     start = time.perf_counter()
