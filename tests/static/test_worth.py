@@ -193,6 +193,19 @@ class Boxes(nn.Module):
 """,
             NO_TENSOR,
         ),
+        # it looks into what it is given
+        (
+            """
+class Attribution(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(2, 2)
+
+    def forward(self, model: nn.Module, x: torch.Tensor):
+        return self.out(model(x) * x.sum().item())
+""",
+            "in a module that is given another one at each call",
+        ),
         (
             """
 class Parallel(nn.DataParallel):
@@ -238,6 +251,33 @@ def test_bases_of_types_are_known_and_a_gradient_of_its_own_is_for_training(
 ) -> None:
     code = "from typing import Generic, TypeVar\nT = TypeVar('T')\n" + PLAIN.format(result=result)
     assert notes(tmp_path, code) == [note, note]
+
+
+def test_what_a_base_class_runs_is_not_run_for_each_class_below_it(tmp_path: Path) -> None:
+    many = range(40)  # more than a function is run for: what it does for others is guessed
+    code = """
+class Base(nn.Module):
+    def change(self, x):
+        return x
+
+    def forward(self, x: torch.Tensor):
+        return self.change(x)
+
+class Learned(nn.Module):
+    def __init__(self, change: Base):
+        super().__init__()
+        self.change, self.strength = change, nn.Parameter(torch.ones(2))
+
+    def forward(self, x: torch.Tensor):
+        return self.change(x) * self.strength
+"""
+    for i in many:
+        code += f"""
+class Change{i}(Base):
+    def change(self, x):
+        return x * x.sum().item()
+"""
+    assert set(notes(tmp_path, code)) == {WEIGHTLESS}
 
 
 def test_a_key_that_nothing_has_set_holds_what_nobody_knows(tmp_path: Path) -> None:

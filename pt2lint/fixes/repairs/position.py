@@ -78,7 +78,9 @@ def _gives_tuple(node: cst.CSTNode) -> bool:
     """A tensor for each dimension, as `torch.where` does."""
     assert isinstance(node, cst.Call)
     as_tuple = [arg.value for arg in node.args if arg.keyword is not None]
-    return callee(node) == "where" or any(isinstance(one, cst.Name) and one.value == "True" for one in as_tuple)
+    return callee(node) == "where" or any(
+        isinstance(one, cst.Name) and one.value == "True" for one in as_tuple
+    )
 
 
 def _places(function: FunctionCode, node: cst.Subscript) -> list[str]:

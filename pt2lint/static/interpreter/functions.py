@@ -120,13 +120,13 @@ class Functions:
             self.active and self.at.expressions.spent
         )
         if active > 1 or len(self.active) >= MAX_DEPTH or often:
-            self.at.conditions.guards.called_somehow(which, frame)
+            self.at.conditions.guards.called_somehow(which, frame, func.bound)
             answer = self._returned.get(which, UNKNOWN)
             if isinstance(answer, Py) and truth(answer) is not None:
                 return answer  # the same whatever it was given
             return self.at.types.annotation(declared, callee, 0, f"{called} is annotated to return a tensor")
         self._contexts[which] = count + 1
-        callee.context = self.at.conditions.guards.entered(which, key, frame)
+        callee.context = self.at.conditions.guards.entered(which, key, frame, func.bound)
         callee.parameters = frozenset(env)
         me = func.bound
         if region and isinstance(me, Instance) and me is not frame.me and not frame.entry:

@@ -14,6 +14,7 @@ from pt2lint.static.values import Class, Instance, Py, Seq, Value, options
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
     from pt2lint.static.interpreter.frame import Env, Frame
+    from pt2lint.static.source.modules import ClassInfo
 
 MAX_TOLD = 3
 LONGEST = 72  # characters of one condition
@@ -30,10 +31,11 @@ LONGEST = 72  # characters of one condition
     WARNS,
     SELDOM,
     TRAINS,
+    INSPECTS,
     PRIVATE,
     NO_WEIGHTS,
     NO_TENSOR,
-) = range(14)
+) = range(15)
 RARE = {
     OFF: "off by default",
     ONCE: "once",
@@ -41,6 +43,7 @@ RARE = {
     WARNS: "where the code warns",
     SELDOM: "in code that is seldom compiled",
     TRAINS: "in a module that trains another",
+    INSPECTS: "in a module that is given another one at each call",
     PRIVATE: "in a private module, which no model calls",
     NO_WEIGHTS: "in a module without weights, which no model calls",
     NO_TENSOR: "in a module that returns no tensor, which no model calls",
@@ -77,7 +80,7 @@ class Guards:
     def __init__(self, at: Context) -> None:
         self.at = at
         self._contexts: dict[Any, int] = {}
-        self._runs: dict[Any, list[int]] = defaultdict(list)
+        self._runs: dict[Any, list[tuple[int, ClassInfo | None]]] = defaultdict(list)
         self._callers: dict[int, dict[tuple[int | None, Path], None]] = defaultdict(dict)
         self._texts: dict[tuple[ast.expr, bool], str] = {}
         self._roots: dict[int, Path] = {}  # the compiler's calls, by numbers below zero
@@ -92,10 +95,10 @@ class Guards:
         """What is known of a root once it was run."""
         self._roots[root] += (more,)
 
-    def entered(self, function: Any, key: Any, frame: Frame) -> int:
-        """A new context: the frame calls the function, which runs for arguments that `key` names."""
+    def entered(self, function: Any, key: Any, frame: Frame, me: Value | None) -> int:
+        """A new context: the frame calls the function of the object, which runs for arguments that `key` names."""
         context = self._contexts[key] = len(self._contexts)
-        self._runs[function].append(context)
+        self._runs[function].append((context, _class_of(me)))
         self._call(context, frame)
         return context
 
@@ -104,10 +107,11 @@ class Guards:
         if key in self._contexts:
             self._call(self._contexts[key], frame)
 
-    def called_somehow(self, function: Any, frame: Frame) -> None:
-        """The frame calls a function that is not run again: it may be as in any run before."""
-        for context in self._runs.get(function, ()):
-            self._call(context, frame)
+    def called_somehow(self, function: Any, frame: Frame, me: Value | None) -> None:
+        """The frame calls a function that is not run again: it may be as in any run before, for such an object."""
+        for context, cls in self._runs.get(function, ()):
+            if cls is _class_of(me):
+                self._call(context, frame)
 
     def _call(self, context: int, frame: Frame) -> None:
         if frame.region and not self.at.notebook.quiet:
@@ -471,6 +475,10 @@ def opposite(test: ast.expr) -> ast.expr:
 
 def _items(value: Seq) -> list[Value]:
     return value.elts if value.elts is not None else [value.elem]
+
+
+def _class_of(me: Value | None) -> ClassInfo | None:
+    return me.cls if isinstance(me, Instance) else None
 
 
 def _is_tensor(value: Value) -> bool:

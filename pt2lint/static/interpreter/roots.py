@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Frame, entry
-from pt2lint.static.interpreter.guards import NO_TENSOR, NO_WEIGHTS, PRIVATE, TRAINS, Guard
+from pt2lint.static.interpreter.guards import INSPECTS, NO_TENSOR, NO_WEIGHTS, PRIVATE, TRAINS, Guard
 from pt2lint.static.interpreter.weights import Weights, is_plain, is_scalar
 from pt2lint.static.source.nodes import unit_of
 from pt2lint.static.values import (
@@ -91,6 +91,8 @@ class Roots:
         if module is not None and frame.context is not None:
             if "trains" in self.does:
                 self.at.conditions.guards.say_of(frame.context, Guard("", TRAINS))
+            elif any(self._is_module(given) for given in [*args, *kwargs.values()]):
+                self.at.conditions.guards.say_of(frame.context, Guard("", INSPECTS))
             elif is_plain(result) or (self.gradless(value) and not isinstance(result, Tensor)):
                 self.at.conditions.guards.say_of(frame.context, Guard("", NO_TENSOR))
             elif module.name.startswith("_"):
@@ -100,6 +102,11 @@ class Roots:
         if original is not None:
             # A decorator's wrapper passes on `*args`: the function itself knows its parameters better.
             self.root(original, name, guards, module)
+
+    def _is_module(self, value: Value) -> bool:
+        return isinstance(value, Instance) and (
+            self.at.classes.is_module(value.cls) or self.at.models.makes_modules(value.external or "")
+        )
 
     def gradless(self, value: Func) -> bool:
         """Whether a decorator says that no gradient is wanted of anything in the function."""
