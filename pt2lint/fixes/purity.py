@@ -54,6 +54,17 @@ RANDOM = words(
 )
 
 
+_VIEWS = words(
+    "view reshape permute transpose expand unsqueeze squeeze flatten t T mT detach contiguous narrow "
+    "split chunk unbind select diagonal to float type_as as_strided unfold swapaxes"
+)
+
+
+def is_view(name: str) -> bool:
+    """Whether a method, or a function of torch, may give a tensor that shares its argument's storage."""
+    return name.rpartition(".")[2] in _VIEWS
+
+
 def callee(node: cst.Call) -> str:
     """The last part of what is called."""
     func = node.func

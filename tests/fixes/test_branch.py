@@ -288,6 +288,44 @@ REFUSED_BY_WHERE = {
 }
 
 
+@pytest.mark.parametrize(
+    ("body", "written"),
+    [
+        ("return y / n if n > 0 else y", "torch.where(n > 0, y / torch.where(n > 0, n, 1), y)"),
+        (
+            "if n == 0:\n        return y * 0\n    return y / n",
+            "torch.where(n == 0, y * 0, y / torch.where(n == 0, 1, n))",
+        ),
+        (
+            "if not (y > 0).any() & (n > 0):\n        y = y / (n - 1)\n    return y",
+            "    take = (y > 0).any() & (n > 0)\n    y = torch.where(take, y, y / torch.where(take, 1, n - 1))\n",
+        ),
+        (
+            "if n > 0:\n        m = n * 2\n        y = y / m\n    return y",
+            "    m_then = n * 2\n    y_then = y / torch.where(take, m_then, 1)\n",
+        ),
+    ],
+)
+def test_a_division_is_by_one_where_it_is_not_taken(body, written):
+    source = HEAD + f"def f(y: torch.Tensor):\n    n = y.relu().sum()\n    {body}\n"
+    fix = branch(source, to_where)
+    assert "infinite" not in fix.description or "factor" in fix.description
+    assert written in prove(source, fix, SIDES)
+
+
+def test_tensors_of_one_storage_wait_for_their_proof():
+    for made, waits in {
+        "a, b = x": True,
+        "a = x[0]\n    b = x.view(-1)": True,
+        "a, b = x.max(0)": False,
+    }.items():
+        source = (
+            HEAD
+            + f"def f(x: torch.Tensor):\n    {made}\n    if a.sum() > 0:\n        a = a * b\n    return a\n"
+        )
+        assert ("Only `--verify --fix`" in branch(source, to_cond).description) == waits
+
+
 @pytest.mark.parametrize("body", REFUSED_BY_WHERE)
 def test_where_is_refused(body):
     end = "return y + new" if body.startswith("new") else "return y"

@@ -11,7 +11,7 @@ from pt2lint.finding import ONCE_PROVEN
 from pt2lint.fixes.arms import Refuse, elements, ordered, read_arms, replacement, under_static
 from pt2lint.fixes.condition import read_condition
 from pt2lint.fixes.kinds import Kind, guess, may_be_none, told, words
-from pt2lint.fixes.purity import callee, draws, effect, number
+from pt2lint.fixes.purity import callee, draws, effect, is_view, number
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -21,6 +21,7 @@ from pt2lint.fixes.rewrite import (
     fix,
     fresh,
     live_after,
+    reads,
     rewrite,
     source,
     surely_binds,
@@ -125,8 +126,65 @@ def _unsure(
         raise Refuse(f"a side breaks the graph itself: `{inside}`")
     if drawn is None:
         return _MAY_DRAW + _UNKNOWN
+    if _may_overlap(function, then, orelse):
+        return _UNKNOWN
     shapes = [_shaping(function, side, kind) for side in (then, orelse)]
     return _UNKNOWN if shapes[0] != shapes[1] or "mask" in shapes[0] else ""
+
+
+def _may_overlap(function: FunctionCode, *sides: Sequence[cst.CSTNode]) -> bool:
+    """Whether two tensors that the sides read may lie in one storage, as `a` and `b` of `a, b = x` do.
+
+    torch.cond takes no such two (measured on torch 2.13, eager and compiled).
+    """
+    seen: set[str] = set()
+    parts = [one for side in sides for one in side]
+    owner = enclosing_function(function, parts[0])
+    if owner is None:
+        return False
+    for name in reads(*parts):
+        origins = _origins(function, owner, name, frozenset())
+        if origins & seen:
+            return True
+        seen |= origins
+    return False
+
+
+_PAIRS = words("max min sort topk median mode kthvalue std_mean var_mean frexp cummax cummin unique")
+
+
+def _origins(function: FunctionCode, owner: cst.FunctionDef, name: str, busy: frozenset[str]) -> set[str]:
+    """The name, and those of which it may be a part or a view; of what several names are parts, the text."""
+    found = {name}
+    for use in uses(owner.body):
+        if use.name != name or not use.binds or name in busy:
+            continue
+        outer = function.parent(use.node)
+        several = isinstance(outer, cst.Element)
+        while isinstance(outer, cst.Element | cst.Tuple | cst.List):
+            outer = function.parent(outer)
+        assign = function.parent(outer) if isinstance(outer, cst.AssignTarget) else None
+        value: cst.CSTNode | None = assign.value if isinstance(assign, cst.Assign) else None
+        if several and value is not None and not (isinstance(value, cst.Call) and callee(value) in _PAIRS):
+            found.add(source(function, value))
+        while isinstance(value, cst.Call | cst.Subscript | cst.Attribute):
+            if isinstance(value, cst.Call):
+                if not isinstance(value.func, cst.Attribute) or not is_view(value.func.attr.value):
+                    break
+                value = value.func.value
+            elif isinstance(value, cst.Attribute) and value.attr.value not in (
+                "T",
+                "mT",
+                "data",
+                "real",
+                "imag",
+            ):
+                break
+            else:
+                value = value.value
+        if isinstance(value, cst.Name):
+            found |= _origins(function, owner, value.value, busy | {name})
+    return found
 
 
 _SHAPING = words(

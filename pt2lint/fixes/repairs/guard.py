@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import libcst as cst
@@ -9,16 +10,19 @@ import libcst as cst
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.condition import opposite, read_condition
 from pt2lint.fixes.file import file_of
-from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.kinds import Kind, guess, told, words
 from pt2lint.fixes.purity import callee, number
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
     accepted,
     ancestors,
+    binds,
+    enclosing_function,
     fix,
     in_parentheses,
     line,
+    parameters,
     qualified,
     rewrite,
     source,
@@ -26,6 +30,7 @@ from pt2lint.fixes.rewrite import (
     torch_name,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
@@ -245,7 +250,9 @@ def _message(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> st
         return source(function, node)
     pieces: list[cst.BaseFormattedStringContent] = []
     for part in node.parts:
-        if isinstance(part, cst.FormattedStringExpression) and not _is_static(part.expression, kind):
+        if isinstance(part, cst.FormattedStringExpression) and not _is_static(
+            function, part.expression, kind
+        ):
             pieces.append(cst.FormattedStringText("..."))
         else:
             pieces.append(part)
@@ -261,10 +268,59 @@ def _parts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
     return [*_parts(node.left), *_parts(node.right)] if isinstance(node, cst.ConcatenatedString) else [node]
 
 
-def _is_static(node: cst.BaseExpression, kind: Kind) -> bool:
-    if isinstance(node, cst.Attribute) and node.attr.value in ("shape", "dtype", "device", "ndim"):
+_PLAIN = frozenset(("int", "float", "bool", "str", "none"))
+_PLAIN_NAMES = words(
+    "int float bool str None Optional Union Literal tuple list Tuple List Sequence Iterable typing"
+)
+
+
+def _is_static(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> bool:
+    """Whether a value in a message is known while Dynamo traces, and the same from call to call: what sizes go into
+    would be compiled anew for each.
+
+    The interpreter does not look at what is raised: what it says of the same words elsewhere in the function counts,
+    and of a parameter its annotation or its default.
+    """
+    if isinstance(node, cst.Attribute) and node.attr.value in ("dtype", "device", "ndim"):
         return True
-    return kind(node) in ("int", "float", "bool", "str")
+    if isinstance(node, cst.Call):
+        return callee(node) in ("type", "dim")
+    if isinstance(node, cst.Subscript):
+        return _is_static(function, node.value, kind)
+    if isinstance(node, cst.List | cst.Tuple):
+        return all(_is_static(function, one.value, kind) for one in node.elements)
+    if isinstance(node, cst.IfExp):
+        return all(_is_static(function, one, kind) for one in (node.test, node.body, node.orelse))
+    if isinstance(node, cst.Comparison):
+        sides = (node.left, *(one.comparator for one in node.comparisons))
+        return all(_is_static(function, one, kind) for one in sides)
+    if not isinstance(node, cst.Name | cst.Attribute):
+        return kind(node) in _PLAIN
+    owner = enclosing_function(function, node)
+    if owner is not None and isinstance(node, cst.Name) and node.value in binds(owner.body):
+        return kind(node) in _PLAIN - {"int", "float"}
+    text = source(function, node)
+    alike = (
+        one for one in walk(function.module) if type(one) is type(node) and source(function, one) == text
+    )
+    found = {word for one in alike for word in told(function, one).split(" | ") if word}
+    if found:
+        return all(word in _PLAIN or word.startswith("constant ") for word in found)
+    return kind(node) in _PLAIN or (isinstance(node, cst.Name) and _is_plain_parameter(function, node))
+
+
+def _is_plain_parameter(function: FunctionCode, name: cst.Name) -> bool:
+    """Whether the name is a parameter that its annotation, or its default, calls plain."""
+    owner = enclosing_function(function, name)
+    for given in parameters(owner) if owner is not None else ():
+        if given.name.value == name.value:
+            if given.annotation is not None:
+                return set(re.findall(r"\w+", source(function, given.annotation.annotation))) <= _PLAIN_NAMES
+            return given.default is not None and not any(
+                isinstance(one, cst.Name | cst.Call) and source(function, one) not in ("True", "False")
+                for one in walk(given.default)
+            )
+    return False
 
 
 def split_assert(function: FunctionCode, node: cst.Assert, kind: Kind | None = None) -> Repaired:

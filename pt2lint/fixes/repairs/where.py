@@ -10,7 +10,7 @@ from pt2lint.finding import ONCE_PROVEN, Edit
 from pt2lint.fixes.arms import Arms, Refuse, elements, ordered, read_arms, replacement, under_static
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.kinds import Kind, guess, may_be_none, words
-from pt2lint.fixes.purity import RANDOM, alike, callee, costly, effect, number, singular
+from pt2lint.fixes.purity import RANDOM, alike, callee, costly, effect, is_view, number, singular
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
@@ -36,6 +36,11 @@ from pt2lint.rule.tree import visit, walk
 NAN_WARNING = (
     " Both sides are computed: the gradient of the side not taken is multiplied by zero, and is NaN where "
     "that side's own gradient is infinite."
+)
+
+# Of a product only: torch.where is the better way all the same.
+PRODUCT_WARNING = (
+    " Both sides are computed: the gradient of the side not taken is NaN where a factor in it is infinite."
 )
 
 
@@ -69,7 +74,15 @@ def _where_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Re
     _check_values(function, (node.body, node.orelse), kind)
     _check_shapes(function, node.body, node.orelse)
     torch, imports = torch_name(function, "torch.where")
-    first, second = ordered(condition, source(function, node.body), source(function, node.orelse))
+    sides = [node.body, node.orelse]
+    values: list[cst.CSTNode] = [*sides]
+    if len(condition.text) <= SHORT:  # it is said for each of them
+        shields = [_Shield(function, side, kind) for side in sides]
+        sides = [
+            one.text_for(torch, condition, then) for one, then in zip(shields, (True, False), strict=True)
+        ]
+        values = [part for one in shields for part in one.left]
+    first, second = ordered(condition, *(source(function, side) for side in sides))
     new = under_static(function, node, condition, f"{torch}({condition.text}, {first}, {second})")
     safe = False
     assumes = " It assumes that both values are tensors (or numbers) of one shape and dtype."
@@ -78,10 +91,49 @@ def _where_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Re
         "Select with `torch.where` instead of branching." + assumes,
         {node: new},
         (*condition.imports, *imports),
-        (node.body, node.orelse),
+        values,
         safe,
         _severed(function, node, [node.body], [node.orelse], ()),
     )
+
+
+SHORT, SHORTER = (
+    40,
+    20,
+)  # characters of a test that may stand twice, where it cannot and where it could have a name
+
+
+class _Shield:
+    """A value that may be computed where it is not taken: what it divides by is one there, and the gradient finite.
+
+    `divisors` are the tensors that it divides by, `left` what else of it may have an infinite gradient.
+    """
+
+    def __init__(self, function: FunctionCode, value: cst.BaseExpression, kind: Kind) -> None:
+        self.function, self.value = function, value
+        self.divisors: list[cst.BaseExpression] = []
+        visit(value, self)
+        self.divisors = [one for one in self.divisors if kind(one).startswith("tensor")]
+        one = cst.Integer("1")
+        self.left = [replaced(value, dict.fromkeys(self.divisors, one)), *self.divisors]
+
+    def visit_BinaryOperation(self, node: cst.BinaryOperation) -> bool:
+        if isinstance(node.operator, cst.Divide) and number(node.right) is None:
+            self.divisors.append(node.right)
+            visit(node.left, self)
+            return False
+        return True
+
+    def text_for(self, where: str, condition: Condition, then: bool, test: str = "") -> cst.BaseExpression:
+        """The value as it is to be written where the test, which may have a name, selects it."""
+        new: dict[cst.CSTNode, New] = {}
+        for divisor in self.divisors:
+            text = source(self.function, divisor.with_changes(lpar=(), rpar=()))
+            first, second = (text, "1") if then != condition.negated else ("1", text)
+            new[divisor] = cst.parse_expression(f"{where}({test or condition.text}, {first}, {second})")
+        made = replaced(self.value, new)
+        assert isinstance(made, cst.BaseExpression)
+        return made
 
 
 def _check_values(function: FunctionCode, values: Sequence[cst.BaseExpression], kind: Kind) -> None:
@@ -158,9 +210,11 @@ def _fixed(
     safe: bool,
     severed: bool,
 ) -> Repaired:
-    infinite = any(singular(value) for value in values)
+    infinite = any(singular(value, products=False) for value in values)
     if severed or infinite:
         description, safe = description + NAN_WARNING, False
+    elif any(singular(value) for value in values):
+        description, safe = description + PRODUCT_WARNING, False
     if infinite and any(_divides(value) for value in values):
         description += f" {ONCE_PROVEN}."
     edits = (*dict.fromkeys(imports), *rewrite(function, new))
@@ -197,6 +251,7 @@ def _severed(
     """
     sides = [_passed(one, names) for one in (then, orelse)]
     owner = enclosing_function(function, node)
+    inside = {id(use.node) for use in uses(node)}  # what the sides make is judged by itself
     pending, known = list(sides[0] ^ sides[1]), set[str]()
     while pending and owner is not None:
         name = pending.pop()
@@ -204,11 +259,12 @@ def _severed(
             continue
         known.add(name)
         for use in uses(owner.body):
-            target = function.parent(use.node) if use.binds and use.name == name else None
+            made = use.binds and use.name == name and id(use.node) not in inside
+            target = function.parent(use.node) if made else None
             assign = function.parent(target) if isinstance(target, cst.AssignTarget) else target
             value = getattr(assign, "value", None)
             if isinstance(value, cst.BaseExpression):
-                if singular(value):
+                if singular(value, products=False):
                     return True
                 pending += reads(value)
     return False
@@ -285,16 +341,30 @@ class _WhereWriter:
             if all(self.kind(value) == "int" for one, value in (*then, *orelse) if one == name):
                 raise Refuse(f"`{name}` is a whole number, which may be a size or an index")
         self.names = outs
-        self.values = [value for _, value in [*then, *orelse]]
+        shields = [[_Shield(self.function, value, self.kind) for _, value in side] for side in (then, orelse)]
+        self.values = [part for side in shields for one in side for part in one.left]
+        divides = any(one.divisors for side in shields for one in side)
         self.assumed = not all(self.safe(name, then, orelse) for name in outs)
         where = self.torch("torch.where")
         if len(assigned) == 1 and max(len(then), len(orelse)) == 1:
             name = assigned[0]
-            first, second = (source(self.function, side[0][1]) if side else name for side in (then, orelse))
-            first, second = ordered(condition, first, second)
-            return [f"{name} = {where}({condition.text}, {first}, {second})"]
+            test = condition.text
+            if divides and len(test) > SHORTER:
+                test = fresh(self.function, "take")
+            texts = [
+                source(self.function, side[0].text_for(where, condition, at == 0, test)) if side else name
+                for at, side in enumerate(shields)
+            ]
+            first, second = ordered(condition, *texts)
+            named = [f"{test} = {self.one_line(condition.text)}"] if test != condition.text else []
+            return [*named, f"{name} = {where}({test}, {first}, {second})"]
         take = fresh(self.function, "take")
         lines = [f"{take} = {self.one_line(condition.text)}"]
+        for at, side in enumerate((then, orelse)):
+            side[:] = [
+                (name, one.text_for(where, condition, at == 0, take))
+                for (name, _), one in zip(side, shields[at], strict=True)
+            ]
         then_names = self.renamed(lines, then, "then", outs)
         else_names = self.renamed(lines, orelse, "otherwise", outs)
         for name in outs:
@@ -333,30 +403,38 @@ class _WhereWriter:
     def returned(self, condition: Condition, arms: Arms) -> tuple[list[str], list[cst.CSTNode]]:
         assert arms.values is not None
         then, orelse = self.assignments(arms.then), self.assignments(arms.orelse)
-        lines = (
-            [f"{fresh(self.function, 'take')} = {self.one_line(condition.text)}"] if then or orelse else []
-        )
-        test = lines[0].split(" = ")[0] if lines else condition.text
-        then_names = self.renamed(lines, then, "then", ())
-        else_names = self.renamed(lines, orelse, "otherwise", ())
         where = self.torch("torch.where")
         sides = [elements(value) for value in arms.values]
+        made = [[_Shield(self.function, value, self.kind) for _, value in side] for side in (then, orelse)]
+        results_ = [[_Shield(self.function, value, self.kind) for value in side] for side in sides]
+        shields = [one for side in (*made, *results_) for one in side]
+        named = then or orelse or (len(condition.text) > SHORTER and any(one.divisors for one in shields))
+        take = fresh(self.function, "take") if named else ""
+        lines = [f"{take} = {self.one_line(condition.text)}"] if named else []
+        test = take or condition.text
+        for at, side in enumerate((then, orelse)):
+            side[:] = [
+                (name, one.text_for(where, condition, at == 0, test))
+                for (name, _), one in zip(side, made[at], strict=True)
+            ]
+        then_names = self.renamed(lines, then, "then", ())
+        else_names = self.renamed(lines, orelse, "otherwise", ())
         if len(sides[0]) != len(sides[1]) or isinstance(arms.values[0], cst.Tuple) != isinstance(
             arms.values[1], cst.Tuple
         ):
             raise Refuse("the sides return different structures")
         results = []
-        for one, other in zip(*sides, strict=True):
+        for at, (one, other) in enumerate(zip(*sides, strict=True)):
             _check_values(self.function, (one, other), self.kind)
             _check_shapes(self.function, one, other)
+            one, other = (results_[n][at].text_for(where, condition, n == 0, test) for n in (0, 1))
             first, second = self.with_names(one, then_names), self.with_names(other, else_names)
             if first == second:
                 results.append(first)
                 continue
             results.append(f"{where}({test}, {', '.join(ordered(condition, first, second))})")
         lines.append("return " + ", ".join(results))
-        values = [value for _, value in [*then, *orelse]]
-        return lines, [*values, *arms.values]
+        return lines, [part for one in shields for part in one.left]
 
     def safe(
         self,
@@ -476,26 +554,16 @@ def _may_alias(function: FunctionCode, node: cst.CSTNode) -> bool:
     parent = function.parent(node)
     if isinstance(parent, cst.BinaryOperation | cst.UnaryOperation | cst.Comparison | cst.ComparisonTarget):
         return False
-    if isinstance(parent, cst.Element):  # of a tuple that is returned
-        parent = function.parent(function.parent(parent) or parent)
+    held = function.parent(parent) if isinstance(parent, cst.Element) else None
+    if isinstance(held, cst.Tuple) and isinstance(function.parent(held), cst.Return):
+        return False
     if isinstance(parent, cst.Return):
         return False
     if isinstance(parent, cst.Arg):
         call = function.parent(parent)
         known = qualified(function, call.func) if isinstance(call, cst.Call) else None
-        return known is None or not known.startswith("torch.") or known.endswith("_") or _is_view(known)
+        return known is None or not known.startswith("torch.") or known.endswith("_") or is_view(known)
     if isinstance(parent, cst.Attribute):
         name = parent.attr.value
-        return name.endswith("_") or name == "data" or _is_view(name)
+        return name.endswith("_") or name == "data" or is_view(name)
     return True
-
-
-_VIEWS = words(
-    "view reshape permute transpose expand unsqueeze squeeze flatten t T mT detach contiguous narrow "
-    "split chunk unbind select diagonal to float type_as as_strided unfold swapaxes"
-)
-
-
-def _is_view(name: str) -> bool:
-    last = name.rpartition(".")[2]
-    return last in _VIEWS
