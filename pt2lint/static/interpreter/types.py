@@ -49,11 +49,22 @@ DEEPEST = 4  # lists in lists that `Types.sort` looks into
 class Types:
     def __init__(self, at: Context) -> None:
         self.at = at
+        self._named: dict[tuple[ast.expr, str], Value] = {}
 
     def is_instance(self, value: Value, names: tuple[str, ...]) -> bool | None:
         """isinstance(value, any of the named types), where it can be told."""
         own = isinstance(value, Instance) and value.cls is not None
         return self.at.models.is_instance(value, names, own and bool(self.at.classes.bases(value.cls)[1]))  # type: ignore
+
+    def named(self, node: ast.expr, frame: Frame) -> Value:
+        """What an annotation names. The same annotation is asked about for each call of its function."""
+        key = (node, frame.module.path)  # the tree of one in quotes serves all files
+        value = self._named.get(key)
+        if value is None:
+            value = self.at.expressions.quietly(node, {}, frame)
+            if frame.closure is None and isinstance(value, (Ext, Class)):
+                self._named[key] = value
+        return value
 
     def annotation(self, node: ast.expr | None, frame: Frame, line: int = 0, text: str = "") -> Value:
         """The value that an annotation promises."""
@@ -77,7 +88,7 @@ class Types:
             )
         origin = (frame.module.path, line or node.lineno, text or "annotated as a tensor")
         if isinstance(node, ast.Subscript):
-            base = self.at.expressions.quietly(node.value, {}, frame)
+            base = self.named(node.value, frame)
             base, node = self.subscripted_type(base, node, frame)
             name = base.name if isinstance(base, Ext) else ""
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -104,7 +115,7 @@ class Types:
             if said == "dict" and len(parts) == 2:
                 return Dict({}, self.annotation(parts[1], frame, line, text))
             return UNKNOWN
-        value = self.at.expressions.quietly(node, {}, frame)
+        value = self.named(node, frame)
         if isinstance(value, Ext):
             promised = self.at.models.value_of_type(value.name, origin)
             if isinstance(promised, Tensor) and not promised.array:

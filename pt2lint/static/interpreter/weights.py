@@ -37,6 +37,9 @@ class Weights:
         order, external, hazy = self.at.classes.bases(cls)
         if hazy or not all(self._is_plain_base(base) for base in external):
             return True
+        state = self.at.objects.state(self.at.objects.instance(cls))
+        if any(self._holds(value, False) for value in [*state.values()]):
+            return True  # as of most: without reading what all its methods and its bases' do
         called: set[str] = set()
         for one in order:
             for method in one.methods.values():
@@ -46,8 +49,7 @@ class Weights:
                 called |= known[0]
                 if known[1]:
                     return True
-        state = self.at.objects.state(self.at.objects.instance(cls))
-        return any(self._holds(value, name in called) for name, value in state.items())
+        return any(self._holds(value, True) for name, value in state.items() if name in called)
 
     def _is_plain_base(self, base: str) -> bool:
         entry = self.at.models.of(base)
