@@ -49,14 +49,6 @@ class Around:
     environment: tuple[tuple[str, str], ...] = ()
 
 
-def machine_memory() -> int | None:
-    """Bytes of memory of this machine, None where the system does not say."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):
-        return None
-
-
 @contextlib.contextmanager
 def interruptible(stop: threading.Event) -> Iterator[None]:
     """Set `stop` when Ctrl-C or SIGTERM ends the block, so that threads which run children end them and return.

@@ -22,9 +22,10 @@ from pt2lint.dynamic.events import Events, Failure, Run, failure_from, run_from
 from pt2lint.dynamic.names import qualified
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.dynamic.plan import Job, find_files, plan
-from pt2lint.dynamic.process import STOPPED, Around, Limits, interruptible, machine_memory, run_child
+from pt2lint.dynamic.process import STOPPED, Around, Limits, interruptible, run_child
 from pt2lint.dynamic.verdict import Files, judge
 from pt2lint.finding import Finding, Problem
+from pt2lint.machine import machine_memory
 from pt2lint.report.models import Model
 
 SLOW = 5.0  # seconds after which it is told that a program runs

@@ -24,11 +24,12 @@ from pt2lint.dynamic.child.log_listener import under
 from pt2lint.dynamic.events import Break, Events, Run, run_from
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.dynamic.plan import Job, find_files, plan
-from pt2lint.dynamic.process import Around, Limits, machine_memory, run_child
+from pt2lint.dynamic.process import Around, Limits, run_child
 from pt2lint.dynamic.run import find_python, read_sources
 from pt2lint.finding import Edit, Finding, Fix
 from pt2lint.fixes.edit import SHORTCUT, EditError, apply_edits, check_source, checked, choose
 from pt2lint.fixes.recount import Recounter, moved_to
+from pt2lint.machine import machine_memory
 
 NOT_FINITE = ("one NaN", "one infinity", "all NaN", "all infinite")  # labels of changed inputs
 ATTEMPTS = 4  # fixes of one finding that are tried, at most

@@ -12,11 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
+from pt2lint.machine import machine_memory, processors
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 LOOK = 0.5  # seconds between two looks at whether the parent is there
 PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
-MOST = 4  # children at a time: each may take a few hundred MiB
+FEW = 4  # children at a time, whatever the memory: each may take a few hundred MiB
+MOST = 16
+EACH = 1 << 30  # bytes of the machine's memory for each child beyond the first few
 
 
 def can_fork() -> bool:
@@ -25,15 +29,14 @@ def can_fork() -> bool:
     return hasattr(os, "fork") and (threading is None or threading.active_count() == 1)
 
 
-def processors() -> int:
-    with suppress(AttributeError, OSError):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def children() -> int:
+    """How many may work at a time."""
+    return min(processors(), MOST, max(FEW, (machine_memory() or 0) // EACH))
 
 
 def spread(function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result | None]:
     """`function(task)` for each task, in order; None where the child died. Results are pickled."""
-    jobs = min(processors(), MOST, len(tasks))
+    jobs = min(children(), len(tasks))
     answers: dict[int, Result | None] = {}
     running: dict[int, tuple[int, int, list[bytes]]] = {}  # pipe -> (task, child, what it sent)
     started = given = 0

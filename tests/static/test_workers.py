@@ -108,3 +108,15 @@ def test_a_lint_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
     while any(alive(child) for child in children) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert [child for child in children if alive(child)] == []
+
+
+@pytest.mark.parametrize(
+    ("processors", "memory", "children"),
+    [(1, 64, 1), (4, 2, 4), (16, 2, 4), (16, 8, 8), (16, 64, 16), (96, 512, 16)],
+)
+def test_there_are_as_many_children_as_processors_and_memory_for_them(
+    monkeypatch: pytest.MonkeyPatch, processors: int, memory: int, children: int
+) -> None:
+    monkeypatch.setattr(workers, "processors", lambda: processors)
+    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": memory << 18}.__getitem__)
+    assert workers.children() == children
