@@ -166,17 +166,23 @@ def _made_from(path: str, text: str) -> str | None:
 def _keys(
     findings: Sequence[Finding], sources: Mapping[str, str]
 ) -> Iterator[tuple[int, tuple[str, str, str]]]:
-    """What makes findings of two files the same: the code, the function's name and the text."""
+    """What makes findings of two files the same: the code, the function's name and the text; for those of which another
+    file has the code and the text."""
+    lines = {path: sources.get(path, "").split("\n") for path in {f.path for f in findings}}
+    texts = [" ".join(" ".join(lines[f.path][f.line - 1 : f.end_line]).split()) for f in findings]
+    having: dict[tuple[str, str], set[str]] = {}
+    for finding, text in zip(findings, texts, strict=True):
+        having.setdefault((finding.code, text), set()).add(finding.path)
     places: dict[str, Places | None] = {}
-    lines: dict[str, list[str]] = {}
-    for finding in findings:
+    for finding, text in zip(findings, texts, strict=True):
         path = finding.path
+        if len(having[finding.code, text]) < 2:
+            continue
         if path not in places:
             try:
-                places[path], lines[path] = Places(sources.get(path, "")), sources.get(path, "").split("\n")
+                places[path] = Places(sources.get(path, ""))
             except (SyntaxError, ValueError, RecursionError):
                 places[path] = None
         at = places[path]
         if at is not None:
-            text = " ".join(" ".join(lines[path][finding.line - 1 : finding.end_line]).split())
             yield id(finding), (finding.code, at.of(finding.line).function[2], text)

@@ -42,6 +42,9 @@ class Cache:
     """The entries in one folder. Nothing here raises: a place that cannot be read or written holds nothing."""
 
     keeps_buffers = False  # what was found of texts that are in no file
+    few = (
+        4  # files that changed: compared again at the next edit rather than written anew, which takes longer
+    )
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -70,7 +73,8 @@ class Cache:
         moved = _moved(facts, others, change)
         if moved is not None:
             moved.read = {file: current(file) for file in facts.read}
-            self.put(key, moved)
+            if len(others) > self.few:
+                self.put(key, moved)
         return moved
 
     def _kept(self, key: Sequence[str]) -> Facts | None:

@@ -19,6 +19,7 @@ class Memory(Cache):
     """As a Cache, of texts in an editor too, and without a folder. What was not used for longest goes first."""
 
     keeps_buffers = True
+    few = 0  # nothing is written
 
     def __init__(self) -> None:
         super().__init__("")
