@@ -63,6 +63,7 @@ LIBRARIES = (
         "functools",
         roles={
             "caches": ("functools.lru_cache", "functools.cache"),
+            "stands for": ("functools.wraps",),
             "property": ("functools.cached_property",),
         },
         handlers={

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
 from pt2lint.libraries.torch_functions import called
-from pt2lint.static.values import NONE, Value
+from pt2lint.static.values import NONE, UNKNOWN, Seq, Tensor, Value
 
+CONTEXT = "torch.autograd.function.FunctionCtx"  # what `forward` and `backward` are given first
 CONTEXTS = (
     "torch.autograd.detect_anomaly",
     "torch.autograd.set_detect_anomaly",
@@ -19,13 +20,25 @@ def method(call: Call) -> Value:
     return NONE if call.name.startswith("torch.autograd.Function.") else called(call)
 
 
+def attribute(type_name: str, owner: Value, name: str) -> Value | None:
+    """What `forward` kept for `backward`; of what else it set on the context nothing is known."""
+    if type_name != CONTEXT:
+        return None
+    return Seq(None, Tensor(None), "tuple") if name == "saved_tensors" else UNKNOWN
+
+
 LIBRARY = Library(
     "torch.autograd",
     given="tensors",
     closed=True,
     objects=True,
     returns={name: f"instance {name}" for name in CONTEXTS},
-    roles={"differentiable function": ("torch.autograd.*",), "resumable": ("torch.autograd.*",)},
+    roles={
+        "context of a function": (CONTEXT,),
+        "differentiable function": ("torch.autograd.*",),
+        "resumable": ("torch.autograd.*",),
+    },
     otherwise=method,
+    attribute=attribute,
     measured="matrix/constructs/gradients.py, matrix/constructs/contexts.py",
 )

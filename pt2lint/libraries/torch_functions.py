@@ -207,6 +207,10 @@ LIBRARY = Library(
         "torch.__version__": "str",
     },
     roles={
+        "asks for gradients": ("torch.is_grad_enabled",),
+        "takes a tensor first": tuple(
+            f"torch.{name}_like" for name in ("zeros", "ones", "empty", "full", "rand", "randn", "randint")
+        ),
         "draws": tuple(f"torch.*.{n}" for n in RANDOM),
         "random source": tuple(f"torch.{n}*" for n in ("rand", "normal", "bernoulli", "multinomial")),
         "device context": ("torch.device",),

@@ -29,9 +29,9 @@ def attribute(type_name: str, owner: Value, name: str) -> Value | None:
         return Instance(None, STATE)
     if name != "param_groups" or not isinstance(owner, Instance):
         return None
-    group = owner.attrs.get("param_groups")
+    group = owner.attrs.get("[group]")  # under no name that an attribute may have
     if not isinstance(group, Instance):
-        group = owner.attrs["param_groups"] = Instance(None, GROUP, True)
+        group = owner.attrs["[group]"] = Instance(None, GROUP, True)
         group.attrs["owner"] = owner
     return Seq(None, group, "list")
 

@@ -362,12 +362,16 @@ class _Run:
             events.entered = (*events.entered, self.go_on)
         facts = Facts()
         modules = [m for m in (_load(project, path, facts.problems) for path in group) if m is not None]
-        for module in modules:
+        runs = [partial(interpreter.run, m, self.roots, self.root_names) for m in modules]
+        # Who names roots has said what is compiled.
+        offering = modules if self.roots == "modules" and not self.root_names else []
+        runs += [partial(interpreter.run_uncalled, m) for m in offering]
+        for module, run in zip([*modules, *offering], runs, strict=True):
             named = any(inside(name, module.name, module.path) for name in self.root_names)
             if not named and not module.says("torch"):
                 continue
             try:
-                interpreter.run(module, self.roots, self.root_names)
+                run()
             except RecursionError:
                 told = "nested too deeply to follow; some findings may be missing"
                 facts.problems.append(Problem(module.path, told))

@@ -8,6 +8,7 @@ from typing import Any
 
 from pt2lint.finding import Edit, Finding, Fix, Price, Problem, Step
 from pt2lint.op import Op, either
+from pt2lint.static.interpreter.guards import RARE, UNCALLED
 from pt2lint.static.source.nodes import Unit
 from pt2lint.static.source.reads import Reads
 
@@ -79,6 +80,10 @@ def _where(old: Op, new: Op) -> dict[str, Any]:
     """Under which conditions an operation runs that was noted twice: where it is sure, else what holds for both."""
     if old.sure is not new.sure:
         one = old if old.sure else new
+        return {"when": one.when, "rare": one.rare}
+    beside = RARE[UNCALLED]
+    if (old.rare == beside) is not (new.rare == beside):  # what a model calls is judged by that alone
+        one = new if old.rare == beside else old
         return {"when": one.when, "rare": one.rare}
     when = tuple(text for text in old.when if text in new.when)
     return {"when": when, "rare": (old.rare or new.rare) if old.rare and new.rare else ""}

@@ -12,13 +12,14 @@ from pt2lint.libraries.model import Models
 from pt2lint.op import Op
 from pt2lint.static.interpreter.context import Context
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.guards import SELDOM, Guard, rare, told
+from pt2lint.static.interpreter.guards import SELDOM, UNCALLED, Guard, rare, told
 from pt2lint.static.interpreter.notebook import Key, Notebook
 from pt2lint.static.observers import EVERY
 from pt2lint.static.source.modules import ClassInfo, Module, Project
 from pt2lint.static.source.named import inside
 from pt2lint.static.source.nodes import Unit, unit_of, walk
 from pt2lint.static.values import (
+    Dict,
     Ext,
     Func,
     Instance,
@@ -213,12 +214,77 @@ class Interpreter:
                 if isinstance(value, Wrapped) and value.how == "compiled":
                     self.at.calls.roots.root(value.inner, node.name)
 
+    def run_uncalled(self, module: Module) -> None:
+        """What a package offers besides models: functions that are given tensors, callable objects, the steps of
+        optimizers. No root that was run so far calls them, but who compiles a program that does meets what is in
+        them."""
+        if "." not in module.name:
+            return
+        self.at.calls.roots.beside = True
+        try:
+            self._run_offered(module)
+        finally:
+            self.at.calls.roots.beside = False
+
+    def _run_offered(self, module: Module) -> None:
+        beside = (Guard("", UNCALLED),)
+        handed_on = {
+            given.id
+            for statement in module.tree.body
+            if statement.__class__ in SIMPLE
+            for call in ast.walk(statement)
+            if isinstance(call, ast.Call)
+            for given in call.args
+            if isinstance(given, ast.Name)
+        }  # what takes them decides: `register(f)`
+        for name, node in module.functions.items():
+            value = self.at.names.module_value(module, name)
+            if name in handed_on:
+                continue
+            if isinstance(value, Func) and self.is_offered(own := Func(node, module)):
+                self.at.calls.roots.root(own, None, beside)
+        for cls in self.classes_of(module):
+            steps = any(self.at.models.plays(b, "trains") for b in self.at.classes.bases(cls)[1])
+            me = self.at.objects.instance(cls)
+            for node in list(cls.methods.values()):
+                if node.name.startswith("__") and node.name != "__call__":
+                    continue
+                if node.name == "backward" and self.at.classes.is_function(cls):
+                    continue  # traced with `forward`
+                above = self.at.classes.find_method(cls, node.name, cls)
+                if above is not None and above[1] in self.at.functions.reached:
+                    continue  # a model calls it, as it calls the one that this one stands for
+                value = self.at.classes.method_value(cls, node, me)
+                if isinstance(value, Wrapped):
+                    continue
+                bound = value.bound if isinstance(value, Func) and value.node is node else me
+                own = Func(node, cls.module, cls.env, bound, cls)
+                if self.is_offered(own, steps and node.name == "step"):
+                    self.at.calls.roots.root(own, None, beside)
+
+    def is_offered(self, value: Func, surely: bool = False) -> bool:
+        known = self.at.functions.reached | self.at.calls.roots.offered
+        if value.node in known or isinstance(value.node, ast.Lambda):
+            return False
+        return surely or self.takes_tensors(value)
+
     def takes_tensors(self, value: Func) -> bool:
         frame = Frame(value.module, unit_of(value.node), "")
-        return any(
-            any(o.kind == "tensor" for o in options(v)) or (isinstance(v, Seq) and v.elem.kind == "tensor")
-            for v in self.at.functions.seeds(value, frame)
-        )
+        return any(self.holds_tensors(o) for v in self.at.functions.seeds(value, frame) for o in options(v))
+
+    def holds_tensors(self, value: Value) -> bool:
+        """Whether it is a tensor, a container of tensors, or an object of which the project says that it has some."""
+        if isinstance(value, Seq):
+            return value.elem.kind == "tensor"
+        if isinstance(value, Dict):
+            return value.elem.kind == "tensor"
+        if isinstance(value, Instance) and value.cls is not None:
+            return any(
+                self.at.types.annotation(said, Frame(cls.module, (1, 1), ""), 0, "").kind == "tensor"
+                for cls in self.at.classes.bases(value.cls)[0]
+                for said in cls.annotations.values()
+            )
+        return value.kind == "tensor"
 
     def run_outside(self, module: Module) -> None:
         """The top level, statement by statement, then functions that nothing called."""

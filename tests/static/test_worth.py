@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
 
 HEAD = """
@@ -319,3 +320,124 @@ def f(x: torch.Tensor, limit):
     [price] = [f.price for f in lint([str(path)]).findings if f.code == "PTB103"]
     assert price is not None
     assert (price.before, price.after) == (4, 0)
+
+
+UNCALLED = "in code that no model calls"
+WRAPPED = """
+import functools
+def kept(fn):
+    memory = []
+    @functools.wraps(fn)
+    def wrapper(*args, **kwargs):
+        if memory:
+            return memory[-1]
+        memory.append(fn(*args, **kwargs))
+        return memory[-1]
+    return wrapper
+"""
+OPTIMIZER = """
+class Descent(torch.optim.Optimizer):
+    @torch.no_grad()
+    def step(self, closure=None):
+        self.count()
+        for group in self.param_groups:
+            if "step" in group:
+                group["step"] += 1
+            else:
+                group["step"] = 1
+
+    def count(self):
+        for group in self.param_groups:
+            pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "only"),
+    [
+        (f"def scaled(x: torch.Tensor):\n    return {ITEM}\n", "PTB103"),
+        (f"def scaled(x):\n    x = torch.relu(x)\n    return {ITEM}\n", "PTB103"),
+        ("def scaled(kept: dict[str, torch.Tensor]):\n    return kept['x'].sum().item()\n", "PTB103"),
+        (
+            f"class Processor:\n    def __call__(self, layer, x: torch.Tensor):\n        return {ITEM}\n",
+            "PTB103",
+        ),
+        (
+            f"class Tool:\n    @staticmethod\n    def scaled(x: torch.Tensor):\n        return {ITEM}\n",
+            "PTB103",
+        ),
+        (
+            "class Grid:\n    at: torch.Tensor\n    def size(self):\n        return self.at.max().item()\n",
+            "PTB103",
+        ),
+        (
+            "class Grid:\n    at: torch.Tensor\ndef size(grid: Grid):\n    return grid.at.max().item()\n",
+            "PTB103",
+        ),
+        (f"{WRAPPED}\n@kept\ndef scaled(x: torch.Tensor):\n    return {ITEM}\n", "PTB103"),
+        (
+            f"{WRAPPED}\n@kept\ndef lengths(x: torch.Tensor) -> torch.Tensor:\n    return x.diff()\n"
+            "def last(x: torch.Tensor):\n    return lengths(x).item()\n",
+            "PTB103",
+        ),
+        (OPTIMIZER, "PTR218"),
+        # What only a tensor is done to: an index of several dimensions.
+        (
+            "def started(x: torch.Tensor, given):\n    return x + given['start'][..., 1:].sum().item()\n",
+            "PTB103",
+        ),
+    ],
+)
+def test_what_a_package_offers_besides_models(tmp_path: Path, code: str, only: str) -> None:
+    assert notes(tmp_path, code, only) == [UNCALLED]
+    script = tmp_path / "script.py"
+    script.write_text(HEAD + code)
+    assert lint([str(script)]).findings == []  # what a script does not compile runs as it is
+    named = Settings(root_names=("elsewhere:step",))
+    assert [f for f in lint([str(tmp_path / "package" / "m.py")], named).findings if f.code == only] == []
+
+
+def test_what_is_handed_on_is_traced_as_who_takes_it_says(tmp_path: Path) -> None:
+    code = f"def scaled(x: torch.Tensor) -> torch.Tensor:\n    return {ITEM}\n"
+    register = "op = torch.library.custom_op('own::scaled', mutates_args=())(scaled)\n"
+    assert notes(tmp_path, code) == [UNCALLED]
+    assert notes(tmp_path, code + register) == []
+
+
+def test_what_a_model_calls_is_judged_by_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    helper = f"def scaled(x: torch.Tensor):\n    return {ITEM}\n"
+    model = FORWARD.format(init="self.layer = nn.Linear(2, 2)", result="scaled(x)")
+    assert notes(tmp_path, helper + model) == [""]
+    # in another file, and in a group of files of its own
+    package = tmp_path / "package"
+    (package / "m.py").write_text(HEAD + helper)
+    (package / "model.py").write_text(f"from package.m import scaled\n{HEAD}{model}")
+    paths = [str(package / name) for name in ("m.py", "model.py")]
+    assert [f.note for f in lint(paths).findings if f.code == "PTB103"] == [""]
+    monkeypatch.setattr("pt2lint.static.engine.GROUP", 1)
+    assert [f.note for f in lint(paths).findings if f.code == "PTB103"] == [""]
+
+
+FUNCTION = """
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        y = torch.zeros_like(x)
+        return y * y.sum().item()
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * x.max().item()
+def scaled(x):
+    return Scaled.apply(x)
+"""
+
+
+def test_a_function_with_its_own_gradient_is_traced_both_ways(tmp_path: Path) -> None:
+    assert notes(tmp_path, FUNCTION) == [UNCALLED, UNCALLED]
+    model = FORWARD.format(init="self.layer = nn.Linear(2, 2)", result="scaled(self.layer(x))")
+    assert notes(tmp_path, FUNCTION + model) == ["", ""]
+    found = [f for f in lint([str(tmp_path / "package" / "m.py")]).findings if f.code == "PTB103"]
+    assert [f.when for f in found] == [(), ("torch.is_grad_enabled()",)]

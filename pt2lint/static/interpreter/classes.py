@@ -129,11 +129,13 @@ class Classes:
             self._seldom[cls] = known
         return known
 
+    def is_function(self, cls: ClassInfo) -> bool:
+        """Whether it is a function with a gradient of its own."""
+        return any(self.at.models.plays(base, "differentiable function") for base in self.bases(cls)[1])
+
     def is_differentiable(self, cls: ClassInfo | None, method: ast.AST) -> bool:
         """Whether it is the `forward` of a function with a `backward` of its own."""
-        if cls is None or getattr(method, "name", "") != "forward":
-            return False
-        return any(self.at.models.plays(base, "differentiable function") for base in self.bases(cls)[1])
+        return cls is not None and getattr(method, "name", "") == "forward" and self.is_function(cls)
 
     def is_replaced(self, cls: ClassInfo, name: str) -> bool:
         """Whether a decorator of the class puts another function in the method's place, which does not call it: it

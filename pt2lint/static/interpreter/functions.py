@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Env, Frame, title
-from pt2lint.static.interpreter.guards import SELDOM, Guard
+from pt2lint.static.interpreter.guards import MODE, SELDOM, Guard
 from pt2lint.static.interpreter.passed import Passed
 from pt2lint.static.interpreter.usage import Usage
 from pt2lint.static.source.modules import Module
@@ -133,7 +133,7 @@ class Functions:
             if me.cls is not None and self.at.classes.is_seldom_compiled(me.cls):
                 callee.guards = (Guard("", SELDOM),)
         if region:
-            self.reached.add(definition)
+            self.at.calls.roots.traced(definition)
         if not self.at.notebook.quiet:
             self.run.add(definition)
         if func.env is not None:
@@ -167,6 +167,8 @@ class Functions:
                     result = Seq(None, join_all(callee.yields), "generator")
                 elif not callee.returns:
                     result = UNKNOWN  # it always raises
+                if region and not self.at.notebook.quiet and definition.name == "forward":
+                    self.backward(func, callee)
         finally:
             self.active.pop()
             self.at.expressions.seen = seen
@@ -177,9 +179,48 @@ class Functions:
             result = self.at.types.annotation(
                 declared, callee, 0, f"{called} is annotated to return a tensor"
             )
+        if func.env is not None and any(o is UNKNOWN for o in options(result)):
+            result = self.as_promised(func, result, callee)
         self._results[key] = result
         returned = self._returned.get(which)
         self._returned[which] = result if returned is None else join(returned, result)
+        return result
+
+    def backward(self, forward: Func, frame: Frame) -> None:
+        """Dynamo traces the `backward` of a differentiable function right after its `forward`, where a gradient is
+        wanted of an argument."""
+        cls = forward.defined_in
+        if cls is None or not self.at.classes.is_function(cls):
+            return
+        found = self.at.classes.find_method(cls, "backward")
+        value = self.at.classes.method_value(*found, None) if found is not None else None
+        if isinstance(value, Func) and not isinstance(value.node, ast.Lambda):
+            context = self.at.models.instance(self.at.models.named("context of a function"))
+            given = [
+                Tensor(None, (value.module.path, p.lineno, f"`{p.arg}` is the gradient of an output"))
+                for p in value.node.args.args[1:]
+            ]
+            frame.guards += (Guard(f"{self.at.models.named('asks for gradients')}()", MODE),)
+            self.at.calls.apply(value, [context, *given], {}, value.node, frame)
+
+    def as_promised(self, wrapper: Func, result: Value, frame: Frame) -> Value:
+        """What a decorator's wrapper returns: where reading cannot tell (what it kept from another call), what the
+        function says that it stands for, by `functools.wraps`."""
+        for decorator in getattr(wrapper.node, "decorator_list", ()):
+            if isinstance(decorator, ast.Call) and decorator.args:
+                made = self.at.expressions.quietly(decorator.func, wrapper.env or {}, frame)
+                inner = self.at.expressions.quietly(decorator.args[0], wrapper.env or {}, frame)
+                if not isinstance(inner, Func) or isinstance(inner.node, ast.Lambda):
+                    continue
+                if not self.at.models.plays(self.at.names.external_name(made), "stands for"):
+                    continue
+                home = Frame(inner.module, unit_of(inner.node), "", cls=inner.defined_in)
+                promised = self.at.types.annotation(
+                    inner.node.returns, home, 0, f"`{title(inner)}` is annotated to return a tensor"
+                )
+                if promised is not UNKNOWN:
+                    known = without(result, lambda o: o is UNKNOWN)
+                    return promised if known is UNKNOWN else join(known, promised)
         return result
 
     def asks_whether_compiled(self, definition: FunctionNode, env: Env, frame: Frame) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.syntax import dotted
@@ -35,7 +36,8 @@ LONGEST = 72  # characters of one condition
     PRIVATE,
     NO_WEIGHTS,
     NO_TENSOR,
-) = range(15)
+    UNCALLED,
+) = range(16)
 RARE = {
     OFF: "off by default",
     ONCE: "once",
@@ -47,6 +49,7 @@ RARE = {
     PRIVATE: "in a private module, which no model calls",
     NO_WEIGHTS: "in a module without weights, which no model calls",
     NO_TENSOR: "in a module that returns no tensor, which no model calls",
+    UNCALLED: "in code that no model calls",
 }
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
@@ -370,27 +373,35 @@ class Guards:
         for context, callers in self._callers.items():
             for caller, guards in callers:
                 calls[caller].append((context, guards))
-        held: dict[int | None, Path] = {None: ()} | self._roots
-        todo: list[int | None] = [*held]
-        while todo:
-            caller = todo.pop()
-            for context, guards in calls[caller]:
-                new = held[caller] + tuple(g for g in guards if g not in held[caller])
-                if context in held:
-                    new = common(held[context], new)
-                    if new == held[context]:
+        held: dict[int | None, Path] = {}
+        beside = {number: guards for number, guards in self._roots.items() if is_uncalled(guards)}
+        called = [None, *(number for number in self._roots if number not in beside)]
+        for roots in (called, [*beside]):
+            known = frozenset(held)  # what a model calls is judged by that alone
+            held.update((root, () if root is None else self._roots[root]) for root in roots)
+            todo: list[int | None] = [*roots]
+            while todo:
+                caller = todo.pop()
+                for context, guards in calls[caller]:
+                    if context in known:
                         continue
-                held[context] = new
-                todo.append(context)
+                    new = held[caller] + tuple(g for g in guards if g not in held[caller])
+                    if context in held:
+                        new = common(held[context], new)
+                        if new == held[context]:
+                            continue
+                    held[context] = new
+                    todo.append(context)
         return held
 
     def callers(self) -> dict[int | None, int]:
-        """Of each context, how many roots lead to it."""
+        """Of each context that a model calls, how many roots lead to it."""
         calls: dict[int | None, set[int]] = defaultdict(set)
         for context, callers in self._callers.items():
             for caller, _ in callers:
                 calls[caller].add(context)
-        marks: dict[int | None, int] = {root: 1 << i for i, root in enumerate([None, *self._roots])}
+        called = [None, *(root for root, guards in self._roots.items() if not is_uncalled(guards))]
+        marks: dict[int | None, int] = {root: 1 << i for i, root in enumerate(called)}
         todo: list[int | None] = [*marks]
         while todo:
             caller = todo.pop()
@@ -405,6 +416,15 @@ class Guards:
 def common(a: Path, b: Path) -> Path:
     """What holds on either of two ways."""
     return tuple(g for g in a if g in b)
+
+
+def on_all(ways: list[Path]) -> Path:
+    """What holds on each of the ways; those from what no model calls count where there are no others."""
+    return reduce(common, [way for way in ways if not is_uncalled(way)] or ways)
+
+
+def is_uncalled(guards: Path) -> bool:
+    return any(guard.sort == UNCALLED for guard in guards)
 
 
 def never(guards: Path) -> bool:

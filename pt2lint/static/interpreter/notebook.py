@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 from pt2lint.op import Op, either
 from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Frame
-from pt2lint.static.interpreter.guards import Path, common, never
+from pt2lint.static.interpreter.guards import Path, never, on_all
 from pt2lint.static.source.nodes import Unit
 from pt2lint.static.values import Tensor
 
@@ -122,4 +121,4 @@ class Notebook:
         sure = any(one for one, _, _ in seen)
         ways = [held[context] + guards for one, context, guards in seen if one is sure and context in held]
         alive = [way for way in ways if not never(way)]
-        return reduce(common, alive) if alive else None if ways else ()
+        return on_all(alive) if alive else None if ways else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Frame, entry
@@ -34,13 +35,20 @@ class Roots:
         self._seen: dict[Any, Value] = {}
         self.weights = Weights(at)
         self.does: frozenset[str] = frozenset()  # what the code that runs does: see `Functions.did`
+        self.beside = False  # the root that runs is what no model calls
+        self.offered: set[Any] = set()
 
     def root(
-        self, value: Value, name: str | None, guards: Path = (), module: ClassInfo | None = None
+        self,
+        value: Value,
+        name: str | None,
+        guards: Path = (),
+        module: ClassInfo | None = None,
+        given: Sequence[Value] | None = None,
     ) -> None:
-        """Interpret a callable as Dynamo's entry point, its parameters being what the code says of them; `guards` is
-        what the reader shall know of it. `module` is the class whose `forward` it is, where nothing says that it is
-        compiled."""
+        """Interpret a callable as Dynamo's entry point, its parameters being what the code says of them, or what is
+        `given`; `guards` is what the reader shall know of it. `module` is the class whose `forward` it is, where
+        nothing says that it is compiled."""
         if isinstance(value, Wrapped):
             if value.how == "compiled":
                 self.root(value.inner, name)
@@ -63,12 +71,12 @@ class Roots:
         if not self.at.notebook.quiet:
             frame.context = self.at.conditions.guards.root(guards)
         a = value.node.args
-        args = self.at.functions.seeds(value, frame)
+        args = self.at.functions.seeds(value, frame) if given is None else list(given)
         kwargs = {
             p.arg: self.at.functions.parameter(value, p, d, frame)
             for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True)
         }
-        if name != "forward":  # what a module is given, other modules decide
+        if name != "forward" and given is None:  # what a module is given, other modules decide
             passed = self.at.functions.passed
             args = [
                 passed.parameter(value, p.arg, given)
@@ -107,6 +115,10 @@ class Roots:
         return isinstance(value, Instance) and (
             self.at.classes.is_module(value.cls) or self.at.models.makes_modules(value.external or "")
         )
+
+    def traced(self, definition: Any) -> None:
+        """A function is traced: a model gets there, or only what no model calls."""
+        (self.offered if self.beside else self.at.functions.reached).add(definition)
 
     def gradless(self, value: Func) -> bool:
         """Whether a decorator says that no gradient is wanted of anything in the function."""

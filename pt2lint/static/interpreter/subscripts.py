@@ -89,6 +89,11 @@ class Subscripts:
             return self.at.objects.instance_item(owner, index, frame)
         if isinstance(owner, Py) and owner.type == "str":
             return STR
+        if owner is UNKNOWN and frame.region and is_of_tensor(node.slice):
+            text = f"`{ast.unparse(node)}` indexes as only a tensor is indexed"
+            return self.index_tensor(
+                Tensor(None, (frame.module.path, node.lineno, text)), index, node, env, frame
+            )
         if owner is UNKNOWN and self.at.notebook.listens("index mask", frame):
             # Only a tensor, or what holds tensors, can be read through a mask.
             for part in index.elts or () if isinstance(index, Seq) and index.type == "tuple" else (index,):
@@ -153,3 +158,11 @@ class Subscripts:
     def is_number(self, index: Tensor | None) -> bool:
         """Whether an index is a computed tensor of no dimensions, which Dynamo has to read."""
         return index is not None and index.ndim == 0 and index.dtype != "bool" and not index.leaf
+
+
+def is_of_tensor(index: ast.expr) -> bool:
+    """Whether only what has dimensions is indexed so: `x[..., 0]`, `x[:, None]`."""
+    return isinstance(index, ast.Tuple) and any(
+        isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value is ...)
+        for part in index.elts
+    )

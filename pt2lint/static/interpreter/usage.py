@@ -13,6 +13,7 @@ from pt2lint.static.values import (
     Ext,
     Func,
     Instance,
+    Partial,
     Seq,
     Tensor,
     Value,
@@ -83,9 +84,10 @@ class Usage:
                     if k.arg and isinstance(k.value, ast.Name) and k.value.id in names
                 ]
                 if passed or named:
-                    inner = self.callee(n.func, me, func, frame)
+                    inner, taken = self._function_behind(n.func, me, func, frame)
                     if inner is not None:
-                        candidates += self._passed_on(inner, [*passed, *named], n.lineno)
+                        later = [(i + taken, passed_name) for i, passed_name in passed]
+                        candidates += self._passed_on(inner, [*later, *named], n.lineno)
         for name, line, phrase in sorted(candidates, key=lambda c: c[1]):
             if name not in found and name not in several and line <= rebound.get(name, line):
                 found[name] = (line, phrase)
@@ -103,6 +105,21 @@ class Usage:
             found = self.at.classes.find_method(value.cls, "forward")
             value = self.at.classes.method_value(*found, value) if found is not None else UNKNOWN
         return value if isinstance(value, Func) and not isinstance(value.node, ast.Lambda) else None
+
+    def _function_behind(
+        self, callee: ast.expr, me: str, func: Func, frame: Frame
+    ) -> tuple[Func | None, int]:
+        """The function of the project that a call runs, and how many of its parameters others fill: the context that
+        `apply` hands to the `forward` of a differentiable function."""
+        if (
+            isinstance(callee, ast.Attribute)
+            and callee.attr == "apply"
+            and isinstance(callee.value, ast.Name)
+        ):
+            value = self.at.expressions.quietly(callee, {}, frame)
+            if isinstance(value, Partial) and isinstance(value.func, Func):
+                return value.func, len(value.args)
+        return self.callee(callee, me, func, frame), 0
 
     def _passed_on(
         self, inner: Func, passed: list[tuple[int, str] | tuple[str, str]], line: int

@@ -40,7 +40,7 @@ class MethodKinds:
                 last = self.roles(*found).index("static method")
                 words: dict[int | str, str] = {"decorators": f"{told_line(at[0])} {told_line(at[last])}"}
                 self.at.notebook.note(node, static, frame, args=words if home.module is frame.module else {})
-        elif callee.attr == "apply" and self.is_function(cls):
+        elif callee.attr == "apply" and self.at.classes.is_function(cls):
             for name in TRACED:
                 method = self.at.classes.find_method(cls, name)
                 if method is not None and "class method" in self.roles(*method):
@@ -68,10 +68,6 @@ class MethodKinds:
         if isinstance(value, Class):
             return value.info
         return value.cls if isinstance(value, Instance) else None
-
-    def is_function(self, cls: ClassInfo) -> bool:
-        bases = self.at.classes.bases(cls)[1]
-        return any(self.at.models.plays(base, "differentiable function") for base in bases)
 
     def roles(self, cls: ClassInfo, node: FunctionNode) -> list[str]:
         """What each decorator is, the outermost first: "static method", "class method", "disables" or ""."""
