@@ -251,9 +251,9 @@ class Interpreter:
                     continue
                 if node.name == "backward" and self.at.classes.is_function(cls):
                     continue  # traced with `forward`
-                above = self.at.classes.find_method(cls, node.name, cls)
-                if above is not None and above[1] in self.at.functions.reached:
-                    continue  # a model calls it, as it calls the one that this one stands for
+                calling = (m for c in self.at.classes.bases(cls)[0] for m in c.mentioning(node.name))
+                if any(m in self.at.functions.reached for m in calling):
+                    continue  # a model calls it, or one that stands in its place
                 value = self.at.classes.method_value(cls, node, me)
                 if isinstance(value, Wrapped):
                     continue
