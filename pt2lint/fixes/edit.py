@@ -95,12 +95,15 @@ class Choice:
 
 
 def choose(
-    findings: Iterable[Finding], applicability: Applicability = "safe", proven_only: bool = False
+    findings: Iterable[Finding],
+    applicability: Applicability = "safe",
+    proven_only: bool = False,
+    to_prove: bool = False,
 ) -> Choice:
     """At most one fix a finding, none of which touches another.
 
     `applicability` is the most that is allowed: "safe" takes safe fixes, and those that are proven and no way
-    round; "unsafe" takes all but those that wait for proof. With `proven_only`, a
+    round; "unsafe" takes all but those that wait for proof, which are taken `to_prove` them. With `proven_only`, a
     fix must be proven (what --verify demands); a fix that was disproved is never taken, and neither is one
     of a finding that Dynamo refuted. Of a finding's fixes the first that qualifies is taken, a proven one
     before the others. A fix whose edits overlap with those of an earlier finding waits for the next round;
@@ -112,7 +115,7 @@ def choose(
             fix
             for fix in finding.fixes
             if fix.is_usable
-            and (fix.proven or not (proven_only or fix.waits_for_proof))
+            and (fix.proven or not (proven_only or (fix.waits_for_proof and not to_prove)))
             and (applicability == "unsafe" or fix.applicability == "safe" or fix.is_proven_repair)
         ]
         if not fixes or finding.verdict == "refuted":

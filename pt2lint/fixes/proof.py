@@ -373,7 +373,7 @@ class _Prover:
                 number
                 for number, given in fixes.items()
                 if index < len(given)
-                and given[index].edits
+                and given[index].is_usable
                 and given[index].proven is None
                 and not any(fix.proven for fix in given)
             ]
@@ -386,8 +386,10 @@ class _Prover:
                     if _kind(fixes[number][index]) == kind
                     for one in [replace(findings[number], fixes=(fixes[number][index],))]
                 }
-                chosen = choose([one for _, one in ones.values()], "unsafe")
+                chosen = choose([one for _, one in ones.values()], "unsafe", to_prove=True)
                 group = [ones[id(one)] for one, _ in chosen.taken]
+                if not group:
+                    break  # what only imports cannot be tried by itself
                 for number, proven in self.prove_group(group, reach, kind[0]).items():
                     fixes[number][index] = replace(fixes[number][index], proven=proven)
                 tried = {number for number, _ in group}

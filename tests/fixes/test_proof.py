@@ -9,7 +9,7 @@ import pytest
 
 from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.dynamic.events import Break, Run
-from pt2lint.finding import Edit, Finding, Fix
+from pt2lint.finding import LEFT_TO_YOU, ONCE_PROVEN, Edit, Finding, Fix
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.proof import line_map, mended, prove
 
@@ -51,7 +51,8 @@ def proved(tmp_path_factory):
         fixes=(
             line_fix(path, "        h = torch.where(h.sum() > 0, h * 2.5, h)\n", "wrong value"),
             line_fix(path, "        h = h * 2 if (h > 0).any() else h\n", "breaks itself"),
-            line_fix(path, "        h = torch.where(h.sum() > 0, h * 2, h)\n", "right, without a branch"),
+            line_fix(path, "        h = h + 0\n", f"told alone: {LEFT_TO_YOU}"),
+            line_fix(path, "        h = torch.where(h.sum() > 0, h * 2, h)\n", f"right, without a branch. {ONCE_PROVEN}."),
             line_fix(path, "        h = h\n", "never tried"),
         ),
     )  # fmt: skip
@@ -74,7 +75,7 @@ def proved(tmp_path_factory):
 
 
 def test_the_right_fix_is_proven_and_the_wrong_ones_are_not(proved):
-    assert [fix.proven for fix in proved.findings[0].fixes] == [False, False, True, None]
+    assert [fix.proven for fix in proved.findings[0].fixes] == [False, False, None, True, None]
 
 
 def test_an_error_that_goes_missing_disproves(proved):
