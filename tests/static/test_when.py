@@ -156,3 +156,22 @@ def test_conditions_stand_as_on_the_first_way_in_every_run(tmp_path: Path) -> No
         f"{code}\nclass N(M):\n{''.join(helpers)}    def forward(self, x: torch.Tensor):\n{''.join(calls)}"
     )
     assert [f.when for f in lint([str(path)]).findings if f.line > 20] == pairs
+
+
+def test_an_item_that_only_an_annotation_tells_of_may_be_a_list(tmp_path: Path) -> None:
+    code = """
+import torch
+@torch.compile
+def f(batch: dict[str, torch.Tensor]):
+    if batch["names"]:
+        return batch["x"]
+    if {test}:
+        return batch["x"] + 1
+    made = {{"x": batch["x"].sum()}}
+    if made["x"]:
+        return batch["x"] + 2
+"""
+    path = tmp_path / "m.py"
+    for test, lines in (('batch["x"].any()', [7, 10]), ('batch["x"] > 0', [7, 10]), ('not batch["y"]', [10])):
+        path.write_text(code.format(test=test))
+        assert [f.line for f in lint([str(path)]).findings if f.confidence == "high"] == lines

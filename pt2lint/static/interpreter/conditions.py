@@ -14,6 +14,7 @@ from pt2lint.static.values import (
     NONE,
     OFTEN_OFF,
     UNKNOWN,
+    Dict,
     Ext,
     Py,
     Seq,
@@ -75,11 +76,19 @@ class Conditions:
         tensor = tensor_of(value)
         if tensor is not None:
             if self.at.notebook.listens("test tensor", frame) and not self.tested_before(value, frame):
+                if isinstance(node, ast.Subscript) and self._is_any_item(node, env, frame):
+                    tensor = tensor.but(sure=False)
                 self.at.notebook.note(node, "test tensor", frame, about=tensor)
                 if frame.region and frame.inside is None:
                     resumed(env)
             return value, None
         return value, self.truth_of(value)
+
+    def _is_any_item(self, node: ast.Subscript, env: Env, frame: Frame) -> bool:
+        """An item of a dictionary of which only an annotation tells: `dict[str, Tensor]` may hold a list that is tested
+        for being empty."""
+        owner = self.at.expressions.again(node.value, env, frame)
+        return isinstance(owner, Dict) and not owner.items
 
     def truth_of(self, value: Value) -> bool | None:
         """The truth value where it is known: a function that was not called is true, of whatever library."""
