@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
-from pt2lint.static.values import NONE, TRUE, Instance, Py, Seq, Value, is_none, truth
+from pt2lint.static.values import NONE, OFTEN_OFF, TRUE, UNKNOWN, Instance, Py, Seq, Value, is_none, truth
 
 COMPILES = "compiles what it is given"
 
@@ -47,6 +47,13 @@ def prepared(call: Call) -> Value:
     return results[0] if len(results) == 1 else Seq(results, None, "tuple")
 
 
+def of_model(type_name: str, owner: Value, name: str) -> Value | None:
+    """What the classes that models derive from set before anybody asks for something else."""
+    if name == "gradient_checkpointing":
+        return Py("bool", off=OFTEN_OFF)
+    return Seq([], UNKNOWN, "list") if name == "pruned_heads" else None
+
+
 LIBRARIES = (
     Library(
         "torchmetrics",
@@ -59,6 +66,7 @@ LIBRARIES = (
     Library("lightning", roles={"module base": ("*LightningModule",)}),
     Library(
         "transformers",
+        attribute=of_model,
         mentions=("torch_compile",),
         handlers={
             **dict.fromkeys(

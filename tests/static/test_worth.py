@@ -441,3 +441,23 @@ def test_a_function_with_its_own_gradient_is_traced_both_ways(tmp_path: Path) ->
     assert notes(tmp_path, FUNCTION + model) == ["", ""]
     found = [f for f in lint([str(tmp_path / "package" / "m.py")]).findings if f.code == "PTB103"]
     assert [f.when for f in found] == [(), ("torch.is_grad_enabled()",)]
+
+
+@pytest.mark.parametrize(
+    ("test", "note"),
+    [
+        ("self.gradient_checkpointing and self.training", "`self.gradient_checkpointing` is off by default"),
+        ("self.pruned_heads", "`self.pruned_heads` is off by default"),
+        ("self.training", ""),
+    ],
+)
+def test_what_a_base_class_of_transformers_leaves_off(tmp_path: Path, test: str, note: str) -> None:
+    code = f"""
+from transformers.models.bert.modeling_bert import BertSelfAttention
+class M(BertSelfAttention):
+    def forward(self, x: torch.Tensor):
+        if {test}:
+            return x * x.sum().item()
+        return self.query(x)
+"""
+    assert notes(tmp_path, code) == [note]

@@ -239,6 +239,11 @@ class Objects:
             return Class(cls)
         externals = self.at.classes.bases(cls)[1]
         if self.at.classes.is_module(cls):
+            for external in externals:
+                attribute = self.at.models.library_of(external).attribute
+                said = attribute(external, instance, name) if attribute is not None else None
+                if said is not None:
+                    return said
             base = next((e for e in externals if self.at.models.of(e).forward is not None), None)
             base = base or self.at.models.named("module base")
             return self.at.models.attribute(base, instance, name)

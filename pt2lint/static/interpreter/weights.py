@@ -53,8 +53,10 @@ class Weights:
 
     def _is_plain_base(self, base: str) -> bool:
         entry = self.at.models.of(base)
-        if "module base" in entry.roles or not self.at.models.makes_modules(base):
+        if "module base" in entry.roles:
             return True
+        if not self.at.models.makes_modules(base):
+            return self.at.models.library_of(base).closed  # a class of which nothing is known may hold some
         return entry.forward is not None and "holds weights" not in entry.roles
 
     def _holds(self, value: Value, called: bool, depth: int = 0) -> bool:
