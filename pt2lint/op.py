@@ -20,6 +20,7 @@ Names of operations:
 - `call breaking`   a function is called of which a library model says that Dynamo ends the graph there; args: "why",
                     and "until", the first torch where it does not
 - `call extension`  something of a compiled extension is called, as the project's setup.py builds it; args "name"
+- `call untraced`   something of a library is called that Dynamo does not trace; args "name", the library's
 - `choose by key`   `min` or `max` is given a `key`, and objects or tensors
 - `call decorated static method`  a static method is called through a decorator that stands above `@staticmethod`; args
                     "decorators": "FIRST STATIC", the lines of the first and of that one, in a class of the same file

@@ -82,6 +82,7 @@ ROLES = {
     "decides by type": "a built-in function that tells apart what it is given",
     "only of tensors": "a method that, in code that Dynamo traces, only tensors have",
     "bare only of tensors": "the same, where it is called without positional arguments",
+    "set of tensors alone": "an attribute that programs assign of tensors, and of nothing else",
     "tells a tensor": "an attribute of tensors that Python's own objects have not",
     "mode": "tells how a module, or torch, is run: for training, in mixed precision; all meet either",
     "seldom compiled": "a class of modules that run beside a model, and that nobody compiles",
@@ -107,6 +108,7 @@ class Library:
     `sizes`       qualified name -> which arguments are Python numbers, or sequences of them
     `baked`       qualified name -> which numbers become constants of the graph
     `breaks`      qualified name -> why Dynamo ends the graph there
+    `untraced`    whether every call into the library ends the graph, but for names in `traced`
     `told_by`     type -> sets of names: an object of which all in a set are used is of that type. "name()" is a method
                   that is given positional arguments; "-name" must not be used
     `given`       what its functions take: "tensors" and no mixture, "anything" (a tensor is read), or ""
@@ -134,6 +136,8 @@ class Library:
     sizes: Mapping[str, Sizes] = field(default_factory=dict)
     baked: Mapping[str, Constants] = field(default_factory=dict)
     breaks: Mapping[str, str] = field(default_factory=dict)
+    untraced: bool = False
+    traced: tuple[str, ...] = ()
     told_by: Mapping[str, Sequence[str]] = field(default_factory=dict)
     given: str = ""
     closed: bool = False
@@ -169,6 +173,7 @@ class Entry:
         "result",
         "roles",
         "sizes",
+        "untraced",
     )
 
     def __init__(self, name: str, library: Library, roles: frozenset[str]) -> None:
@@ -181,6 +186,7 @@ class Entry:
         self.sizes: Sizes | None = None
         self.baked: Constants = ()
         self.breaks = ""
+        self.untraced = library.untraced and name not in library.traced
 
 
 FOREIGN = Library("")

@@ -8,12 +8,18 @@ from pt2lint.libraries.torch_functions import called
 from pt2lint.static.values import NONE, UNKNOWN, Seq, Tensor, Value
 
 CONTEXT = "torch.autograd.function.FunctionCtx"  # what `forward` and `backward` are given first
+VARIABLE = "torch.autograd.Variable"
 CONTEXTS = (
     "torch.autograd.detect_anomaly",
     "torch.autograd.set_detect_anomaly",
     "torch.autograd.graph.saved_tensors_hooks",
     "torch.autograd.graph.save_on_cpu",
 )
+
+
+def wrapped(call: Call) -> Value:
+    """`Variable(x)`, which is x since torch 0.4."""
+    return call.args[0] if call.args else UNKNOWN
 
 
 def method(call: Call) -> Value:
@@ -38,6 +44,9 @@ LIBRARY = Library(
         "differentiable function": ("torch.autograd.*",),
         "resumable": ("torch.autograd.*",),
     },
+    breaks={VARIABLE: "Dynamo does not trace it, and tensors need it no more since torch 0.4"},
+    handlers={VARIABLE: wrapped},
+    renamed=lambda name: VARIABLE if name == "torch.autograd.variable.Variable" else None,
     otherwise=method,
     attribute=attribute,
     measured="matrix/constructs/gradients.py, matrix/constructs/contexts.py",

@@ -103,6 +103,7 @@ LIBRARY = Library(
         ),
         "only of tensors": tuple(f"torch.Tensor.{n}" for n in ANSWERS),
         "bare only of tensors": ("torch.Tensor.item", "torch.Tensor.backward"),
+        "set of tensors alone": ("torch.Tensor.requires_grad",),
         "tells a tensor": telling(),
     },
     sizes={

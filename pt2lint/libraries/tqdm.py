@@ -4,26 +4,49 @@ from __future__ import annotations
 
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
-from pt2lint.static.values import UNKNOWN, Instance, Seq, Value
+from pt2lint.static.values import INT, UNKNOWN, Instance, Seq, Value
+
+BAR = "tqdm.tqdm"  # the name that all kinds of bars go by
+KINDS = ("tqdm", "tqdm_notebook", "tqdm_gui")
+COUNTING = ("trange", "tnrange", "tgrange")
 
 
-def bar(call: Call) -> Value:
+def made(call: Call) -> Value:
     """A bar around what it is given: going over it goes over that."""
+    last = call.name.rpartition(".")[2]
+    if call.receiver is not None or last not in (*KINDS, *COUNTING):
+        return UNKNOWN
+    bar = Instance(None, BAR)
     first = call.args[0] if call.args else call.kwargs.get("iterable", UNKNOWN)
+    bar.gives = INT if last in COUNTING else call.element(first)
+    drawn_from(call, first)
+    return bar
+
+
+def drawn_from(call: Call, first: Value) -> None:
+    """Going over the bar goes over a loader, or whatever else from outside of the project it is made around."""
     if isinstance(first, Instance) and first.external:
         call.note(f"iterate {first.external}")
+
+
+def around(call: Call) -> Value:
+    """What gives the items of its first argument, and draws a bar meanwhile."""
+    first = call.args[0] if call.args else UNKNOWN
+    drawn_from(call, first)
+    if isinstance(first, Instance) and first.external:
         return first
-    return Seq(None, call.element(first), "generator") if call.receiver is None else UNKNOWN
+    return Seq(None, call.element(first), "generator")
 
 
 LIBRARIES = (
     Library(
         "tqdm",
         roles={"passes items": ("tqdm.tqdm",)},
-        handlers=dict.fromkeys(
-            ("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.autonotebook.tqdm"), bar
-        ),
-        measured="matrix/recompilations/shapes.py",
+        untraced=True,
+        otherwise=made,
+        measured="matrix/inside.py",
     ),
-    Library("rich", roles={"passes items": ("rich.progress.track",)}, handlers={"rich.progress.track": bar}),
+    Library(
+        "rich", roles={"passes items": ("rich.progress.track",)}, handlers={"rich.progress.track": around}
+    ),
 )

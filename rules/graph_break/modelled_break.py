@@ -50,7 +50,7 @@ class ModelledBreak(GraphBreak):
     repairs = ("disable",)
     graph_breaks = ("GB0007",)
 
-    INVALID = ("import locale\nreturn x + len(locale.localeconv())",)
+    INVALID = ("import locale\nreturn x + len(locale.localeconv())", "return torch.autograd.Variable(x) + 1")
     VALID = ("import locale\nreturn x + locale.LC_ALL",)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:

@@ -23,6 +23,10 @@ class UntracedLibrary(GraphBreak):
     methods GB0156). Those are known that the project's `setup.py` builds. Registered as an operator, with a fake that
     says what shape comes out, the call stays in the graph: `torch.library.custom_op`, or `TORCH_LIBRARY` in C++.
 
+    Some libraries Dynamo skips as a whole: tqdm (a bar that is switched off too), pandas, NetworkX, scikit-learn,
+    xarray, TensorFlow, ONNX, tabulate (GB0007, GB0008). Nearly all of SciPy, it enters and then cannot trace. A loop
+    over `tqdm(...)` cannot be resumed: the whole function is left to Python. Compile what one turn of it does.
+
     ## Example
     ```python
     import torch
@@ -52,7 +56,8 @@ class UntracedLibrary(GraphBreak):
     `dropwhile`, `starmap` and `takewhile` of `itertools`. Fine from 2.9 on: `compile`, `findall`, `fullmatch`,
     `match`, `search`, `split` and `sub` of `re`, `combinations`, `filterfalse` and `permutations` of
     `itertools`, `ChainMap`, `Counter`, `move_to_end`, `dataclasses.replace`, `struct.pack`, `textwrap.dedent`
-    and `MappingProxyType`. Calls of compiled extensions break on all of them.
+    and `MappingProxyType`. Calls of compiled extensions and of skipped
+    libraries break on all of them.
     """
 
     code = "PTB185"
@@ -85,6 +90,7 @@ class UntracedLibrary(GraphBreak):
         "call types.MappingProxyType",
         "call collections.OrderedDict.move_to_end",
         "call extension",
+        "call untraced",
     )
     says = "{code} is part of the standard library that Dynamo does not trace"
     repairs = ("operator", "disable")
@@ -92,6 +98,8 @@ class UntracedLibrary(GraphBreak):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         says = self.says
+        if op.name == "call untraced":
+            says = f"{{code}} is a call of {op.arg('name')}, which Dynamo does not trace"
         if op.name == "call extension":
             fake = "registered as a custom operator with a fake, it stays in the graph"
             says = f"{{code}} calls compiled code that Dynamo does not trace; {fake}"
@@ -101,6 +109,7 @@ class UntracedLibrary(GraphBreak):
         "import bisect\nreturn x + bisect.bisect_left([1, 2], 2)",
         "import base64\nreturn x + len(base64.b64encode(b'a'))",
         "return x + len(b'ab'.replace(b'a', b'b'))",
+        "import networkx\nreturn x + len(networkx.Graph())",
     )
     VALID = (
         "import re\nreturn x + (re.match('a', 'a') is not None)",

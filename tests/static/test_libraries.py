@@ -70,3 +70,35 @@ def test_the_longest_name_counts() -> None:
 def test_what_a_part_of_a_library_does_not_say_the_whole_says() -> None:
     models = load()
     assert models.of("numpy.linalg.norm").answer is models.of("numpy.sum").answer
+
+
+@pytest.mark.parametrize(
+    ("imported", "body", "lines"),
+    [
+        ("from tqdm import tqdm", "for y in tqdm([x, x]):\n        if y.sum() > 0: x = x + y", [6, 7]),
+        ("from tqdm.auto import trange", "for n in trange(3, disable=True):\n        x = x + n", [6]),
+        ("import tqdm", "with tqdm.tqdm(total=3) as bar:\n        bar.update(1)", [6, 7]),
+        ("from scipy import special, linalg", "x = x * linalg.sqrtm(x.numpy())", [6]),
+        ("from scipy import special, linalg", "x = x * special.softmax(x.numpy())", []),
+        ("import pandas as pd", "isinstance(x, pd.DataFrame)", []),
+        ("from torch.autograd import Variable", "if Variable(x).sum() > 0: x = -x", [6, 6]),
+    ],
+)
+def test_what_dynamo_does_not_trace(imported: str, body: str, lines: list[int]) -> None:
+    code = f"{imported}\nimport torch\n\n@torch.compile\ndef f(x: torch.Tensor):\n    {body}\n    return x\n"
+    found = lint(["m.py"], None, {"m.py": code}).findings
+    assert [f.line for f in found] == lines
+
+
+def test_only_tensors_are_told_whether_they_require_a_gradient() -> None:
+    code = """
+import torch
+
+class Loss(torch.nn.Module):
+    def forward(self, out, targets):
+        mel, gate = targets[0], targets[1]
+        mel.requires_grad = False
+        gate.name = "gate"
+        return out
+"""
+    assert [(f.line, f.code) for f in lint(["m.py"], None, {"m.py": code}).findings] == [(7, "PTB161")]

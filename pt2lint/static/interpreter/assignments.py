@@ -74,6 +74,8 @@ class Assignments:
 
     def assign_attribute(self, target: ast.Attribute, value: Value, env: Env, frame: Frame) -> None:
         owner = self.at.expressions.eval(target.value, env, frame)
+        if owner is UNKNOWN and target.attr in self.at.models.last_words("set of tensors alone"):
+            owner = Tensor(None, None)
         key = dotted(target)
         if key is not None:
             env[key] = value

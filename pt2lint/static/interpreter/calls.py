@@ -241,6 +241,9 @@ class Calls:
             why, _, until = entry.breaks.partition("\t")
             words: dict[int | str, str] = {"why": why, "until": until}
             self.at.notebook.note(node, "call breaking", frame, args=words)
+        if entry.untraced and self.at.notebook.listens("call untraced", frame):
+            words = {**self.at.types.sorts(args, kwargs, receiver), "name": entry.library.name}
+            self.at.notebook.note(node, "call untraced", frame, args=words)
         if self.at.notebook.listens("call extension", frame) and self.at.names.project.is_extension(name):
             words = {**self.at.types.sorts(args, kwargs, receiver), "name": name}
             self.at.notebook.note(node, "call extension", frame, args=words)

@@ -137,15 +137,17 @@ class Dict(Value):
 class Instance(Value):
     """An object of a class of the project (`cls`) or of an external one (`external`, its qualified name).
 
-    What is `followed` (an optimizer, a loader) is told apart from others of its class.
+    What is `followed` (an optimizer, a loader) is told apart from others of its class. `gives` is what going over it
+    gives, where that is known (a progress bar around a list).
     """
 
-    __slots__ = ("attrs", "cls", "external", "followed")
+    __slots__ = ("attrs", "cls", "external", "followed", "gives")
     kind = "instance"
 
     def __init__(self, cls: ClassInfo | None, external: str | None = None, followed: bool = False) -> None:
         self.cls, self.external, self.followed = cls, external, followed
         self.attrs: dict[str, Value] = {}
+        self.gives: Value = UNKNOWN
 
 
 class Func(Value):
@@ -368,7 +370,7 @@ def element(value: Value) -> Value:
         return join_all(element(o) for o in value.options if is_none(o) is not True)
     if isinstance(value, Py) and value.type == "str":
         return STR
-    return UNKNOWN
+    return value.gives if isinstance(value, Instance) else UNKNOWN
 
 
 def extend(target: Seq, value: Value) -> None:

@@ -1,0 +1,15 @@
+"""Libraries that Dynamo does not trace: those that torch/_dynamo/trace_rules.py skips whole, and SciPy, most of which
+is written in C or asks of an array what Dynamo does not know of it."""
+
+from __future__ import annotations
+
+from pt2lint.libraries.model import Library
+
+SKIPPED = "networkx onnx onnxruntime pandas sklearn tabulate tensorflow tensorrt tree tvm xarray"
+# Tried one by one: of the functions of SciPy that programs use most, these alone are traced.
+TRACED = ("scipy.linalg.hadamard", "scipy.special.softmax")
+
+LIBRARIES = (
+    *(Library(name, untraced=True, measured="torch/_dynamo/trace_rules.py") for name in SKIPPED.split()),
+    Library("scipy", untraced=True, traced=TRACED, measured="tests/static/test_libraries.py"),
+)
