@@ -85,6 +85,7 @@ class Guards:
         self._contexts: dict[Any, int] = {}
         self._runs: dict[Any, list[tuple[int, ClassInfo | None]]] = defaultdict(list)
         self._callers: dict[int, dict[tuple[int | None, Path], None]] = defaultdict(dict)
+        self._once: dict[tuple[ast.expr, ast.stmt, object], bool] = {}
         self._texts: dict[tuple[ast.expr, bool], str] = {}
         self._roots: dict[int, Path] = {}  # the compiler's calls, by numbers below zero
 
@@ -318,6 +319,16 @@ class Guards:
     def _runs_once(self, test: ast.expr, body: list[ast.stmt], frame: Frame) -> bool:
         """Whether the branch makes its own test come out otherwise: `if self.table is None: self.table = make()`, or
         fills what it looked into: `if key not in self.tables: self.tables[key] = make(key)`."""
+        if not body or frame.globals:
+            return bool(body) and self._changes(test, body, frame)
+        key = (test, body[0], frame.me.cls if isinstance(frame.me, Instance) else None)
+        known = self._once.get(key)  # the same in every run of the function
+        if known is None:
+            known = self._once[key] = self._changes(test, body, frame)
+        return known
+
+    def _changes(self, test: ast.expr, body: list[ast.stmt], frame: Frame) -> bool:
+        """Whether the statements, or the object's own methods that they call, set what the test asks."""
         asked, filled = set[str](), set[str]()
         for part in walk(test):
             if isinstance(part, ast.Compare) and isinstance(part.left, ast.Call) and len(part.left.args) == 1:

@@ -24,6 +24,8 @@ class KeptState:
     def __init__(self, at: Context) -> None:
         self.at = at
         self._looked: set[FunctionNode] = set()
+        self._statements: dict[ast.expr, ast.Assign | None] = {}
+        self._asked_first: dict[ast.expr, bool] = {}
 
     def assigned(
         self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
@@ -33,7 +35,9 @@ class KeptState:
         if not frame.region or node is None or isinstance(value, (Func, Wrapped)):
             return
         place = target.value if isinstance(target, ast.Subscript) else target
-        statement = _statement(target, node)
+        if target not in self._statements:  # the same in every run of the function
+            self._statements[target] = _statement(target, node)
+        statement = self._statements[target]
         if statement is None:
             return
         if isinstance(target, ast.Subscript) and self.at.notebook.listens("change item", frame):
@@ -46,12 +50,20 @@ class KeptState:
         ):
             if not isinstance(owner, Instance) or self.is_plain(owner, target):
                 self.at.notebook.note(target, "convert attribute", frame)
-        elif self.at.notebook.listens("fill cache", frame) and _is_asked_first(
+        elif self.at.notebook.listens("fill cache", frame) and self.is_asked_first(
             target, place, statement, node
         ):
             module = isinstance(owner, Instance) and self.at.classes.is_module(owner.cls)
             words: dict[int | str, str] = {0: self.at.types.sort(value), "module": "yes" if module else ""}
             self.at.notebook.note(target, "fill cache", frame, args=words)
+
+    def is_asked_first(
+        self, target: ast.expr, place: ast.expr, statement: ast.Assign, node: FunctionNode
+    ) -> bool:
+        known = self._asked_first.get(target)
+        if known is None:
+            known = self._asked_first[target] = _is_asked_first(target, place, statement, node)
+        return known
 
     def changed(self, target: ast.expr, current: Value, env: Env, frame: Frame) -> None:
         """`state["step"] += 1`"""
