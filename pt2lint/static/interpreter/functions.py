@@ -56,7 +56,6 @@ class Functions:
         self._contexts: dict[Any, int] = {}
         self._returned: dict[Any, Value] = {}
         self._kept: list[Env] = []
-        self._parameters: dict[ast.arguments, list[tuple[ast.arg, ast.expr | None]]] = {}
         self.run: set[Any] = set()
         self.active: list[Any] = []
         self.reached: set[Any] = set()
@@ -255,9 +254,7 @@ class Functions:
         """The parameters' values: what is passed, else the default, else what the annotation promises."""
         a = func.node.args
         frame = Frame(func.module, (1, 1), "", cls=func.defined_in, closure=func.env)
-        parameters = self._parameters.get(a)
-        if parameters is None:
-            parameters = self._parameters[a] = _parameters(a)
+        parameters = _parameters(a)
         positional = len(a.posonlyargs) + len(a.args)
         given = min(len(args), positional)
         env: Env = {}
@@ -332,9 +329,13 @@ class Functions:
 
 def _parameters(a: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
     """The parameters, those that go by name alone last, each with its default."""
-    positional = [*a.posonlyargs, *a.args]
-    none: list[ast.expr | None] = [None] * (len(positional) - len(a.defaults))
-    return list(zip([*positional, *a.kwonlyargs], [*none, *a.defaults, *a.kw_defaults], strict=True))
+    known: list[tuple[ast.arg, ast.expr | None]] | None = a.__dict__.get("pt2lint")
+    if known is None:
+        positional = [*a.posonlyargs, *a.args]
+        none: list[ast.expr | None] = [None] * (len(positional) - len(a.defaults))
+        defaults = [*none, *a.defaults, *a.kw_defaults]
+        known = a.__dict__["pt2lint"] = list(zip([*positional, *a.kwonlyargs], defaults, strict=True))
+    return known
 
 
 def _is_flag(default: ast.expr | None) -> bool:
