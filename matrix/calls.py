@@ -70,7 +70,7 @@ data = b"ab cd"
 packed = zlib.compress(data)
 numbers = [3, 1, 2]
 layer = nn.Linear(4, 4)
-gru = nn.GRU(4, 4)
+lstm, gru, rnn = nn.LSTM(4, 4), nn.GRU(4, 4), nn.RNN(4, 4)
 pool = concurrent.futures.ThreadPoolExecutor(1)
 things = queue.Queue()
 weight = torch.ones(4, requires_grad=True)
@@ -205,6 +205,11 @@ CALLS = {
     **each("platform", "system machine node python_version", "platform.{}()"),
     "call torch.nn.utils.rnn.pad_packed_sequence": "nn.utils.rnn.pad_packed_sequence(sequences)",
     "call torch.nn.Module.flatten_parameters": "gru.flatten_parameters()",
+    **{
+        f"get torch.nn.{kind}.{name}": f"x * {kind.lower()}.{name}"
+        for kind in ("LSTM", "GRU", "RNN")
+        for name in "input_size hidden_size num_layers batch_first bidirectional dropout proj_size".split()
+    },
     **each("torch.random", "manual_seed", "torch.random.manual_seed(0)"),
     "call torch.random.get_rng_state": "torch.random.get_rng_state()",
     "call torch.random.set_rng_state": "torch.random.set_rng_state(torch.random.get_rng_state())",

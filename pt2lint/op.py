@@ -13,6 +13,7 @@ Names of operations:
 - `get NAME`        an attribute of an external object is read: `get logging.Logger.level`
 - `with NAME`       an external context manager is entered
 - `format tensor`   a tensor is turned into text
+- `use sparse`      a sparse tensor is given to a call, stands in an expression, or an attribute of it is read
 - `make torch.nn.Module`  a module is constructed; the argument "made" names it, or the torch modules that it holds
 - `make torch.nn.Parameter`  a parameter is made of a tensor that the graph computes
 - `forward NAME`    a torch.nn module is called: `forward torch.nn.LSTM`

@@ -91,6 +91,7 @@ ROLES = {
     "warns": "tells the user that something is not as it should be",
     "counts items": "gives items with their number before them",
     "takes a tensor first": "a function whose first argument is a tensor",
+    "takes a sparse tensor": "a function whose first argument is a sparse tensor",
     "indifferent": "what it is given does not matter",
 }
 GIVEN = ("tensors", "anything", "")

@@ -9,14 +9,16 @@ from pt2lint.finding import Fix, Price
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
+SIZES = "input_size hidden_size num_layers batch_first bidirectional dropout proj_size"
+
 
 class RecurrentModule(GraphBreak):
     """`nn.LSTM`, `nn.GRU` and `nn.RNN` run outside the graph.
 
     ## What happens
     By default Dynamo does not trace these modules and ends the graph (GB0014); up to 2.13 what comes after it in the
-    function that calls one is not compiled either. Packing sequences breaks as well (GB0007), and so does what goes
-    through a module that holds one, as `clip_grad_norm_(model.parameters())` does.
+    function that calls one, or asks it for its sizes, is not compiled either. Packing sequences breaks as well
+    (GB0007), and so does what goes through a module that holds one, as `clip_grad_norm_(model.parameters())` does.
 
     ## Example
     ```python
@@ -71,6 +73,7 @@ class RecurrentModule(GraphBreak):
         "forward torch.nn.LSTM",
         "forward torch.nn.GRU",
         "forward torch.nn.RNN",
+        *(f"get torch.nn.{kind}.{name}" for kind in ("LSTM", "GRU", "RNN") for name in SIZES.split()),
         "call torch.nn.utils.rnn.pack_padded_sequence",
         "call torch.nn.utils.rnn.pad_packed_sequence",
         "call torch.nn.utils.rnn.pack_sequence",
@@ -87,6 +90,7 @@ class RecurrentModule(GraphBreak):
         "        self.rnn = torch.nn.LSTM(4, 4)\nnet = Net()\nnet.rnn.weight_ih_l0.grad = torch.ones(16, 4)\n"
         "def f(x, m, i):\n    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n    return x",
         "rnn = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    rnn.flatten_parameters()\n    return x",
+        "rnn = torch.nn.LSTM(4, 4)\ndef f(x, m, i):\n    return x.reshape(-1, rnn.input_size)",
     )
     VALID = (
         "layer = torch.nn.Linear(4, 4)\nlayer.weight.grad = torch.ones(4, 4)\n"

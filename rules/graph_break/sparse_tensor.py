@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import libcst as cst
+
+from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
 
 class SparseTensor(GraphBreak):
-    """Sparse tensors are made in compiled code.
+    """Sparse tensors are made or used in compiled code.
 
     ## What happens
     Dynamo does not trace sparse tensors: it gives up the function that makes one (GB0015, GB0277 before
-    2.13).
+    2.13), and the function that is given one, or reads one that was made outside, and computes with it. So it does
+    with every function on the way there: a model that hands it on to its layers is not compiled.
 
     ## Example
     ```python
@@ -41,6 +45,7 @@ class SparseTensor(GraphBreak):
     ops = (
         *calls("torch.Tensor", "to_sparse to_sparse_coo to_sparse_csr"),
         *calls("torch", "sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor"),
+        "use sparse",
     )
     says = "{code} makes a sparse tensor, which Dynamo does not trace"
     repairs = ("disable",)
@@ -49,4 +54,17 @@ class SparseTensor(GraphBreak):
     INVALID = (
         "return x.to_sparse().to_dense()",
         "return torch.sparse_coo_tensor(i[None], x[0], (4,)).to_dense()",
+        "graph = torch.eye(4).to_sparse()\ndef f(x, m, i):\n    return torch.sparse.mm(graph, x)",
     )
+    VALID = (
+        "graph = torch.eye(4).to_sparse().to_dense()\ndef f(x, m, i):\n    return torch.mm(graph, x)",
+        "graph = torch.eye(4)\ndef f(x, m, i):\n    return torch.spmm(graph, x)",
+    )
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        says = (
+            "{code} uses a sparse tensor, which Dynamo does not trace"
+            if op.name == "use sparse"
+            else self.says
+        )
+        self.breaks(node, op, says)

@@ -102,3 +102,58 @@ class Loss(torch.nn.Module):
         return out
 """
     assert [(f.line, f.code) for f in lint(["m.py"], None, {"m.py": code}).findings] == [(7, "PTB161")]
+
+
+PROGRAMS = {
+    # A tensor made of tensors of no known kind, and one that is made of itself.
+    "given = table()['x'].clone().detach().requires_grad_(True)\nreturn given": [("PTB161", 1)],
+    "y = table()['x']\nfor _ in range(2):\n    y = y.detach().cpu().numpy()\nreturn x": [],
+    # Sparse tensors: made outside, given to layers, kept sparse or not.
+    "return graph @ x": [("PTB170", 1)],
+    "return x * graph.shape[0]": [("PTB170", 1)],
+    "return layer(graph.float().coalesce(), x)": [("PTB170", 1), ("PTB170", 0)],
+    "return torch.mm(dense, x)": [],
+    "return torch.spmm(dense, x)": [],
+    "return torch.mm(graph.to_dense(), x)": [("PTB170", 1)],
+}
+
+
+@pytest.mark.parametrize("body", PROGRAMS)
+def test_what_programs_do(body: str) -> None:
+    indented = "\n".join(f"    {line}" for line in body.split("\n"))
+    code = f"""
+import torch
+
+def load(n):
+    return torch.eye(n).to_sparse().float(), (torch.eye(n), n)
+
+graph, (dense, n) = load(4)
+layer = lambda adj, y: torch.sparse.mm(adj, y)
+
+@torch.compile
+def f(x: torch.Tensor, table):
+{indented}
+"""
+    first = code.split("\n").index("def f(x: torch.Tensor, table):") + 1
+    found = {(f.code, max(f.line - first, 0)) for f in lint(["m.py"], None, {"m.py": code}).findings}
+    assert sorted(found) == sorted(PROGRAMS[body])
+
+
+def test_what_is_used_as_a_sparse_tensor_is_one() -> None:
+    code = """
+import torch
+
+class Layer(torch.nn.Module):
+    def forward(self, x, adjacency):
+        return torch.spmm(adjacency, x)
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = Layer()
+
+    def forward(self, x, adjacency):
+        return self.layer(x, adjacency)
+"""
+    found = lint(["m.py"], None, {"m.py": code}).findings
+    assert [(f.line, f.code) for f in found] == [(6, "PTB170"), (14, "PTB170")]

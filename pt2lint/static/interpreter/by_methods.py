@@ -21,6 +21,7 @@ class ByMethods:
         self.words = at.models.telling_methods
         self._used: dict[ast.AST, dict[str, set[str]]] = {}
         self._objects: dict[tuple[ast.AST, str], Value] = {}
+        self._asking: set[ast.expr] = set()
 
     def object(self, place: ast.expr, frame: Frame) -> Value:
         """What the object at `place` is: in the class, for `self.optimizer`, else in the function that runs."""
@@ -47,8 +48,13 @@ class ByMethods:
                 and any(isinstance(t, ast.Name) and t.id == place.id for t in part.targets)
             ]
         for value in made:
-            if isinstance(value, ast.Call):
-                callee = self.at.expressions.again(value.func, env, frame)
+            # What a name is made of may be the name itself: `action = action.detach().cpu()`.
+            if isinstance(value, ast.Call) and value not in self._asking:
+                self._asking.add(value)
+                try:
+                    callee = self.at.expressions.again(value.func, env, frame)
+                finally:
+                    self._asking.discard(value)
                 if isinstance(callee, Ext) and not self.at.models.library_of(callee.name).name:
                     return True
         return False

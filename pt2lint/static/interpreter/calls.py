@@ -104,6 +104,8 @@ class Calls:
         frame: Frame,
         spread: bool = False,
     ) -> Value:
+        if isinstance(node, ast.Call) and not isinstance(func, Union):
+            self.at.expressions.used(node, frame, *args, *kwargs.values())
         if isinstance(func, Ext):
             return self.call_external(func, args, kwargs, node, frame)
         if isinstance(func, Func):

@@ -145,6 +145,7 @@ class Expressions:
             operation = f"get {of.name}" if owner.array and isinstance(of, Ext) else ""
             if operation and self.at.notebook.listens(operation, frame):
                 self.at.notebook.note(node, operation, frame, about=owner)
+            self.used(node, frame, owner)
             return of
         if isinstance(owner, Instance):
             if owner.external and self.at.notebook.listens(f"get {owner.external}.{name}", frame):
@@ -312,7 +313,14 @@ class Expressions:
         right = self.eval(node.right, env, frame)
         return self.binary(left, right, node.op, node, frame)
 
+    def used(self, node: Any, frame: Frame, *values: Value | None) -> None:
+        """Note a sparse tensor, which Dynamo cannot take into a graph."""
+        sparse = next((v for v in values if isinstance(v, Tensor) and v.sparse), None)
+        if sparse is not None and self.at.notebook.listens("use sparse", frame):
+            self.at.notebook.note(node, "use sparse", frame, about=sparse)
+
     def binary(self, left: Value, right: Value, op: ast.operator, node: Any, frame: Frame) -> Value:
+        self.used(node, frame, left, right)
         a, b = tensor_of(left), tensor_of(right)
         text = isinstance(left, Py) and left.type == "str" and isinstance(op, ast.Mod)
         if (a is not None or b is not None) and not text:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.frame import Frame, title
 from pt2lint.static.source.nodes import unit_of, walk
@@ -23,33 +23,41 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 
+class Use(NamedTuple):
+    """That a name is used as only a tensor can be, in which line, and whether as only a sparse one can be."""
+
+    name: str
+    line: int
+    phrase: str
+    sparse: bool = False
+
+
 class Usage:
     def __init__(self, at: Context) -> None:
         self.at = at
         self.telling = at.models.last_words("tells a tensor")
-        self._used: dict[Any, dict[str, tuple[int, str]]] = {}
+        self._used: dict[Any, dict[str, Use]] = {}
 
     def by_use(self, func: Func, parameter: ast.arg, frame: Frame) -> Value:
         """A tensor, if the function uses the parameter, before binding it anew, as only a tensor can be."""
-        uses = self._uses_of(func)
-        reason = uses.get(parameter.arg)
-        if reason is None:
+        use = self._uses_of(func).get(parameter.arg)
+        if use is None:
             return UNKNOWN
-        line, phrase = reason
-        return Tensor(None, (func.module.path, line, f"`{parameter.arg}` {phrase}"), leaf=LEAF)
+        origin = (func.module.path, use.line, f"`{parameter.arg}` {use.phrase}")
+        return Tensor(None, origin, leaf=LEAF, sparse=use.sparse)
 
-    def _uses_of(self, func: Func) -> dict[str, tuple[int, str]]:
+    def _uses_of(self, func: Func) -> dict[str, Use]:
         node = func.node
         known = self._used.get(node)
         if known is not None:
             return known
-        found: dict[str, tuple[int, str]] = {}
+        found: dict[str, Use] = {}
         self._used[node] = found
         assert not isinstance(node, ast.Lambda)
         names = {p.arg for p in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
         rebound: dict[str, int] = {}
         several: set[str] = set()
-        candidates: list[tuple[str, int, str]] = []
+        candidates: list[Use] = []
         frame = Frame(func.module, unit_of(node), "", cls=func.defined_in, me=func.bound, closure=func.env)
         me = node.args.args[0].arg if func.defined_in is not None and node.args.args else ""
         for n in walk(node):
@@ -59,7 +67,7 @@ class Usage:
                     rebound[n.id] = min(rebound.get(n.id, end), end)
             elif isinstance(n, ast.Attribute):
                 if isinstance(n.value, ast.Name) and n.value.id in names and n.attr in self.telling:
-                    candidates.append((n.value.id, n.lineno, f"is used as a tensor: `.{n.attr}`"))
+                    candidates.append(Use(n.value.id, n.lineno, f"is used as a tensor: `.{n.attr}`"))
             elif isinstance(n, ast.Call):
                 if isinstance(n.func, ast.Name) and n.func.id in names:
                     several.add(n.func.id)  # no tensor is called: `engine.backward(engine(x))`
@@ -74,9 +82,9 @@ class Usage:
                     several.add(passed[0][1])  # it takes values of several kinds, and tells them apart
                     continue
                 if passed and passed[0][0] == 0:
-                    phrase = self._takes_tensor(n.func, me, func, frame)
+                    phrase, sparse = self._takes_tensor(n.func, me, func, frame)
                     if phrase:
-                        candidates.append((passed[0][1], n.lineno, phrase))
+                        candidates.append(Use(passed[0][1], n.lineno, phrase, sparse))
                         continue
                 named = [
                     (k.arg, k.value.id)
@@ -88,9 +96,10 @@ class Usage:
                     if inner is not None:
                         later = [(i + taken, passed_name) for i, passed_name in passed]
                         candidates += self._passed_on(inner, [*later, *named], n.lineno)
-        for name, line, phrase in sorted(candidates, key=lambda c: c[1]):
-            if name not in found and name not in several and line <= rebound.get(name, line):
-                found[name] = (line, phrase)
+        for use in sorted(candidates, key=lambda c: c.line):
+            if use.name not in several and use.line <= rebound.get(use.name, use.line):
+                before = found.setdefault(use.name, use)
+                found[use.name] = before._replace(sparse=before.sparse or use.sparse)
         return found
 
     def callee(self, callee: ast.expr, me: str, func: Func, frame: Frame) -> Func | None:
@@ -123,7 +132,7 @@ class Usage:
 
     def _passed_on(
         self, inner: Func, passed: list[tuple[int, str] | tuple[str, str]], line: int
-    ) -> list[tuple[str, int, str]]:
+    ) -> list[Use]:
         """Which of the passed names the callee uses as tensors."""
         uses = self._uses_of(inner)
         a = inner.node.args
@@ -134,11 +143,17 @@ class Usage:
                 where if isinstance(where, str) else (positional[where] if where < len(positional) else "")
             )
             if parameter in uses:
-                found.append((name, line, f"is given to `{title(inner)}`, where it {uses[parameter][1]}"))
+                phrase = f"is given to `{title(inner)}`, where it {uses[parameter].phrase}"
+                found.append(Use(name, line, phrase, uses[parameter].sparse))
         return found
 
-    def _takes_tensor(self, callee: ast.expr, me: str, func: Func, frame: Frame) -> str:
-        """Why the first argument of this call is a tensor, or ""."""
+    def _takes_tensor(self, callee: ast.expr, me: str, func: Func, frame: Frame) -> tuple[str, bool]:
+        """Why the first argument of this call is a tensor, or "", and whether it is a sparse one."""
+        name = self._callee_of_tensors(callee, me, func, frame)
+        return f"is given to `{name}`" * bool(name), self.at.models.plays(name, "takes a sparse tensor")
+
+    def _callee_of_tensors(self, callee: ast.expr, me: str, func: Func, frame: Frame) -> str:
+        """What is called, if its first argument is a tensor, or ""."""
         if isinstance(callee, ast.Attribute):
             head: ast.expr = callee.value
             while isinstance(head, ast.Attribute):
@@ -152,9 +167,9 @@ class Usage:
                 if isinstance(value, Instance) and value.cls is None and value.external:
                     entry = self.at.models.of(value.external)
                     if entry.forward is not None and "passes on" not in entry.roles:
-                        return f"is given to `{value.external.rsplit('.', 1)[-1]}`"
+                        return value.external.rsplit(".", 1)[-1]
                 if isinstance(value, Seq) and value.type == "Sequential" and value.elts:
-                    return "is given to `Sequential`"
+                    return "Sequential"
                 return ""
             if head.id not in func.module.imports:
                 return ""
@@ -162,5 +177,5 @@ class Usage:
             return ""
         value = self.at.expressions.quietly(callee, {}, frame)
         if isinstance(value, Ext) and self.at.models.takes_tensor_first(value.name):
-            return f"is given to `{value.name}`"
+            return value.name
         return ""

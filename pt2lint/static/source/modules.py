@@ -12,7 +12,7 @@ import io
 import os
 import tokenize
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any
@@ -160,6 +160,23 @@ def _is_setter(function: FunctionNode) -> bool:
     return any(
         isinstance(d, ast.Attribute) and d.attr in ("setter", "deleter") for d in function.decorator_list
     )
+
+
+def _bound(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """The names that an assignment binds, each with what it is: of `a, b = f()`, b is `f()[1]`."""
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+        for place, part in enumerate(target.elts):
+            if any(isinstance(e, ast.Starred) for e in (part, *parts[: place + 1])):
+                return
+            yield from _bound(part, parts[place] if place < len(parts) else _item(value, place))
+
+
+def _item(value: ast.expr, place: int) -> ast.expr:
+    index = ast.copy_location(ast.Constant(place), value)
+    return ast.copy_location(ast.Subscript(value, index, ast.Load()), value)
 
 
 def _is_late(part: Part) -> bool:
@@ -353,8 +370,8 @@ class Module:
             self.classes.setdefault(statement.name, ClassInfo(statement, self))
         elif isinstance(statement, ast.Assign):
             for place in statement.targets:
-                if isinstance(place, ast.Name):
-                    self.assigned.setdefault(place.id, []).append(statement.value)
+                for name, value in _bound(place, statement.value):
+                    self.assigned.setdefault(name, []).append(value)
         elif isinstance(statement, ast.AnnAssign):
             if isinstance(statement.target, ast.Name) and statement.value is not None:
                 self.assigned.setdefault(statement.target.id, []).append(statement.value)

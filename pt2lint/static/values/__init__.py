@@ -41,10 +41,11 @@ class Tensor(Value):
     `dtype` is "bool", "int", "float" or None. `origin` is (path, line, phrase): where it came from. `sure` is
     False where something had to be assumed on the way. `ndim` is its number of dimensions where known. `leaf`
     is LEAF where no traced operation computed it (an argument, a buffer) and CONSTANT where it is made of Python
-    numbers alone: Dynamo knows the value of these when a size is asked of a zero-dimensional one.
+    numbers alone: Dynamo knows the value of these when a size is asked of a zero-dimensional one. `sparse` is True
+    where its layout is known to be a sparse one.
     """
 
-    __slots__ = ("array", "dtype", "leaf", "ndim", "origin", "sure")
+    __slots__ = ("array", "dtype", "leaf", "ndim", "origin", "sparse", "sure")
     kind = "tensor"
 
     def __init__(
@@ -55,13 +56,14 @@ class Tensor(Value):
         array: bool = False,
         ndim: int | None = None,
         leaf: int = 0,
+        sparse: bool = False,
     ) -> None:
         self.dtype, self.origin, self.sure, self.array = dtype, origin, sure, array
-        self.ndim, self.leaf = ndim, leaf
+        self.ndim, self.leaf, self.sparse = ndim, leaf, sparse
 
     def but(self, **changes: Any) -> Tensor:
         """The same tensor in all but what is given."""
-        new = Tensor(self.dtype, self.origin, self.sure, self.array, self.ndim, self.leaf)
+        new = Tensor(self.dtype, self.origin, self.sure, self.array, self.ndim, self.leaf, self.sparse)
         for name, value in changes.items():
             setattr(new, name, value)
         return new
@@ -250,6 +252,7 @@ def same(a: Value, b: Value) -> bool:
             and a.array == b.array
             and a.ndim == b.ndim
             and a.leaf == b.leaf
+            and a.sparse == b.sparse
         )
     if isinstance(a, Py) and isinstance(b, Py):
         return (
@@ -286,6 +289,7 @@ def _merge(a: Value, b: Value) -> Value | None:
             a.array,
             a.ndim if a.ndim == b.ndim else None,
             min(a.leaf, b.leaf),
+            a.sparse and b.sparse,
         )
     if isinstance(a, Py) and isinstance(b, Py) and a.type == b.type:
         return Py(a.type, read=a.read or b.read)
@@ -463,7 +467,7 @@ def truth(value: Value) -> bool | None:
 def signature(value: Value, depth: int = 0) -> Any:
     """A short hashable description: calls with equal descriptions are interpreted once."""
     if isinstance(value, Tensor):
-        return ("t", value.dtype, value.sure, value.array, value.ndim, value.leaf)
+        return ("t", value.dtype, value.sure, value.array, value.ndim, value.leaf, value.sparse)
     if isinstance(value, Py):
         const = value.const
         if const is None or const is True or const is False or type(const) is str:
