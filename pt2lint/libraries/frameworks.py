@@ -1,4 +1,5 @@
-"""What frameworks around torch do to modules and functions: Lightning, transformers, accelerate, Triton, Numba."""
+"""What frameworks around torch do to modules and functions: Lightning, transformers, accelerate, tensordict,
+Triton, Numba."""
 
 from __future__ import annotations
 
@@ -47,6 +48,11 @@ def prepared(call: Call) -> Value:
     return results[0] if len(results) == 1 else Seq(results, None, "tuple")
 
 
+def named_arguments(call: Call) -> Value:
+    """TensorDictModule(f, in_keys=...): a call of it is a call of `f`, whose arguments it takes from a dictionary."""
+    return call.args[0] if call.args else call.kwargs.get("module", UNKNOWN)
+
+
 def of_model(type_name: str, owner: Value, name: str) -> Value | None:
     """What the classes that models derive from set before anybody asks for something else."""
     if name == "gradient_checkpointing":
@@ -79,6 +85,12 @@ LIBRARIES = (
         "accelerate",
         mentions=("dynamo_backend",),
         handlers={"accelerate.Accelerator": settings, "accelerate.Accelerator.prepare": prepared},
+    ),
+    Library(
+        "tensordict",
+        handlers=dict.fromkeys(
+            (f"tensordict.nn.{name}" for name in ("TensorDictModule", "CudaGraphModule")), named_arguments
+        ),
     ),
     Library("triton", roles={"opaque": ("triton.jit*", "triton.autotune*", "triton.heuristics*")}),
     Library("numba", roles={"opaque": ("numba.*",)}),

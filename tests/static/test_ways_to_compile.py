@@ -33,6 +33,12 @@ WAYS = {
     "arguments given before": F + "g = torch.compile(functools.partial(f))\n",
     "mapped over a batch": F + "g = torch.compile(torch.func.vmap(f))\n",
     "older": "import torch._dynamo as dynamo\n@dynamo.optimize('eager')\n" + F,
+    "arguments by name": (
+        "from tensordict.nn import TensorDictModule\n"
+        + F
+        + "f = TensorDictModule(f, in_keys=['x'], out_keys=['y'])\nf = torch.compile(f)\n"
+    ),
+    "unpacked": F + "def made(f):\n    return f, 1\ng, n = made(f)\nh = torch.compile(g)\n",
     "a method of a class": M + "M.other = torch.compile(M.other)\n",
     "a method of a module": M + "m = M()\nm.other = torch.compile(m.other)\n",
     "a module in place": NET + "M().compile()\n",
