@@ -298,7 +298,7 @@ class _Run:
                     gc.collect()  # what the group before left
                 yield self.analyse_group(group)
             return
-        self._load_repairs()
+        self._load_all()
         self._parsed = Project(self.texts, self.files)
         for group, facts in zip(groups, workers.spread(self.analyse_group, groups), strict=True):
             if facts is not None:
@@ -321,11 +321,12 @@ class _Run:
         if self.stop is not None and self.stop():
             raise Stopped
 
-    def _load_repairs(self) -> None:
-        """Once, before there are children, each of which would."""
+    def _load_all(self) -> None:
+        """Once, before there are children, each of which would: the interpreter, and what makes fixes."""
         repairs = {name for rule in self.rules for name in getattr(rule, "repairs", ())}
         # The first of them load LibCST.
-        for name in ("rule.positions", "fixes.replace", *(f"fixes.repairs.{repair}" for repair in repairs)):
+        fixing = ("rule.positions", "fixes.replace", *(f"fixes.repairs.{repair}" for repair in repairs))
+        for name in ("static.interpret", "static.interpreter.kinds", *fixing):
             with contextlib.suppress(Exception):  # told of where it is needed
                 importlib.import_module(f"pt2lint.{name}")
 
