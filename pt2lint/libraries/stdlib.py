@@ -49,7 +49,9 @@ def cached(call: Call) -> Value:
 
 
 def drawn(call: Call) -> Value:
-    """Dynamo draws the number at run time and traces it as a tensor of no dimensions."""
+    """Dynamo draws the number at run time and traces it as a tensor of no dimensions; elsewhere it is a number."""
+    if not call.frame.region:
+        return INT if call.name.endswith(("randint", "randrange")) else FLOAT
     return Tensor(None, call.origin("a random number is traced as a tensor"), True, True, 0)
 
 

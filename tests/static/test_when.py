@@ -120,6 +120,10 @@ def test_what_is_off_runs_once_or_ends_in_an_error_says_so(tmp_path: Path) -> No
     fails = f"if mask is not None:\n    y = {ITEM}\n    raise ValueError(y)"
     assert [note for _, note in when(tmp_path, fails)] == ["on an error path"]
     assert [note for _, note in when(tmp_path, f"if mask is not None:\n    {ITEM}")] == [""]
+    fail = f"y = {ITEM}\nraise ValueError(y)"
+    assert [note for _, note in when(tmp_path, "if self.flag:\n    self.helper(x)", fail)] == [
+        "on an error path"
+    ]
 
 
 @pytest.mark.parametrize("again", ["not self.training", "torch.is_autocast_enabled()"])
@@ -175,3 +179,29 @@ def f(batch: dict[str, torch.Tensor]):
     for test, lines in (('batch["x"].any()', [7, 10]), ('batch["x"] > 0', [7, 10]), ('not batch["y"]', [10])):
         path.write_text(code.format(test=test))
         assert [f.line for f in lint([str(path)]).findings if f.confidence == "high"] == lines
+
+
+def test_a_number_that_eager_code_drew_is_a_number(tmp_path: Path) -> None:
+    code = """
+import random
+import torch
+
+def halved(length):
+    if length > 3:
+        length = length / 2
+    return length
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor, words: list):
+        begin = [0] * random.randint(0, 2) if self.training else []
+        begin.extend([int(word) for word in words])
+        return x * len([word for word in begin if word == 1]) * halved(x.shape[0])
+
+def run(model, x):
+    return halved(random.randint(1, 9)) * model(x, [])
+"""
+    path = tmp_path / "m.py"
+    path.write_text(code)
+    assert [(f.code, f.line) for f in lint([str(path)]).findings if f.confidence == "high"] == [
+        ("PTB106", 12)
+    ]

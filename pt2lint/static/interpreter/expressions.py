@@ -332,7 +332,7 @@ class Expressions:
             if a is None or b is None:
                 # `[0] * t` and the like are no tensors; what a foreign class does with one is not known.
                 other = right if b is None else left
-                if isinstance(other, Seq) and not first.array:
+                if isinstance(other, Seq) and (not first.array or first.ndim == 0):
                     sides = (node.left, node.right) if isinstance(node, ast.BinOp) else ()
                     if isinstance(op, ast.Mult) and any(isinstance(side, ast.List) for side in sides):
                         if self.at.notebook.listens("size tensor", frame):

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Env, Frame, title
-from pt2lint.static.interpreter.guards import MODE, SELDOM, Guard
+from pt2lint.static.interpreter.guards import MODE, RAISES, SELDOM, Guard, always_fails
 from pt2lint.static.interpreter.passed import Passed
 from pt2lint.static.interpreter.usage import Usage
 from pt2lint.static.source.modules import Module
@@ -131,6 +131,8 @@ class Functions:
         if region and isinstance(me, Instance) and me is not frame.me and not frame.entry:
             if me.cls is not None and self.at.classes.is_seldom_compiled(me.cls):
                 callee.guards = (Guard("", SELDOM),)
+        if region and not isinstance(definition, ast.Lambda) and always_fails(definition):
+            callee.guards += (Guard("", RAISES),)
         if region:
             self.at.calls.roots.traced(definition)
         if not self.at.notebook.quiet:

@@ -9,7 +9,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import walk
+from pt2lint.static.source.nodes import FunctionNode, walk
 from pt2lint.static.values import Class, Instance, Py, Seq, Value, options
 
 if TYPE_CHECKING:
@@ -466,6 +466,11 @@ def rare(guards: Path) -> str:
 def fails(body: list[ast.stmt]) -> bool:
     """Whether statements that run one after another end with an error."""
     return bool(body) and isinstance(body[-1], ast.Raise)
+
+
+def always_fails(function: FunctionNode) -> bool:
+    """Whether a function is there to end with an error: `def raise_log(error): log(error); raise error`."""
+    return fails(function.body) and not any(isinstance(part, ast.Return) for part in walk(function))
 
 
 def _set_in(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr | None]]:
