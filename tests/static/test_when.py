@@ -112,6 +112,8 @@ def test_at_most_three_are_told_dtypes_first(tmp_path: Path) -> None:
 
 def test_what_is_off_runs_once_or_ends_in_an_error_says_so(tmp_path: Path) -> None:
     assert when(tmp_path, f"if verbose:\n    {ITEM}") == [(("verbose",), "`verbose` is off by default")]
+    usual = when(tmp_path, f"if not (verbose and self.training):\n    {ITEM}")
+    assert usual == [((), "")]  # what is so by default is no condition
     once = f"if self.table is None:\n    self.table = {ITEM}"
     assert {note for _, note in when(tmp_path, once)} == {"once"}
     seen = f"if self.key not in self.seen:\n    self.seen.add(self.key)\n    {ITEM}"

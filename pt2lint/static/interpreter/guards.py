@@ -215,6 +215,8 @@ class Guards:
             sorts = [self._sort(part, outcome, env, frame) for part in test.values]
             if any(sort is None for sort in sorts):
                 return ()
+            if not outcome and any(self._sort(part, True, env, frame) == OFF for part in test.values):
+                return ()  # it comes out so by default
             return self._told(test, outcome, max(sort for sort in sorts if sort is not None))
         sort = self._sort(test, outcome, env, frame)
         if sort is None:
