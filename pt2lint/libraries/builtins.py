@@ -346,6 +346,8 @@ def dictionary_method(method: str, owner: Dict, first: Value, call: Call) -> Val
                 return UNKNOWN
             default = call.args[1] if len(call.args) > 1 else NONE
             return default if owner.elem is UNKNOWN else mixed(join(default, owner.elem))
+        if method == "get" and everything is not UNKNOWN:
+            return join(call.args[1] if len(call.args) > 1 else NONE, everything)
         return everything
     if method == "values":
         return Seq(None, everything, "generator")

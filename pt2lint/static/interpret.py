@@ -259,7 +259,8 @@ class Interpreter:
                     continue
                 bound = value.bound if isinstance(value, Func) and value.node is node else me
                 own = Func(node, cls.module, cls.env, bound, cls)
-                if self.is_offered(own, steps and node.name == "step"):
+                surely = (steps and node.name == "step") or self.at.classes.is_differentiable(cls, node)
+                if self.is_offered(own, surely):
                     self.at.calls.roots.root(own, None, beside)
 
     def is_offered(self, value: Func, surely: bool = False) -> bool:

@@ -381,6 +381,11 @@ class Descent(torch.optim.Optimizer):
             "PTB103",
         ),
         (OPTIMIZER, "PTR218"),
+        (
+            "MEMO = {}\ndef known(kind, x: torch.Tensor):\n    out = MEMO.get(kind)\n    if out is None:\n"
+            "        out = True\n        MEMO[kind] = out\n    return x * out\nknown(int, torch.ones(2))\n",
+            "PTR217",
+        ),
         # What only a tensor is done to: an index of several dimensions.
         (
             "def started(x: torch.Tensor, given):\n    return x + given['start'][..., 1:].sum().item()\n",
