@@ -129,7 +129,17 @@ def text(call: Call, first: Value) -> Value:
     tensor = tensor_of(first)
     if tensor is not None:
         call.note("format tensor", tensor)
+    shown(call, first)
     return STR
+
+
+def shown(call: Call, value: Value) -> None:
+    """What an object of the project is as text, its own methods say."""
+    for o in options(value):
+        if isinstance(o, Instance) and o.cls is not None:
+            method = next((m for m in ("__str__", "__repr__") if m in call.methods_of(o)), None)
+            if method is not None:
+                call.apply(call.attribute(o, method), [])
 
 
 def extreme(call: Call, first: Value) -> Value:
@@ -312,6 +322,9 @@ def container_method(method: str, call: Call) -> Value:
             return BOOL
         if method == "encode":
             return Py("bytes")
+        if method == "format":
+            for given in (*call.args, *call.kwargs.values()):
+                shown(call, given)
         return INT if method in ("find", "index", "count") else STR
     return UNKNOWN
 

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from pt2lint.libraries.call import Call, named
 from pt2lint.libraries.model import Library
-from pt2lint.static.values import FLOAT, INT, UNKNOWN, Ext, Func, Partial, Tensor, Value, Wrapped
+from pt2lint.static.values import (
+    FLOAT,
+    INT,
+    UNKNOWN,
+    Ext,
+    Func,
+    Instance,
+    Partial,
+    Tensor,
+    Value,
+    Wrapped,
+)
 
 IDENTITY = "pt2lint.identity"  # a decorator that changes nothing
 WRAPPERS = ("functools.wraps", "functools.lru_cache")
@@ -59,7 +70,22 @@ def computed(call: Call) -> Value:
     return INT if call.name in WHOLE else FLOAT
 
 
+NAMESPACE = "types.SimpleNamespace"
+
+
+def namespace(call: Call) -> Value:
+    """`SimpleNamespace(step=step)`: it has what it is given."""
+    made = Instance(None, NAMESPACE)
+    made.attrs.update({name: value for name, value in call.kwargs.items() if name != "**"})
+    return made
+
+
+def held(type_name: str, owner: Value, name: str) -> Value | None:
+    return owner.attrs.get(name) if type_name == NAMESPACE and isinstance(owner, Instance) else None
+
+
 LIBRARIES = (
+    Library("types", handlers={NAMESPACE: namespace}, attribute=held, measured="matrix/calls.py"),
     Library("pt2lint", handlers={IDENTITY: same}),
     Library(
         "functools",

@@ -157,3 +157,60 @@ class Net(torch.nn.Module):
 """
     found = lint(["m.py"], None, {"m.py": code}).findings
     assert [(f.line, f.code) for f in found] == [(6, "PTB170"), (14, "PTB170")]
+
+
+METERS = """
+from types import SimpleNamespace
+import torch
+
+class Meter:
+    def __init__(self):
+        self.values = []
+        self.loader = None
+
+    def fill(self, data):
+        self.loader = torch.utils.data.DataLoader(data)
+
+    def show(self):
+        return len(self.loader)
+
+    @property
+    def median(self):
+        return torch.tensor(self.values).median().item()
+
+    def __str__(self):
+        return "{median:.4f}".format(median=self.median)
+
+def total(x):
+    return x.sum().item()
+
+def a(x): return -x
+def b(x): return x.exp()
+def c(x): return x.log()
+def d(x): return x.sin()
+def e(x): return x.cos()
+def g(x): return x.tan()
+def h(x): return x.sum().item()
+
+KINDS = {"a": a, "b": b, "c": c, "d": d, "e": e, "g": g, "h": h}
+tools = SimpleNamespace(total=total)
+meter = Meter()
+
+@torch.compile
+def f(x: torch.Tensor, kind: str):
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("return x, str(meter)", 18),  # what the object's own `__str__` reads
+        ("return x, '{}'.format(meter)", 18),
+        ("return x * tools.total(x)", 24),
+        ("return KINDS[kind](x)", 32),  # any of seven functions
+        ("return x * meter.show()", 14),  # None in `__init__`, a loader by another method
+    ],
+)
+def test_what_a_name_leads_to(body: str, line: int) -> None:
+    code = f"{METERS}    {body}\n"
+    assert line in [f.line for f in lint(["m.py"], None, {"m.py": code}).findings]

@@ -24,6 +24,7 @@ from pt2lint.static.values import (
     Tensor,
     Value,
     Wrapped,
+    is_none,
     join,
     options,
     signature,
@@ -204,6 +205,9 @@ class Objects:
         state = self.state(instance)
         if name in state:
             value = state[name]
+            if is_none(value) is True:
+                # `self.loader = None` in `__init__`: what it is, another method says.
+                return self.late_attribute(instance, name) or value
             if value is not UNKNOWN:
                 return value
         found = self.at.classes.find_method(cls, name)

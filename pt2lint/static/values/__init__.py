@@ -19,6 +19,7 @@ PYTHON = "builtins."  # what the language itself defines goes by this name
 LEAF, CONSTANT = 1, 2
 OFTEN_OFF, ALWAYS_OFF = 1, 2
 MAX_ALTERNATIVES = 6
+MAX_FUNCTIONS = 16  # of which one is chosen by its name: `{"euler": euler, ...}[name]`
 MAX_NESTING = 8  # containers in containers
 MAX_ELEMENTS = 4096  # of a sequence: of a longer one the first are known, and what the others may be
 
@@ -351,7 +352,8 @@ def join(a: Value, b: Value) -> Value:
     if len(result) == 1:
         return result[0]
     if len(result) > MAX_ALTERNATIVES:
-        return UNKNOWN
+        if len(result) > MAX_FUNCTIONS or not all(isinstance(o, (Func, Unknown)) for o in result):
+            return UNKNOWN
     return Union(tuple(result), declared)
 
 
