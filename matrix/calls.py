@@ -205,6 +205,8 @@ CALLS = {
     **each("platform", "system machine node python_version", "platform.{}()"),
     "call torch.nn.utils.rnn.pad_packed_sequence": "nn.utils.rnn.pad_packed_sequence(sequences)",
     "call torch.nn.Module.flatten_parameters": "gru.flatten_parameters()",
+    **each("torch", "clamp clip", "torch.{}(x, 0, s)"),
+    **each("torch.Tensor", "clamp clamp_ clip clip_", "(x * 1).{}(0, s)"),
     **{
         f"get torch.nn.{kind}.{name}": f"x * {kind.lower()}.{name}"
         for kind in ("LSTM", "GRU", "RNN")

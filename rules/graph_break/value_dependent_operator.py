@@ -1,6 +1,14 @@
 from __future__ import annotations
 
-from pt2lint.rule import GraphBreak, calls
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import GraphBreak, calls, is_tensor
+
+BOUNDED = (
+    *calls("torch", "clamp clip"),
+    *calls("torch.Tensor", "clamp clamp_ clip clip_"),
+)
 
 
 class ValueDependentOperator(GraphBreak):
@@ -9,7 +17,8 @@ class ValueDependentOperator(GraphBreak):
     ## What happens
     `torch.cov`, `torch.corrcoef`, `gaussian_nll_loss` and `nn.init.trunc_normal_` check or read values before
     they compute. While tracing there are none: Dynamo ends the graph (GB0033; GB0124 for `trunc_normal_`;
-    GB0007 for `lobpcg`, which is not traced).
+    GB0007 for `lobpcg`, which is not traced). `torch.clamp` reads the one bound that is a tensor where the other is a
+    number; two numbers, or two tensors, it takes as they are.
 
     ## Example
     ```python
@@ -47,6 +56,7 @@ class ValueDependentOperator(GraphBreak):
         "call torch.nn.init.trunc_normal_",
         "call torch.quantize_per_tensor",
         "forward torch.nn.GaussianNLLLoss",
+        *BOUNDED,
     )
     says = "{code} looks at values in a tensor while it runs"
     repairs = ("disable",)
@@ -56,8 +66,23 @@ class ValueDependentOperator(GraphBreak):
         "return torch.corrcoef(x) + 1",
         "return torch.nn.functional.gaussian_nll_loss(x, x, x.abs() + 1) + x",
         "return torch.nn.init.trunc_normal_(torch.empty(4)) * 0 + x",
+        "return torch.clamp(x, 0, x.mean()) + x.clamp(x.mean(), max=1)",
     )
     VALID = (
         "return torch.var(x) + torch.histc(x, 4).sum()",
         "return torch.nn.init.normal_(torch.empty(4)) * 0 + x",
+        "return torch.clamp(x, x.min(), x.mean()) + x.clamp(max=x.mean()) + x.clamp(0, 1)",
     )
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name not in BOUNDED or self._mixes(op):
+            self.breaks(node, op, self.says)
+
+    def _mixes(self, op: Op) -> bool:
+        """Whether one of the two bounds is a tensor and the other a number."""
+        first = 0 if op.name.startswith("call torch.Tensor.") else 1
+        bounds = op.arg(first, "min"), op.arg(first + 1, "max")
+        numbers = ("int", "float", "constant", "number")
+        return any(map(is_tensor, bounds)) and any(
+            b.startswith(numbers) and b != "constant None" for b in bounds
+        )
