@@ -110,7 +110,9 @@ def given_up(version: str) -> None:
         lines = {line and line + case.line - 1 for _, _, line in result.get("breaks", ())}
         for finding in found[case.key]:
             if "Dynamo then gives up" in finding.message and line_in(case, finding) in lines:
-                assert finding.severity == ("note" if finding.note or finding.code in DELIBERATE else "error")
+                # What carries a note is one whatever it costs, once the settings are asked.
+                severity = "note" if finding.code in DELIBERATE else "error"
+                assert finding.note or finding.severity == severity
                 assert result["skipped"] or case.key in RETURNS, case.key
                 claimed += 1
     assert claimed > 20
