@@ -52,7 +52,7 @@ def proved(tmp_path_factory):
             line_fix(path, "        h = torch.where(h.sum() > 0, h * 2.5, h)\n", "wrong value"),
             line_fix(path, "        h = h * 2 if (h > 0).any() else h\n", "breaks itself"),
             line_fix(path, "        h = h + 0\n", f"told alone: {LEFT_TO_YOU}"),
-            line_fix(path, "        h = torch.where(h.sum() > 0, h * 2, h)\n", f"right, without a branch. {ONCE_PROVEN}."),
+            line_fix(path, "        h = torch.where(h.sum() > 0, h * 2, h)\n", f"no branch. {ONCE_PROVEN}."),
             line_fix(path, "        h = h\n", "never tried"),
         ),
     )  # fmt: skip
