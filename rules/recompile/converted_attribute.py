@@ -13,8 +13,8 @@ class ConvertedAttribute(Rule):
     ## What happens
     Dynamo guards on the dtype and the device of each tensor that it finds in an object. The first call finds the
     tensor as it was made and leaves it converted, so the second call fails the guard and is compiled again; so does
-    the first call after a change of dtype or device. Convert it into a variable, or register it as a buffer, which
-    goes where its module goes.
+    the first call after a change of dtype or device. A list, a tuple or a dictionary of tensors that is made anew of
+    what it holds is no other. Convert it into a variable, or register it as a buffer, which goes where its module goes.
 
     ## Example
     ```python

@@ -166,6 +166,10 @@ class Net(torch.nn.Module):
         super().__init__()
         self.angles = Angles()
         self.freqs = torch.arange(4.0)
+        self.tables = [torch.arange(4.0), torch.arange(8.0)]
+        self.pair = (torch.arange(4.0), torch.arange(8.0))
+        self.named = {"a": torch.arange(4.0)}
+        self.layers = [torch.nn.Linear(4, 4)]
         self.register_buffer("kept", torch.zeros(4))
         self.last = None
         self.masks = {}
@@ -184,6 +188,11 @@ class Net(torch.nn.Module):
 
     def forward(self, x):
         self.freqs = self.freqs.to(x.device)  # PTR216
+        self.tables = [t.to(x.device) for t in self.tables]  # PTR216
+        self.pair = tuple(t.to(x.device) for t in self.pair)  # PTR216
+        self.named = {k: v.to(x.device) for k, v in self.named.items()}  # PTR216
+        self.layers = [layer.to(x.device) for layer in self.layers]
+        local = [t.to(x.device) for t in self.tables]
         self.kept = self.kept.to(x.device)
         self.hidden = self.hidden * 2 + x
         if type(x) not in MEMO:

@@ -12,7 +12,7 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, walk
-from pt2lint.static.values import UNKNOWN, Dict, Func, Instance, Tensor, Value, Wrapped, options
+from pt2lint.static.values import UNKNOWN, Dict, Func, Instance, Seq, Tensor, Value, Wrapped, element, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -121,12 +121,16 @@ class KeptState:
     # Tensors and caches
 
     def converts(self, target: ast.expr, value: ast.expr, result: Value) -> bool:
-        """`self.x = self.x.to(...)`"""
-        callee = value.func if isinstance(value, ast.Call) else None
+        """`self.x = self.x.to(...)`, `self.xs = [x.to(...) for x in self.xs]`, and the same of a dictionary."""
+        place, made = _each(value)
+        callee = made.func if isinstance(made, ast.Call) else None
+        if isinstance(result, (Seq, Dict)):
+            result = element(result)
         return (
             isinstance(callee, ast.Attribute)
             and callee.attr in self.at.models.last_words("converts")
-            and ast.unparse(callee.value) == ast.unparse(target)
+            and (place is None or ast.unparse(callee.value) == place[0])
+            and ast.unparse(callee.value if place is None else place[1]) == ast.unparse(target)
             and (result is UNKNOWN or isinstance(result, Tensor))
         )
 
@@ -207,6 +211,27 @@ class KeptState:
                         if any(isinstance(n, ast.Name) and n.id in given for n in ast.walk(part.value)):
                             return method.name
         return ""
+
+
+def _each(value: ast.expr) -> tuple[tuple[str, ast.expr] | None, ast.expr]:
+    """Of a list or dictionary that is made item by item: the name of an item and what it is taken from, and what each
+    becomes. Of another value: None, and the value."""
+    if (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Name)
+        and value.func.id in ("list", "tuple")
+    ):
+        value = value.args[0] if len(value.args) == 1 else value
+    if not isinstance(value, (ast.ListComp, ast.GeneratorExp, ast.DictComp)) or len(value.generators) != 1:
+        return None, value
+    item, source = value.generators[0].target, value.generators[0].iter
+    if isinstance(value, ast.DictComp):
+        if isinstance(item, ast.Tuple) and len(item.elts) == 2 and isinstance(source, ast.Call):
+            method = source.func
+            if isinstance(method, ast.Attribute) and method.attr == "items":
+                return (ast.unparse(item.elts[1]), method.value), value.value
+        return None, value
+    return (ast.unparse(item), source), value.elt
 
 
 def _statement(target: ast.expr, node: FunctionNode) -> ast.Assign | None:
