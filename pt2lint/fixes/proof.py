@@ -27,7 +27,7 @@ from pt2lint.dynamic.plan import Job, find_files, plan
 from pt2lint.dynamic.process import Around, Limits, run_child
 from pt2lint.dynamic.run import find_python, read_sources
 from pt2lint.finding import Edit, Finding, Fix
-from pt2lint.fixes.edit import SHORTCUT, EditError, apply_edits, check_source, checked, choose
+from pt2lint.fixes.edit import TAKEN, EditError, apply_edits, check_source, checked, choose
 from pt2lint.fixes.recount import Recounter, moved_to
 from pt2lint.machine import machine_memory
 
@@ -295,7 +295,7 @@ class _Prover:
         for number, finding in findings:
             path = os.path.realpath(finding.path)
             branch = any(
-                fix.description.startswith(SHORTCUT)
+                fix.description.startswith(tuple(TAKEN))
                 or fix.draws_otherwise
                 or "branch" in fix.description.lower()
                 for fix in finding.fixes
@@ -416,7 +416,8 @@ class _Prover:
         vain = [
             number
             for number, finding in group
-            if finding.fixes[0].description.startswith(SHORTCUT) and True not in self.sides.get(number, ())
+            for start, taken in TAKEN.items()
+            if finding.fixes[0].description.startswith(start) and taken not in self.sides.get(number, ())
         ]
         if vain:
             self.notes += [

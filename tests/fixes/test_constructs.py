@@ -6,8 +6,8 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.finding import WAY_ROUND, Fix
-from pt2lint.fixes.edit import SHORTCUT
+from pt2lint.finding import ONCE_PROVEN, WAY_ROUND, Fix
+from pt2lint.fixes.edit import EARLY, SHORTCUT
 from pt2lint.fixes.repairs import (
     branch,
     grad,
@@ -116,6 +116,55 @@ def test_shortcut_is_refused(text):
     code = function_code(source)
     branches = nodes(code, cst.If)
     assert isinstance(shortcut.without_shortcut(code, branches[-1], nodes(code, cst.Call)[0]), Refusal)
+
+
+def early(text, *more):
+    """The repair of the first test in a function with a mask, and the function."""
+    source = lines("mask = x > 2", text, *more, "return x")
+    code = function_code(source)
+    asked = next(one for one in nodes(code, cst.Call) if shortcut.callee(one) in ("any", "all", "sum"))
+    return shortcut.early_in_eager(code, nodes(code, cst.If)[0], asked), source
+
+
+WAYS_OUT = [
+    ("if not mask.any():\n        return x", "x = x.masked_fill(mask, 0.0)"),
+    ("if x.dim() == 2 and not torch.any(mask):\n        return x", "x = torch.where(~mask, x, x.sum())"),
+    (
+        "for n in range(3):\n        if not mask.any():\n            break\n        x = torch.where(mask, x - n, x)\n"
+        "        mask = mask & (x > n)",
+    ),
+]
+
+
+@pytest.mark.parametrize("text", WAYS_OUT)
+def test_a_way_out_is_left_to_eager_mode(text):
+    fix, source = early(*text)
+    assert isinstance(fix, Fix)
+    assert fix.description.startswith(EARLY)
+    assert ONCE_PROVEN in fix.description
+    assert "if not torch.compiler.is_compiling() and " in applied(source, fix)
+    prove(source, fix, [[X], [(X * 0).detach()]])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ("if not mask.any():\n        return None", "x = x.masked_fill(mask, 0.0)"),
+        ("if not mask.any():\n        return x.sum()", "x = x.masked_fill(mask, 0.0)"),
+        ("if not mask.any():\n        x = x + 1\n        return x", "x = x.masked_fill(mask, 0.0)"),
+        ("if not mask.any():\n        return x\n    else:\n        x = x.masked_fill(mask, 0.0)",),
+        ("if not mask.any():\n        return x", "x = x[mask].mean()"),
+        ("if not mask.any():\n        return x", "x = x.masked_fill(~mask, 0.0)"),
+        ("if not mask.any():\n        return x", "x[~mask] = 0.0"),
+        ("if mask.any():\n        return x", "x = x.masked_fill(mask, 0.0)"),
+        ("if mask.all():\n        return x", "x = x.masked_fill(mask, 0.0)"),
+        ("if not mask.any(0):\n        return x", "x = x.masked_fill(mask, 0.0)"),
+        ("if not mask.sum():\n        return x", "x = x.masked_fill(mask, 0.0)"),
+        ("if x.dim() == 9 or not mask.any():\n        return x", "x = x.masked_fill(mask, 0.0)"),
+    ],
+)
+def test_a_way_out_that_is_more_is_left_alone(text):
+    assert isinstance(early(*text)[0], Refusal)
 
 
 ASSIGNMENTS = [

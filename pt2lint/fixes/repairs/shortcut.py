@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import Fix
+from pt2lint.finding import ONCE_PROVEN, Fix
 from pt2lint.fixes.condition import Condition, bare, is_scalar, joined, opposite, read_condition
-from pt2lint.fixes.edit import SHORTCUT
+from pt2lint.fixes.edit import EARLY, SHORTCUT
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect, number
 from pt2lint.fixes.rewrite import (
@@ -18,12 +18,14 @@ from pt2lint.fixes.rewrite import (
     block_of,
     fix,
     qualified,
+    reads,
     replaced,
     rewrite,
     source,
     torch_name,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
@@ -35,7 +37,11 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
             if outer is not node and outer.test is not inner:
                 return ()
             test = node if isinstance(node, cst.BaseExpression) else outer.test
-            return accepted(mask_assignment(function, outer, kind), without_shortcut(function, outer, test))
+            return accepted(
+                mask_assignment(function, outer, kind),
+                without_shortcut(function, outer, test),
+                early_in_eager(function, outer, test),
+            )
         if isinstance(outer, cst.BaseStatement):
             return ()
         inner = outer
@@ -119,6 +125,77 @@ def _without(
     if left is None or right is None:
         return left if right is None else right
     return replaced(test, {test.left: left, test.right: right})  # type: ignore[return-value]
+
+
+def early_in_eager(function: FunctionCode, node: cst.If, tested: cst.BaseExpression) -> Repaired:
+    """`if not mask.any(): return x` as `if not torch.compiler.is_compiling() and not mask.any(): return x`.
+
+    For a way out, of the function or of a loop's turn, where a mask sets nothing and what follows writes and selects
+    through that mask: compiled code then does all of it. Refused where what is returned is not a name, where nothing
+    below goes through the mask, and for other tests. Unsafe: where nothing is set, what follows must change nothing.
+    """
+    place = block_of(function, node)
+    if node.orelse is not None or place is None:
+        return Refusal("the test has another side")
+    rest, out = place[0][place[1] + 1 :], _way_out(node.body)
+    if out is None:
+        return Refusal("the `if` does more than leave")
+    if isinstance(out, cst.Return) and (not isinstance(out.value, cst.Name) or out.value.value == "None"):
+        return Refusal("what is returned is not a name")
+    mask = _none_set(function, node.test, tested)
+    if mask is None:
+        return Refusal("the test does not ask whether a mask sets nothing")
+    if not any(_goes_through(one, mask) for one in rest):
+        return Refusal("what follows does not go through the mask")
+    compiling, imports = torch_name(function, "torch.compiler.is_compiling")
+    test = cst.parse_expression(f"not {compiling}() and {source(function, node.test)}")
+    return fix(
+        f"{EARLY}: compiled code does what follows, also where `{mask}` sets nothing. It assumes that this changes "
+        f"nothing then, but for the time it takes. {ONCE_PROVEN}.",
+        (*imports, *rewrite(function, {node.test: test})),
+    )
+
+
+def _way_out(body: cst.BaseSuite) -> cst.BaseSmallStatement | None:
+    only = body.body[0] if len(body.body) == 1 else None
+    small = only.body[0] if isinstance(only, cst.SimpleStatementLine) and len(only.body) == 1 else None
+    return small if isinstance(small, cst.Return | cst.Break | cst.Continue) else None
+
+
+def _none_set(function: FunctionCode, test: cst.BaseExpression, tested: cst.BaseExpression) -> str | None:
+    """The name of the mask, where the test is `not mask.any()`, or that and other parts."""
+    while isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
+        test = test.right
+    if not isinstance(test, cst.UnaryOperation) or not isinstance(test.operator, cst.Not):
+        return None
+    asked = test.expression
+    if asked is not tested or not isinstance(asked, cst.Call) or callee(asked) != "any":
+        return None
+    whole = qualified(function, asked.func) == "torch.any" and len(asked.args) == 1
+    mask = asked.args[0].value if whole else getattr(asked.func, "value", None)
+    if asked.args and not whole:
+        return None
+    return mask.value if isinstance(mask, cst.Name) else None
+
+
+def _goes_through(statement: cst.CSTNode, mask: str) -> bool:
+    """Whether a statement selects by the mask (`torch.where`, `masked_fill`) or writes through it (`x[mask] = y`)."""
+    for part in walk(statement):
+        through: cst.CSTNode | None = None
+        if isinstance(part, cst.AssignTarget | cst.AugAssign) and isinstance(part.target, cst.Subscript):
+            through = part.target.slice[0]
+        elif isinstance(part, cst.Call) and part.args and callee(part) in _FILLS:
+            through = part.args[0]
+        elif isinstance(part, cst.Call) and part.args and callee(part) == "where":
+            if mask in reads(part.args[0]):
+                return True
+        # What is written where the mask is not set is written where nothing is.
+        if through is not None and mask in reads(through):
+            return not any(isinstance(one, cst.UnaryOperation) for one in walk(through))
+    return False
+
+
+_FILLS = ("masked_fill", "masked_fill_", "masked_scatter", "masked_scatter_")
 
 
 def mask_assignment(function: FunctionCode, node: cst.If, kind: Kind | None = None) -> Repaired:
