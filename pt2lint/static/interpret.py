@@ -16,9 +16,10 @@ from pt2lint.static.interpreter.guards import SELDOM, UNCALLED, Guard, rare, tol
 from pt2lint.static.interpreter.notebook import Key, Notebook
 from pt2lint.static.observers import EVERY
 from pt2lint.static.source.modules import ClassInfo, Module, Project
-from pt2lint.static.source.named import inside
+from pt2lint.static.source.named import definitions, inside
 from pt2lint.static.source.nodes import Unit, unit_of, walk
 from pt2lint.static.values import (
+    Class,
     Dict,
     Ext,
     Func,
@@ -135,18 +136,41 @@ class Interpreter:
 
     def run_named(self, module: Module, parts: list[str]) -> None:
         """A function, a method or a class of the module that the settings name as compiled."""
-        value: Value | None = None
-        if len(parts) == 2 and parts[0] in module.classes:
-            cls = module.classes[parts[0]]
-            found = self.at.classes.find_method(cls, parts[1])
-            made = self.at.functions.passed.as_made(cls) if found is not None else None
-            value = None if found is None else self.at.classes.method_value(*found, made)
-        elif len(parts) == 1 and parts[0] in module.classes:
-            value = self.at.functions.passed.as_made(module.classes[parts[0]])
-        elif len(parts) == 1:
-            value = self.at.names.module_value(module, parts[0])
-        if value is not None:
+        if not parts:
+            return
+        first, *inner = parts
+        values: list[Value] = []
+        if first in module.classes:
+            values.append(Class(module.classes[first]))
+        elif inner and first in module.functions:
+            values.append(Func(module.functions[first], module))
+        else:
+            values += [v for v in [self.at.names.module_value(module, first)] if v is not None]
+        for name in inner:
+            values = [found for value in values for found in self.named_in(value, name)]
+        for value in values:
+            if isinstance(value, Class):
+                value = self.at.functions.passed.as_made(value.info)
             self.at.calls.roots.root(value, parts[-1])
+
+    def named_in(self, value: Value, name: str) -> list[Value]:
+        """A method of a class, or what a function defines under the name, with what that closes over."""
+        while isinstance(value, Wrapped):
+            value = value.inner
+        if isinstance(value, Class):
+            found = self.at.classes.find_method(value.info, name)
+            made = self.at.functions.passed.as_made(value.info) if found is not None else None
+            return [self.at.classes.method_value(*found, made)] if found is not None else []
+        if not isinstance(value, Func) or isinstance(value.node, ast.Lambda):
+            return []
+        frame = Frame(value.module, unit_of(value.node), "the module")
+        self.at.expressions.begin()
+        args, kwargs = self.at.calls.roots.arguments(value, None, frame)
+        self.at.notebook.quiet += 1
+        self.at.calls.apply(value, args, kwargs, value.node, frame)
+        self.at.notebook.quiet -= 1
+        nested = self.at.statements.nested
+        return [nested[node] for node in definitions(value.node.body, name) if node in nested]
 
     def classes_of(self, module: Module) -> list[ClassInfo]:
         """The classes of a file, those that functions and other classes define included."""

@@ -1,10 +1,10 @@
-"""Roots that the settings name: "train.step", "pkg.mod:Class.method"."""
+"""Roots that the settings name: "train.step", "pkg.mod:Class.method", "losses.py:get_step.step"."""
 
 from pathlib import Path
 
 import pytest
 
-from pt2lint.project.config import Settings
+from pt2lint.project.config import Settings, parse_roots
 from pt2lint.static.engine import lint
 from pt2lint.static.source.named import inside
 
@@ -32,6 +32,46 @@ def log(x: torch.Tensor):
     return x.min().item()
 """
 METHOD, FUNCTION = 6, 17
+
+NESTED = """\
+import torch
+
+
+def get_step(scale: float, train):
+    weights = torch.ones(3)
+    if train:
+
+        def step(x: torch.Tensor):
+            return weights.sum().item() * x
+    else:
+
+        def step(x: torch.Tensor):
+            return scale.item() * x.min().item()
+
+    class Local:
+        def run(self):
+            def deep(x):
+                return x + weights.max().item()
+
+            return deep
+
+    return step, Local
+
+
+class Trainer:
+    def __init__(self):
+        self.weights = torch.ones(3)
+
+    def get(self):
+        def step(x):
+            return x + self.weights.sum().item()
+
+        return step
+
+
+def other(x: torch.Tensor):
+    return x.item()
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -102,4 +142,38 @@ def test_one_that_does_not_exist_leaves_the_others() -> None:
     assert [str(p) for p in result.problems] == [
         "`roots` names `train.stepp`, but pkg/train.py defines no `stepp`; did you mean `step`?",
         "`roots` names `pkg/train.py:Trainer.lgo`, but `Trainer` defines no `lgo`; did you mean `log`?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("losses.py:get_step.step", [9, 13]),  # whichever the enclosing function makes
+        ("losses.get_step.step", [9, 13]),
+        ("losses:get_step.Local.run.deep", [18]),
+        ("pkg/losses.py:Trainer.get.step", [31]),
+    ],
+)
+def test_a_function_in_another_one_knows_what_it_closes_over(name: str, lines: list[int]) -> None:
+    Path("pkg/losses.py").write_text(NESTED)
+    roots, names = parse_roots(["explicit", name])
+    result = lint(["pkg/losses.py"], Settings(roots=roots, root_names=names))
+    assert [(f.line, f.code) for f in result.findings] == [(line, "PTB103") for line in lines]
+    assert result.problems == []
+
+
+def test_what_a_function_does_not_define() -> None:
+    Path("pkg/losses.py").write_text(NESTED)
+    names = (
+        "losses:get_step.stp",
+        "losses.get_step.other",
+        "losses:Trainer.get.stepp",
+        "losses:get_step.Local.rn",
+    )
+    result = lint(["pkg/losses.py"], Settings(roots="explicit", root_names=names))
+    assert [str(p).removeprefix("`roots` names ") for p in result.problems] == [
+        "`losses:get_step.stp`, but `get_step` defines no `stp`; did you mean `step`?",
+        "`losses.get_step.other`, but `get_step` defines no `other`",
+        "`losses:Trainer.get.stepp`, but `get` defines no `stepp`; did you mean `step`?",
+        "`losses:get_step.Local.rn`, but `Local` defines no `rn`; did you mean `run`?",
     ]

@@ -70,21 +70,7 @@ class Roots:
         frame = entry(value.module, unit_of(value.node))
         if not self.at.notebook.quiet:
             frame.context = self.at.conditions.guards.root(guards)
-        a = value.node.args
-        args = self.at.functions.seeds(value, frame) if given is None else list(given)
-        kwargs = {
-            p.arg: self.at.functions.parameter(value, p, d, frame)
-            for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True)
-        }
-        if name != "forward" and given is None:  # what a module is given, other modules decide
-            passed = self.at.functions.passed
-            args = [
-                passed.parameter(value, p.arg, given)
-                for p, given in zip([*a.posonlyargs, *a.args], args, strict=True)
-            ]
-            kwargs = {given: passed.parameter(value, given, known) for given, known in kwargs.items()}
-        if value.bound is not None and value.node.args.args:
-            args = args[1:]
+        args, kwargs = self.arguments(value, name, frame, given)
         original = self.undecorated(value)
         if not self.at.functions.active:
             self.at.expressions.begin()
@@ -110,6 +96,25 @@ class Roots:
         if original is not None:
             # A decorator's wrapper passes on `*args`: the function itself knows its parameters better.
             self.root(original, name, guards, module)
+
+    def arguments(
+        self, value: Func, name: str | None, frame: Frame, given: Sequence[Value] | None = None
+    ) -> tuple[list[Value], dict[str, Value]]:
+        """What a function that nothing traced calls is called with, but for the object that it is bound to."""
+        a = value.node.args
+        args = self.at.functions.seeds(value, frame) if given is None else list(given)
+        kwargs = {
+            p.arg: self.at.functions.parameter(value, p, d, frame)
+            for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True)
+        }
+        if name != "forward" and given is None:  # what a module is given, other modules decide
+            passed = self.at.functions.passed
+            args = [
+                passed.parameter(value, p.arg, known)
+                for p, known in zip([*a.posonlyargs, *a.args], args, strict=True)
+            ]
+            kwargs = {key: passed.parameter(value, key, known) for key, known in kwargs.items()}
+        return (args[1:] if value.bound is not None and a.args else args), kwargs
 
     def _is_module(self, value: Value) -> bool:
         return isinstance(value, Instance) and (

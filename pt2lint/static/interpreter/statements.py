@@ -41,8 +41,11 @@ SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 
 
 class Statements:
+    """`nested` is what functions define, as they last did."""
+
     def __init__(self, at: Context) -> None:
         self.at = at
+        self.nested: dict[ast.AST, Value] = {}
         self.assignments = Assignments(at)
 
     def block(self, body: list[ast.stmt], env: Env, frame: Frame) -> bool:
@@ -166,14 +169,16 @@ class Statements:
 
     def s_functiondef(self, node: ast.FunctionDef, env: Env, frame: Frame) -> None:
         value: Value = Func(node, frame.module, env)
-        env[node.name] = self.at.calls.decorated(value, node, env, frame)
+        value = self.at.calls.decorated(value, node, env, frame)
+        env[node.name] = self.nested[node] = value
 
     def s_classdef(self, node: ast.ClassDef, env: Env, frame: Frame) -> None:
         if self.at.notebook.listens("define class", frame):
             start = node.col_offset + len("class ")  # the name, as it is mostly written
             place = (node.lineno, start, node.lineno, start + len(node.name))
             self.at.notebook.note(node, "define class", frame, place=place)
-        env[node.name] = Class(ClassInfo(node, frame.module, dict(env)))
+        value = Class(ClassInfo(node, frame.module, dict(env)))
+        env[node.name] = self.nested[node] = value
 
     def s_if(self, node: ast.If, env: Env, frame: Frame) -> bool:
         known = self.at.conditions.test(node.test, env, frame)

@@ -1,12 +1,17 @@
-"""Callables that the settings name as compiled: "pkg.mod:Class.method", "train.step", "scripts/train.py:step"."""
+"""Callables that the settings name as compiled: "pkg.mod:Class.method", "train.step", "scripts/train.py:step",
+"losses.py:get_step.step"."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from pt2lint.finding import Problem
 from pt2lint.static.source.modules import module_name
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 _DEFINED = re.compile(r"^\s*(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.M)
 
@@ -52,7 +57,7 @@ def unknown(names: Iterable[str], files: Sequence[str], read: Callable[[str], st
         missing = {path: lack for path, parts in places.items() if (lack := _missing(parts, read(path)))}
         if places and len(missing) == len(places):
             path, (owner, last) = next(iter(missing.items()))
-            near = _nearest(last, _words("".join(map(read, places))))
+            near = _nearest(last, _words("".join(map(read, places))) - {last})
             yield Problem(None, f"`roots` names `{name}`, but {owner or path} defines no `{last}`{near}")
 
 
@@ -64,7 +69,37 @@ def _missing(parts: Sequence[str], source: str) -> tuple[str, str] | None:
     alone = re.search(rf"^class {re.escape(parts[0])}(\(object\)|\(\))?:", source, re.M)
     if alone and parts[1:] and parts[1] not in words:  # with bases it may be inherited
         return f"`{parts[0]}`", parts[1]
+    if parts[1:] and (parts[2:] or re.search(rf"^(?:async\s+)?def {re.escape(parts[0])}\b", source, re.M)):
+        return _missing_inside(parts, source)
     return None
+
+
+def _missing_inside(parts: Sequence[str], source: str) -> tuple[str, str] | None:
+    """What a function, or a class without bases, does not define of what is named in it."""
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError):
+        return None
+    for owner, name in pairwise(parts):
+        found = definitions(body, owner)
+        if not found or any(isinstance(node, ast.ClassDef) and node.bases for node in found):
+            return None
+        body = [statement for node in found for statement in node.body]
+        if not definitions(body, name):
+            return f"`{owner}`", name
+    return None
+
+
+def definitions(body: Iterable[ast.stmt], name: str) -> list[Definition]:
+    """The functions and classes that the statements define under a name, each branch's."""
+    found: list[Definition] = []
+    for statement in body:
+        if isinstance(statement, Definition):
+            found += [statement] if statement.name == name else []
+            continue
+        for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+            found += definitions(getattr(statement, part, ()), name)
+    return found
 
 
 def _words(source: str) -> set[str]:
