@@ -90,6 +90,12 @@ class Fix:
         return bool(self.edits) and self.proven is not False and not self.is_told
 
     @property
+    def is_to_try(self) -> bool:
+        """Whether --verify tries it: what a tool may write, and a way round that is told, though no setting."""
+        told = self.is_told and not (self.is_way_round and not self.is_setting)
+        return bool(self.edits) and self.proven is not False and not told
+
+    @property
     def draws_otherwise(self) -> bool:
         """Whether a run with the same seed draws other random numbers after the fix."""
         return OTHER_DRAWS in self.description

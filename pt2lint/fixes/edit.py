@@ -105,8 +105,8 @@ def choose(
     """At most one fix a finding, none of which touches another.
 
     `applicability` is the most that is allowed: "safe" takes safe fixes, and those that are proven and no way
-    round; "unsafe" takes all but those that wait for proof, which are taken `to_prove` them. With `proven_only`, a
-    fix must be proven (what --verify demands); a fix that was disproved is never taken, and neither is one
+    round; "unsafe" takes all but those that wait for proof, which are taken `to_prove` them, as what is told but can
+    be tried. With `proven_only`, a fix must be proven (what --verify demands); a fix that was disproved is never taken, and neither is one
     of a finding that Dynamo refuted. Of a finding's fixes the first that qualifies is taken, a proven one
     before the others. A fix whose edits overlap with those of an earlier finding waits for the next round;
     the same import added by several fixes is added once.
@@ -116,7 +116,7 @@ def choose(
         fixes = [
             fix
             for fix in finding.fixes
-            if fix.is_usable
+            if (fix.is_to_try if to_prove else fix.is_usable)
             and (fix.proven or not (proven_only or (fix.waits_for_proof and not to_prove)))
             and (applicability == "unsafe" or fix.applicability == "safe" or fix.is_proven_repair)
         ]

@@ -373,7 +373,7 @@ class _Prover:
                 number
                 for number, given in fixes.items()
                 if index < len(given)
-                and given[index].is_usable
+                and given[index].is_to_try
                 and given[index].proven is None
                 and not any(fix.proven for fix in given)
             ]

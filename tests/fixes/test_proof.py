@@ -9,7 +9,7 @@ import pytest
 
 from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.dynamic.events import Break, Run
-from pt2lint.finding import LEFT_TO_YOU, ONCE_PROVEN, Edit, Finding, Fix
+from pt2lint.finding import LEFT_TO_YOU, ONCE_PROVEN, WAY_ROUND, Edit, Finding, Fix
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.proof import line_map, mended, prove
 
@@ -61,7 +61,7 @@ def proved(tmp_path_factory):
         fixes=(
             Fix("an error less", "unsafe", (Edit(path, 13, 1, 15, 1, ""),)),
             Fix(
-                "raises RuntimeError", "unsafe",
+                f"{WAY_ROUND}: raises RuntimeError; {LEFT_TO_YOU}", "unsafe",
                 (Edit(path, 13, 1, 15, 1, '        torch._assert_async(~torch.isnan(h).any(), "nan")\n'),),
             ),
         ),
@@ -78,7 +78,7 @@ def test_the_right_fix_is_proven_and_the_wrong_ones_are_not(proved):
     assert [fix.proven for fix in proved.findings[0].fixes] == [False, False, None, True, None]
 
 
-def test_an_error_that_goes_missing_disproves(proved):
+def test_an_error_that_goes_missing_disproves_and_a_way_round_that_is_told_is_tried(proved):
     assert [fix.proven for fix in proved.findings[1].fixes] == [False, True]
 
 
