@@ -105,11 +105,11 @@ def choose(
     """At most one fix a finding, none of which touches another.
 
     `applicability` is the most that is allowed: "safe" takes safe fixes, and those that are proven and no way
-    round; "unsafe" takes all but those that wait for proof, which are taken `to_prove` them, as what is told but can
-    be tried. With `proven_only`, a fix must be proven (what --verify demands); a fix that was disproved is never taken, and neither is one
-    of a finding that Dynamo refuted. Of a finding's fixes the first that qualifies is taken, a proven one
-    before the others. A fix whose edits overlap with those of an earlier finding waits for the next round;
-    the same import added by several fixes is added once.
+    round; "unsafe" takes all but those that wait for proof, which are taken `to_prove` them, as what is told but
+    can be tried. With `proven_only`, a fix must be proven (what --verify demands); a fix that was disproved is
+    never taken, and neither is one of a finding that Dynamo refuted. Of a finding's fixes the first that qualifies
+    is taken, a proven one before the others. A fix whose edits overlap with those of an earlier finding waits for
+    the next round; the same import added by several fixes is added once.
     """
     choice = Choice()
     for finding in sorted(findings, key=lambda finding: finding.sort_key):
