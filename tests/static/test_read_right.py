@@ -350,3 +350,41 @@ class Outer{n}(nn.Module):
     assert len(found) == many
     for n, finding in enumerate(found):
         assert f"a loop of `Outer{n}.forward`" in finding.message
+
+
+FILLED = """
+@torch.compile
+def f(x: torch.Tensor, t{annotation}):
+    {text}
+    return torch.full_like(x, t)
+"""
+
+
+@pytest.mark.parametrize(
+    ("annotation", "text", "told"),
+    [
+        ("", "if isinstance(t, torch.Tensor):\n        t = t.float()", True),
+        ("", "if not torch.is_tensor(t):\n        t = x.mean()", True),
+        ("", "if isinstance(t, torch.Tensor):\n        return x + t", False),
+        (": float | torch.Tensor", "x = x + 1", False),
+    ],
+)
+def test_a_fill_value_that_is_a_tensor_on_some_path(
+    tmp_path: Path, annotation: str, text: str, told: bool
+) -> None:
+    found = findings(tmp_path, FILLED.format(annotation=annotation, text=text))
+    assert found == [("PTB106", "return torch.full_like(x, t)")] * told
+
+
+HELD = """
+@torch.compile
+def f(optimizer, x: torch.Tensor, flag):
+    for group in optimizer.param_groups:
+        for p in group["params"]:
+            p.requires_grad = flag
+    return x + 1
+"""
+
+
+def test_a_flag_of_parameters_in_an_optimizer_of_no_known_class(tmp_path: Path) -> None:
+    assert findings(tmp_path, HELD) == [("PTB161", "p.requires_grad = flag")]

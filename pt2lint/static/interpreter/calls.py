@@ -274,7 +274,9 @@ class Calls:
             if isinstance(value, Seq):
                 parts = value.elts if value.elts is not None else [value.elem]
             for part in parts:
-                tensor = part if isinstance(part, Tensor) else None
+                tensor = tensor_of(part)
+                if tensor is not None and not tensor.sure and isinstance(part, Union):
+                    continue  # an annotation alone lists it
                 # Of an input, Dynamo knows the number if it has no dimensions; Python itself has to read it.
                 if tensor is not None and (not tensor.leaf or tensor.ndim or entry.given == "anything"):
                     self.at.notebook.note(node, "size tensor", frame, about=tensor)
