@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pt2lint.finding import Finding
 from pt2lint.project.config import Settings
 from pt2lint.static import engine, workers
 from pt2lint.static.engine import lint
@@ -75,6 +76,93 @@ def test_groups_say_what_one_process_says(files: list[str], monkeypatch: pytest.
     assert {path for path, *_ in whole} == set(files)
     monkeypatch.setattr(engine, "GROUP", 1)
     assert said(files) == whole
+
+
+WRAPS = """\
+import functools
+
+
+def keeping(func):
+    @functools.wraps(func)
+    def wrapper(self, *args):
+        return func(self, *args)
+
+    return wrapper
+
+
+def recording(**options):
+    def made(func):
+        @functools.wraps(func)
+        def wrapper(self, *args):
+            return func(self, *args)
+
+        return wrapper
+
+    return made
+"""
+DECORATED = """\
+import torch
+from torch import nn
+
+from wraps import keeping, recording
+
+
+class Inner{n}(nn.Module):
+    @keeping
+    @recording(kept=True)
+    def forward(self, x: torch.Tensor):
+        for _ in range(2):
+            if x.sum() > {n}:
+                x = x + 1
+        return x
+
+
+class Outer{n}(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner{n}()
+
+    def forward(self, x: torch.Tensor):
+        return self.inner(x).item()
+"""
+
+
+def test_what_is_told_of_a_file_is_the_same_whichever_share_its_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One decorator is used in more files than a function is run for, and wraps what another one has wrapped."""
+    monkeypatch.chdir(tmp_path)
+    Path("wraps.py").write_text(WRAPS)
+    for n in range(12):
+        Path(f"model{n:02}.py").write_text(DECORATED.replace("{n}", str(n)))
+    files = [*sorted(str(path.name) for path in tmp_path.glob("model*.py")), "wraps.py"]
+
+    def told() -> list[Finding]:
+        return lint(files, Settings(target_torch=(2, 13), pedantic=True)).findings
+
+    whole = told()
+    assert {finding.path for finding in whole} == {*files} - {"wraps.py"}
+    monkeypatch.setattr(workers, "can_fork", lambda: False)
+    files.reverse()
+    assert told() == whole
+    monkeypatch.setattr(engine, "GROUP", 1)
+    assert told() == whole
+    files.reverse()
+    assert told() == whole
+
+
+def test_what_stands_too_deep_to_ask_its_helpers_is_not_sure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    steps = "".join(f"def f{n}(x):\n    return f{n + 1}(x)\n\n\n" for n in range(1, 19))
+    Path("deep.py").write_text(
+        "import torch\n\n\n@torch.compile\ndef f0(x: torch.Tensor):\n    return f1(x)\n\n\n"
+        + steps
+        + "def f19(x):\n    return x + 1 if asks() and x.sum() > 0 else x\n\n\ndef asks():\n    return False\n"
+    )
+    (finding,) = lint(["deep.py"], Settings(target_torch=(2, 13), pedantic=True)).findings
+    assert (finding.line, finding.confidence) == (82, "low")
 
 
 def test_groups_without_child_processes_say_the_same(

@@ -47,6 +47,7 @@ class Calls:
     def __init__(self, at: Context) -> None:
         self.at = at
         self.roots = Roots(at)
+        self.decorating = 0  # decorators are run as often as functions are decorated
         self.last_external = ""
         self.last_call: ast.AST | None = None
 
@@ -73,9 +74,11 @@ class Calls:
                 isinstance(decorator, (Func, Partial, Wrapped)) and len(self.at.functions.active) < MAX_DEPTH
             ):
                 self.at.notebook.quiet += 1
+                self.decorating += 1
                 try:
                     result = self.apply(decorator, [value], {}, _NOWHERE, frame)
                 finally:
+                    self.decorating -= 1
                     self.at.notebook.quiet -= 1
                 # `return torch.compiler.disable(fn) if available else fn`: what is done to it counts.
                 made = [o for o in options(result) if isinstance(o, (Func, Wrapped, Partial))]

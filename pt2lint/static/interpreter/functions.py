@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 
 MAX_DEPTH = 20
+DEEP = 2  # calls above that depth: what they ask of others may be asked in vain, and nothing is sure
 MAX_CONTEXTS = 10
 MAX_KEPT = 3  # calls of one function that are kept for whoever asks for the kinds in it
 
@@ -64,6 +65,11 @@ class Functions:
         self.did: dict[Any, frozenset[str]] = {}
         self.calls: dict[tuple[str, Unit], list[tuple[Func, Env]]] = {}
 
+    def start_anew(self) -> None:
+        """Forget where the interpreter was, and what other files have used up."""
+        self.active.clear()
+        self._contexts.clear()
+
     def call_function(
         self,
         func: Func,
@@ -74,6 +80,12 @@ class Functions:
         spread: bool,
     ) -> Value:
         """Interpret the function for these arguments, once for all arguments of the same kinds."""
+        if len(self.active) >= MAX_DEPTH - DEEP and not self.at.notebook.doubt:
+            self.at.notebook.doubt += 1
+            try:
+                return self.call_function(func, args, kwargs, node, frame, spread)
+            finally:
+                self.at.notebook.doubt -= 1
         definition = func.node
         if frame.skipped:
             # Called from plain Python: what the caller computed is an argument of a graph of its own.
@@ -115,16 +127,15 @@ class Functions:
         for hear in self.at.events.entered:
             hear(func, node, frame, callee)
         active = self.active.count(which)
-        often = count >= MAX_CONTEXTS * (3 if region else 1) or bool(
-            self.active and self.at.expressions.spent
-        )
+        often = count >= MAX_CONTEXTS * (3 if region else 1) and not self.at.calls.decorating
+        often = often or bool(self.active and self.at.expressions.spent)
         if active > 1 or len(self.active) >= MAX_DEPTH or often:
             self.at.conditions.guards.called_somehow(which, frame, func.bound)
             answer = self._returned.get(which, UNKNOWN)
             if isinstance(answer, Py) and truth(answer) is not None:
                 return answer  # the same whatever it was given
             return self.at.types.annotation(declared, callee, 0, f"{called} is annotated to return a tensor")
-        self._contexts[which] = count + 1
+        self._contexts[which] = count + (not self.at.calls.decorating)
         callee.context = self.at.conditions.guards.entered(which, key, frame, func.bound)
         callee.parameters = frozenset(env)
         me = func.bound

@@ -466,6 +466,12 @@ def truth(value: Value) -> bool | None:
     return None
 
 
+def _wrapped(value: Func, depth: int) -> list[Any]:
+    """The functions that a function closes over: a decorator's wrapper is another one for each that it wraps."""
+    inner = (v for v in (value.env or {}).values() if isinstance(v, Func) and v.env is not value.env)
+    return [signature(v, depth + 1) for v in inner] if depth < 4 else []
+
+
 def signature(value: Value, depth: int = 0) -> Any:
     """A short hashable description: calls with equal descriptions are interpreted once."""
     if isinstance(value, Tensor):
@@ -491,7 +497,7 @@ def signature(value: Value, depth: int = 0) -> Any:
         # An optimizer or a loader is followed by itself: what is done with one says nothing of the others.
         return ("i", id(value)) if value.cls is not None or value.followed else ("i", value.external)
     if isinstance(value, Func):
-        return ("f", id(value.node))
+        return ("f", id(value.node), *_wrapped(value, depth)) if value.env else ("f", id(value.node))
     if isinstance(value, Class):
         return ("c", id(value.info))
     if isinstance(value, Ext):
