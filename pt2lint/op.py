@@ -18,8 +18,9 @@ Names of operations:
 - `make torch.nn.Parameter`  a parameter is made of a tensor that the graph computes
 - `forward NAME`    a torch.nn module is called: `forward torch.nn.LSTM`
 - `mask NAME`       a module of torch.nn that looks whether its mask is causal is given one, and not told
-- `call breaking`   a function is called of which a library model says that Dynamo ends the graph there; args: "why",
-                    and "until", the first torch where it does not
+- `call breaking`   a function is called of which a library model says that Dynamo ends the graph there, or something
+                    goes over an iterator that a root is given; args: "why", and "until", the first torch where it does
+                    not
 - `call extension`  something of a compiled extension is called, as the project's setup.py builds it; args "name"
 - `call untraced`   something of a library is called that Dynamo does not trace; args "name", the library's
 - `choose by key`   `min` or `max` is given a `key`, and objects or tensors

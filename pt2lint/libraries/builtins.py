@@ -399,6 +399,7 @@ LIBRARY = Library(
         "indifferent": ("builtins.print",),
         "passes items": ("builtins.enumerate", "builtins.iter"),
         "counts items": ("builtins.enumerate",),
+        "goes over items": tuple(f"builtins.{n}" for n in ("list", "tuple", "sorted", "zip")),
         "property": ("builtins.property",),
         "static method": ("builtins.staticmethod",),
         "class method": ("builtins.classmethod",),

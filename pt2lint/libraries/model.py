@@ -89,6 +89,7 @@ ROLES = {
     "holds weights": "a class of modules with parameters",
     "trains": "a class of optimizers: who makes one trains something",
     "warns": "tells the user that something is not as it should be",
+    "goes over items": "goes over the items of its arguments, in Python",
     "counts items": "gives items with their number before them",
     "takes a tensor first": "a function whose first argument is a tensor",
     "takes a sparse tensor": "a function whose first argument is a sparse tensor",

@@ -256,6 +256,7 @@ LIBRARY = Library(
         ),
         "gives parts": (f"{MODULE}.modules", f"{MODULE}.named_modules"),
         "gives children": (f"{MODULE}.children", f"{MODULE}.named_children"),
+        "goes over items": ("torch.nn.utils.clip_grad_norm_",),
         "mode": (f"{MODULE}.training",),
         "seldom compiled": ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel"),
         "holds weights": tuple(f"torch.nn.{n}" for n in WITH_WEIGHTS.split()),

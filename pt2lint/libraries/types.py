@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pt2lint.static.values import Class, Dict, Func, Instance, Py, Seq, Tensor, Value
+from pt2lint.static.values import OUTSIDE, Class, Dict, Func, Instance, Py, Seq, Tensor, Value
 
 NUMBERS = {"builtins.int", "builtins.float"}
 
@@ -27,7 +27,7 @@ def is_instance(value: Value, names: tuple[str, ...], foreign: bool) -> bool | N
     if isinstance(value, Seq):
         if f"builtins.{'tuple' if value.type == 'args' else value.type}" in names:
             return True
-        plain = value.type in ("list", "tuple", "set") and _all(names, "builtins.", "torch.Tensor")
+        plain = value.type in ("list", "tuple", "set", OUTSIDE) and _all(names, "builtins.", "torch.Tensor")
         return False if plain and not {"builtins.list", "builtins.tuple"} & set(names) else None
     if isinstance(value, Dict):
         return True if "builtins.dict" in names else False if _all(names, "builtins.", "torch.") else None

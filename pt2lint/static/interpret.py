@@ -151,7 +151,7 @@ class Interpreter:
         for value in values:
             if isinstance(value, Class):
                 value = self.at.functions.passed.as_made(value.info)
-            self.at.calls.roots.root(value, parts[-1])
+            self.at.calls.roots.root(value, parts[-1], by_settings=True)
 
     def named_in(self, value: Value, name: str) -> list[Value]:
         """A method of a class, or what a function defines under the name, with what that closes over."""

@@ -14,6 +14,9 @@ class ModelledBreak(GraphBreak):
     (`models` in its settings), which say so of functions that nobody else knows. The message has the
     reason that the model gives. Here it is a function that is written in C (GB0007).
 
+    Of a function that the settings name as compiled, the same is told where it goes over an iterator that the
+    program passes to it (GB0811): a generator, `model.parameters()`, what `zip` and `map` return. Pass a list.
+
     ## Example
     ```python
     import locale
@@ -40,7 +43,8 @@ class ModelledBreak(GraphBreak):
     ```
 
     ## Versions
-    Measured: the example breaks on torch 2.6 to 2.15. For what a project's own models say, the project answers.
+    Measured: the example breaks on torch 2.6 to 2.15, and so do loops, comprehensions, `list`, `tuple`, `sorted`, `zip`
+    and `clip_grad_norm_` over an iterator that was passed. For what a project's own models say, the project answers.
     """
 
     code = "PTB187"

@@ -177,3 +177,53 @@ def test_what_a_function_does_not_define() -> None:
         "`losses:Trainer.get.stepp`, but `get` defines no `stepp`; did you mean `step`?",
         "`losses:get_step.Local.rn`, but `Local` defines no `rn`; did you mean `run`?",
     ]
+
+
+GIVEN = """\
+import torch
+
+
+def clip(parameters, limit):
+    return torch.nn.utils.clip_grad_norm_(parameters, limit)
+
+
+def norm(parameters, limit=None):
+    if isinstance(parameters, torch.Tensor):
+        parameters = [parameters]
+    parameters = [p for p in parameters if p.requires_grad]
+    return len(parameters)
+
+
+def mixed(tensors):
+    return [x + 1 for x in tensors]
+
+
+def update(pairs, tensors):
+    for n, x in pairs:
+        x.mul_(n)
+    for x in list(tensors):
+        x.mul_(2)
+
+
+def lists(tensors):
+    return [x + 1 for x in tensors]
+
+
+def main(model: torch.nn.Module):
+    clip(model.parameters(), limit=1.0)
+    norm(model.parameters())
+    update(zip([1, 2], [torch.ones(1), torch.ones(2)]), tensors=(x + 1 for x in [torch.ones(1)]))
+    lists(list(model.parameters()))
+    mixed([torch.ones(1)])
+    mixed(model.parameters())
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [("clip", [5]), ("norm", [11]), ("update", [20, 22]), ("lists", []), ("mixed", []), ("main", [])],
+)
+def test_an_iterator_that_the_program_passes(name: str, lines: list[int]) -> None:
+    Path("pkg/given.py").write_text(GIVEN)
+    result = lint(["pkg/given.py"], Settings(roots="explicit", root_names=(f"given.{name}",)))
+    assert [(f.line, f.code) for f in result.findings] == [(line, "PTB187") for line in lines]

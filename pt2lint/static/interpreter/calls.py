@@ -22,6 +22,7 @@ from pt2lint.static.values import (
     Union,
     Value,
     Wrapped,
+    is_from_outside,
     is_none,
     join_all,
     options,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 
 # What a decorator makes of a function, by the role that it plays.
+ITERATOR = "it goes over an iterator that the caller passes, of which Dynamo does not know the items"
 DECORATORS = {
     "compiles": "compiled",
     "disables": "disabled",
@@ -246,6 +248,9 @@ class Calls:
             why, _, until = entry.breaks.partition("\t")
             words: dict[int | str, str] = {"why": why, "until": until}
             self.at.notebook.note(node, "call breaking", frame, args=words)
+        if "goes over items" in entry.roles:
+            for given in args:
+                self.goes_over(node, given, frame)
         if entry.untraced and self.at.notebook.listens("call untraced", frame):
             words = {**self.at.types.sorts(args, kwargs, receiver), "name": entry.library.name}
             self.at.notebook.note(node, "call untraced", frame, args=words)
@@ -299,7 +304,13 @@ class Calls:
             self.at.notebook.drawn.append((name, frame.module.path, getattr(node, "lineno", 0)))
         return entry.result(Call(name, args, kwargs, node, frame, func, self.at))
 
+    def goes_over(self, node: ast.expr, value: Value, frame: Frame) -> None:
+        if is_from_outside(value) and self.at.notebook.listens("call breaking", frame):
+            words: dict[int | str, str] = {"why": ITERATOR, "until": ""}
+            self.at.notebook.note(node, "call breaking", frame, args=words)
+
     def iterated(self, node: ast.expr, value: Value, frame: Frame) -> None:
+        self.goes_over(node, value, frame)
         for o in options(value):
             if (
                 isinstance(o, Instance)

@@ -19,6 +19,7 @@ from pt2lint.static.values import (
     Tensor,
     Value,
     Wrapped,
+    given_from_outside,
     options,
 )
 
@@ -45,13 +46,14 @@ class Roots:
         guards: Path = (),
         module: ClassInfo | None = None,
         given: Sequence[Value] | None = None,
+        by_settings: bool = False,
     ) -> None:
         """Interpret a callable as Dynamo's entry point, its parameters being what the code says of them, or what is
         `given`; `guards` is what the reader shall know of it. `module` is the class whose `forward` it is, where
-        nothing says that it is compiled."""
+        nothing says that it is compiled. `by_settings`: they name it, and no call of it is one of what is compiled."""
         if isinstance(value, Wrapped):
             if value.how == "compiled":
-                self.root(value.inner, name)
+                self.root(value.inner, name, by_settings=by_settings)
             elif value.how == "context manager" and isinstance(value.inner, Func):
                 for hear in self.at.events.compiled:
                     hear(value.inner, None, None)
@@ -71,6 +73,9 @@ class Roots:
         if not self.at.notebook.quiet:
             frame.context = self.at.conditions.guards.root(guards)
         args, kwargs = self.arguments(value, name, frame, given)
+        if by_settings:  # else the call is told of
+            args = [given_from_outside(given) for given in args]
+            kwargs = {key: given_from_outside(given) for key, given in kwargs.items()}
         original = self.undecorated(value)
         if not self.at.functions.active:
             self.at.expressions.begin()

@@ -122,6 +122,26 @@ class Seq(Value):
         self.owner: Value | None = None
 
 
+OUTSIDE = "iterator from outside"  # the type of an iterator that compiled code is given
+
+
+def given_from_outside(value: Value) -> Value:
+    """An argument that code outside of a compiled function passes to it: Dynamo makes no iterator's items out."""
+    if isinstance(value, Union):
+        return Union(tuple(given_from_outside(o) for o in value.options), value.declared)
+    if not isinstance(value, Seq) or value.type != "generator":
+        return value
+    given = Seq(None, value.elem, OUTSIDE)
+    given.owner = value.owner
+    return given
+
+
+def is_from_outside(value: Value) -> bool:
+    """Whether it surely is an iterator that compiled code was given, if it is anything at all."""
+    kinds = [o for o in options(value) if is_none(o) is not True]
+    return bool(kinds) and all(isinstance(o, Seq) and o.type == OUTSIDE for o in kinds)
+
+
 class Dict(Value):
     """A dictionary: `items` by the keys that are known, `elem` the join of the others.
 
@@ -312,6 +332,8 @@ def _merge_containers(a: Value, b: Value) -> Value | None:
     if isinstance(merged, Seq) and isinstance(a, Seq) and isinstance(b, Seq):
         owners = [owner for owner in (a.owner, b.owner) if owner is not None]
         merged.owner = join_all(owners) if owners else None
+        if merged.type == OUTSIDE and a.type != b.type:
+            merged.type = a.type if b.type == OUTSIDE else b.type
     return merged
 
 
@@ -486,7 +508,7 @@ def signature(value: Value, depth: int = 0) -> Any:
             return "s"
         if value.elts is not None and len(value.elts) <= 4:
             return ("s", *(signature(e, depth + 1) for e in value.elts))
-        return ("s*", signature(value.elem, depth + 1))
+        return ("s*", value.type == OUTSIDE, signature(value.elem, depth + 1))
     if isinstance(value, Union):
         return ("u", value.declared, *sorted((signature(o, depth + 1) for o in value.options), key=repr))
     if isinstance(value, Dict):
