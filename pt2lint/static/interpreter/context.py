@@ -51,7 +51,7 @@ class Context:
         """Forget where the interpreter was: an error may have ended what it did in the middle."""
         self.notebook.quiet = self.notebook.doubt = 0
         self.notebook.catching.clear()
-        self.functions.start_anew()
+        self.functions.active.clear()
         self.calls.decorating = 0
         self.expressions.left = 1
         self.expressions.begin()

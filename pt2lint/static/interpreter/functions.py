@@ -65,11 +65,6 @@ class Functions:
         self.did: dict[Any, frozenset[str]] = {}
         self.calls: dict[tuple[str, Unit], list[tuple[Func, Env]]] = {}
 
-    def start_anew(self) -> None:
-        """Forget where the interpreter was, and what other files have used up."""
-        self.active.clear()
-        self._contexts.clear()
-
     def call_function(
         self,
         func: Func,
