@@ -21,6 +21,7 @@ SETTING = (
 LEFT_TO_YOU = "`--fix` leaves that to you"  # what a fix says that pt2lint tells, and does not write
 # What a fix says that may not work at all where its assumption fails.
 ONCE_PROVEN = "Only `--verify --fix` writes it, where it is proven"
+UNCALLED = "in code that no model calls"  # the note of what a package offers beside its models
 UNDER = "told with line "  # how the note of a finding begins whose line another one tells too
 OTHER_DRAWS = "other random numbers"  # what a fix says that draws them in another order
 SILENT = ("compiled code does not log", "Compiled code goes without it", "once for each compilation")
@@ -214,6 +215,11 @@ class Finding:
     def is_note(self) -> bool:
         """Whether it is shown on request only: right, but little worth, and no run has met it."""
         return self.severity == "note" and self.verdict != "confirmed"
+
+    @property
+    def is_of_uncalled(self) -> bool:
+        """Whether it is a note of code that no model calls: in a package there can be thousands."""
+        return self.is_note and self.note == UNCALLED
 
     @property
     def is_under_another(self) -> bool:

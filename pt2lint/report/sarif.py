@@ -35,9 +35,11 @@ LEVELS = {"error": 0, "warning": 1, "note": 2}
 def render(report: Report) -> str:
     """One run with the findings that count, as many as GitHub takes; a note in it says what was left out.
 
-    What Dynamo refuted is left out too, unless suppressed findings are shown: GitHub would open an alert.
+    What Dynamo refuted is left out too, unless suppressed findings are shown, and notes of code that no model calls,
+    unless notes are asked for: GitHub would open an alert for each.
     """
-    kept = [finding for finding in report.findings if finding.counts or report.suppressed]
+    asked = [finding for finding in report.findings if report.show_notes or not finding.is_of_uncalled]
+    kept = [finding for finding in asked if finding.counts or report.suppressed]
     found = len(kept) + len(report.suppressed)
     limit = MAX_RESULTS
     while True:

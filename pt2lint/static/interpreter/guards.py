@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pt2lint import finding
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.nodes import FunctionNode, walk
 from pt2lint.static.values import Class, Instance, Py, Seq, Value, options
@@ -49,7 +50,7 @@ RARE = {
     PRIVATE: "in a private module, which no model calls",
     NO_WEIGHTS: "in a module without weights, which no model calls",
     NO_TENSOR: "in a module that returns no tensor, which no model calls",
-    UNCALLED: "in code that no model calls",
+    UNCALLED: finding.UNCALLED,
 }
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
