@@ -162,11 +162,12 @@ def read_sources(shown: dict[str, str]) -> dict[str, str]:
     return sources
 
 
-def _memory(options: VerifyOptions) -> int | None:
+def limits_of(options: VerifyOptions) -> Limits:
+    """Those of a child: by default it may take most of the machine's memory."""
     if options.memory:
-        return options.memory * 2**20
+        return Limits(options.timeout, options.memory * 2**20)
     machine = machine_memory()
-    return int(machine * 0.8) if machine else None
+    return Limits(options.timeout, int(machine * 0.8) if machine else None)
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,7 @@ class Session:
 
     @property
     def limits(self) -> Limits:
-        return Limits(self.options.timeout, _memory(self.options))
+        return limits_of(self.options)
 
     def targets(self, job: Job) -> tuple[list[str], bool]:
         """The names of the targets that a job has, and whether each is made alone; none where they cannot be had."""

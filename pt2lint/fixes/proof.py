@@ -24,12 +24,11 @@ from pt2lint.dynamic.child.log_listener import under
 from pt2lint.dynamic.events import Break, Events, Run, run_from
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.dynamic.plan import Job, find_files, plan
-from pt2lint.dynamic.process import Around, Limits, run_child
-from pt2lint.dynamic.run import find_python, read_sources
+from pt2lint.dynamic.process import Around, run_child
+from pt2lint.dynamic.run import find_python, limits_of, read_sources
 from pt2lint.finding import Edit, Finding, Fix
 from pt2lint.fixes.edit import TAKEN, EditError, apply_edits, check_source, checked, choose
 from pt2lint.fixes.recount import Recounter, moved_to
-from pt2lint.machine import machine_memory
 
 NOT_FINITE = ("one NaN", "one infinity", "all NaN", "all infinite")  # labels of changed inputs
 ATTEMPTS = 4  # fixes of one finding that are tried, at most
@@ -352,14 +351,13 @@ class _Prover:
             if enough(seen, message):
                 stop.set()
 
-        machine = machine_memory()
-        memory = options.memory * 2**20 if options.memory else int(machine * 0.8) if machine else None
+        limits = limits_of(options)
         spec = {
             "kind": job.kind, "what": job.what, "roots": self.roots, "skip": [], "further": False,
             "modes": list(options.modes), "backend": options.backend, "device": options.device,
-            "memory": memory, "overlay": dict(overlay), **more,
+            "memory": limits.memory, "overlay": dict(overlay), **more,
         }  # fmt: skip
-        ended = run_child(self.python, spec, Limits(options.timeout, memory), hear, stop, self.around)
+        ended = run_child(self.python, spec, limits, hear, stop, self.around)
         if ended is not None and seen.trouble is None and not stop.is_set():
             seen.trouble = str(ended)
         return seen

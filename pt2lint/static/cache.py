@@ -42,9 +42,7 @@ class Cache:
     """The entries in one folder. Nothing here raises: a place that cannot be read or written holds nothing."""
 
     keeps_buffers = False  # what was found of texts that are in no file
-    few = (
-        4  # files that changed: compared again at the next edit rather than written anew, which takes longer
-    )
+    few = 4  # files that changed: comparing them again at the next edit is faster than writing anew
 
     def __init__(self, folder: str) -> None:
         self.folder = folder

@@ -299,9 +299,7 @@ class Interpreter:
 
     def holds_tensors(self, value: Value) -> bool:
         """Whether it is a tensor, a container of tensors, or an object of which the project says that it has some."""
-        if isinstance(value, Seq):
-            return value.elem.kind == "tensor"
-        if isinstance(value, Dict):
+        if isinstance(value, (Seq, Dict)):
             return value.elem.kind == "tensor"
         if isinstance(value, Instance) and value.cls is not None:
             return any(

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 
-# What a decorator makes of a function, by the role that it plays.
 ITERATOR = "it goes over an iterator that the caller passes, of which Dynamo does not know the items"
+# What a decorator makes of a function, by the role that it plays.
 DECORATORS = {
     "compiles": "compiled",
     "disables": "disabled",
