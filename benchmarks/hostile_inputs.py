@@ -28,7 +28,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pt2lint.cli import FORMATS, main
+from pt2lint.cli import main
+from pt2lint.cli.options import FORMATS
 from pt2lint.project.config import KEYS
 
 BAD = "import torch\n\n\n@torch.compile\ndef f(x):\n    print(x)\n    return x.max().item()\n"

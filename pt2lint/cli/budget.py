@@ -7,6 +7,8 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pt2lint.cli.answer import counted, written
+from pt2lint.cli.options import settings_of
 from pt2lint.finding import Problem
 from pt2lint.zoo import budget
 from pt2lint.zoo.summary import models
@@ -43,18 +45,16 @@ def hold(settings: Settings, checked: Checked, whole: bool) -> None:
 
 def write(options: argparse.Namespace, configs: Configs, paths: Sequence[str], checked: Checked) -> None:
     """--write-budget: into the file that the settings come from, else the nearest pyproject.toml, else one here."""
-    from pt2lint import cli
-
-    source = cli._settings_of(configs, paths[0]).source or _nearest(paths[0])
+    source = settings_of(configs, paths[0]).source or _nearest(paths[0])
     found = [model for model in models_of(checked) if not model.trouble]
     try:
         new = budget.written(_text(source), found, bare=_is_bare(source))
     except ValueError as error:
         checked.problems.append(Problem(source, str(error)))
         return
-    if cli._written(source, new, checked.problems):
+    if written(source, new, checked.problems):
         checked.notes.append(
-            f"{cli._counted(len(found), '').replace('finding', 'budget').strip()} written to {source}"
+            f"{counted(len(found), '').replace('finding', 'budget').strip()} written to {source}"
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
+from pt2lint.cli.answer import refused, written
 from pt2lint.report import comparison
 from pt2lint.zoo.compare import KINDS
 from pt2lint.zoo.compare import compare as compared
@@ -15,7 +16,6 @@ DEFAULT = "breaks,graphs,recompilations,failures"
 
 def compare(arguments: list[str]) -> int:
     """Run `pt2lint compare`; returns the exit status: 1 where a model got worse in what --fail-on names."""
-    from pt2lint import cli
     from pt2lint.finding import Problem
 
     parser = argparse.ArgumentParser(
@@ -36,11 +36,11 @@ def compare(arguments: list[str]) -> int:
     kinds = [] if options.fail_on == "none" else [kind.strip() for kind in options.fail_on.split(",")]
     wrong = [kind for kind in kinds if kind not in KINDS]
     if wrong:
-        return cli._refused("compare", f"--fail-on {wrong[0]}: should be of {', '.join(KINDS)}, or none")
+        return refused("compare", f"--fail-on {wrong[0]}: should be of {', '.join(KINDS)}, or none")
     try:
         old, new = read(options.old, os.getcwd()), read(options.new, os.getcwd())
     except (OSError, ValueError) as error:
-        return cli._refused("compare", error)
+        return refused("compare", error)
     heads = [head(options.old, old), head(options.new, new)]
     before, after = old.models(old.header.planned), new.models(new.header.planned)
     found = compared(before, after)
@@ -52,8 +52,8 @@ def compare(arguments: list[str]) -> int:
         names = {one.code: one.name for one in pages(Configs().of("."))}
         text = page(after, before, heads, {change.name: change.word for change in found.changes}, names)
         problems: list[Problem] = []
-        if not cli._written(options.report, text, problems):
-            return cli._refused("compare", f"{problems[0].path}: {problems[0].message}")
+        if not written(options.report, text, problems):
+            return refused("compare", f"{problems[0].path}: {problems[0].message}")
     tell = comparison.as_json if options.format == "json" else comparison.text
     print(tell(found.changes, found.causes, heads), end="")
     return int(bool(found.of(*kinds)))

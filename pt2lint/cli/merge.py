@@ -8,6 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pt2lint.cli import budget, print_all
+from pt2lint.cli.answer import answered, refused
+from pt2lint.cli.narrow import narrow
+from pt2lint.cli.options import SUFFIXES, command_parser, overrides, settings_of
+from pt2lint.cli.page import write_page
 from pt2lint.finding import Finding, Problem
 from pt2lint.understood import Understood
 from pt2lint.zoo import sources
@@ -21,7 +26,6 @@ NAMED = 5  # targets without a result that are named
 
 def merge(arguments: list[str]) -> int:
     """Run `pt2lint merge`; returns the exit status."""
-    from pt2lint import cli
 
     parser = argparse.ArgumentParser(
         prog="pt2lint merge",
@@ -39,11 +43,11 @@ def merge(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     wrong = [path for path in options.output if _suffix(path) not in WRITERS]
     if wrong:
-        return cli._refused("merge", f"-o {wrong[0]}: its suffix should be one of {', '.join(WRITERS)}")
+        return refused("merge", f"-o {wrong[0]}: its suffix should be one of {', '.join(WRITERS)}")
     try:
         merged = together(options.results)
     except (OSError, ValueError) as error:
-        return cli._refused("merge", error)
+        return refused("merge", error)
     return _tell(merged, options)
 
 
@@ -77,13 +81,10 @@ def together(paths: Sequence[str]) -> Results:
 
 
 def _tell(merged: Results, options: argparse.Namespace) -> int:
-    from pt2lint import cli
     from pt2lint.check import check
-    from pt2lint.cli import budget
-    from pt2lint.cli.page import write_page
     from pt2lint.project.config import Configs
 
-    asked = cli._parser().parse_args([])
+    asked = command_parser().parse_args([])
     for name, value in merged.header.arguments["options"].items():
         setattr(asked, name, value)
     asked.fail_on, asked.exit_zero = options.fail_on, options.exit_zero
@@ -93,7 +94,7 @@ def _tell(merged: Results, options: argparse.Namespace) -> int:
     def judge(findings: Sequence[Finding], there: Sequence[str]) -> VerifyResult:
         return judged_again(findings, there, merged, Understood(configs))
 
-    configs = Configs(cli._overrides(asked), asked.config)
+    configs = Configs(overrides(asked), asked.config)
     checked = check(merged.header.arguments["paths"], configs, judge=judge)
     checked.notes.insert(
         0, f"{len(keys) - len(missing)} of {len(keys)} targets, of {len(options.results)} files"
@@ -107,8 +108,8 @@ def _tell(merged: Results, options: argparse.Namespace) -> int:
         checked.problems.append(
             Problem(None, f"merge: no result for {len(missing)} of {len(keys)} targets: {named}")
         )
-    budget.hold(cli._settings_of(configs, merged.header.arguments["paths"][0]), checked, whole=not missing)
-    cli._narrow(asked, checked)
+    budget.hold(settings_of(configs, merged.header.arguments["paths"][0]), checked, whole=not missing)
+    narrow(asked, checked)
     for path in options.output:
         suffix = _suffix(path)
         if suffix == ".jsonl":
@@ -117,11 +118,11 @@ def _tell(merged: Results, options: argparse.Namespace) -> int:
             asked.report = path
             write_page(asked, configs, checked, merged.header.arguments["paths"])
         else:
-            asked.output, asked.format = path, cli.SUFFIXES[suffix]
-            cli._answer(asked, checked)
+            asked.output, asked.format = path, SUFFIXES[suffix]
+            answered(asked, checked)
     asked.output, asked.format = None, "text"
-    out, err, status = cli._answer(asked, checked)
-    return cli._print_all("" if options.output else out, err, status)
+    out, err, status = answered(asked, checked)
+    return print_all("" if options.output else out, err, status)
 
 
 def judged_again(

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pt2lint import cli
+from pt2lint.cli.answer import progress_line, report_of, written
+from pt2lint.cli.options import verify_options
 from pt2lint.dynamic.events import Run
 from pt2lint.dynamic.landing import traced
 from pt2lint.fixes.edit import EditError, apply_edits, choose, read_source
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def write_page(options: argparse.Namespace, configs: Configs, checked: Checked, paths: Sequence[str]) -> None:
     """Write the page, or where --report names a folder, an index and a page for each model."""
     shown = _shown(checked)
-    report = replace(cli._report(options, checked), traced=traced(checked.runs, shown))
+    report = replace(report_of(options, checked), traced=traced(checked.runs, shown))
     report = replace(report, sources=_sources(report, checked))
     fixed = _fixed(report)
     after: Sequence[Run] = checked.after
@@ -41,7 +42,7 @@ def write_page(options: argparse.Namespace, configs: Configs, checked: Checked, 
     if where.endswith(("/", os.sep)) or os.path.isdir(where):
         _write_folder(where, report, checked, after)
     else:
-        cli._written(where, html.render(report), checked.problems)
+        written(where, html.render(report), checked.problems)
 
 
 def _shown(checked: Checked) -> dict[str, str]:
@@ -81,8 +82,8 @@ def _run_fixed(
 ) -> Sequence[Run]:
     from pt2lint.dynamic import verify
 
-    progress = cli._progress()
-    wanted = replace(cli._verify_options(options, configs, paths), further=False)
+    progress = progress_line()
+    wanted = replace(verify_options(options, configs, paths), further=False)
     overlay = {os.path.realpath(path): text for path, text in fixed.items()}
     there = [path for path in paths if os.path.exists(path)]
     runs = verify(checked.findings, there, wanted, progress, overlay).events.runs
@@ -117,8 +118,8 @@ def _write_folder(folder: str, report: Report, checked: Checked, after: Sequence
             models=(), notes=(), problems=(), files=len(files),
         )  # fmt: skip
         names[model.name] = _file_name(model.name, names.values())
-        cli._written(os.path.join(folder, names[model.name]), html.render(page), checked.problems)
-    cli._written(os.path.join(folder, "index.html"), html.index(report, names), checked.problems)
+        written(os.path.join(folder, names[model.name]), html.render(page), checked.problems)
+    written(os.path.join(folder, "index.html"), html.index(report, names), checked.problems)
 
 
 def _file_name(name: str, taken: object) -> str:

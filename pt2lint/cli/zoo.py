@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from pt2lint import cli
+from pt2lint.cli.answer import told
+from pt2lint.cli.options import UsageError, settings_of
 from pt2lint.understood import Understood
 from pt2lint.zoo import shards
 from pt2lint.zoo.verify import ZooOptions, verify_zoo
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 
 # Of the settings, those that change no result of a target.
 WEIGHED_LATER = ("severity", "fail_on", "verify", "root", "source", "budget")
-
-
-class UsageError(Exception):
-    """The command line asks for what cannot be done; one line for the user."""
 
 
 def judge_of(
@@ -42,7 +39,7 @@ def judge_of(
         raise UsageError(f"--shard {error}") from None
     if shard and not options.results:
         raise UsageError("--shard goes with --results FILE, which `pt2lint merge` puts together")
-    settings = cli._settings_of(configs, paths[0])
+    settings = settings_of(configs, paths[0])
     understood = Understood(configs)
     zoo = ZooOptions(
         options.results, shard, options.durations, options.executor, timing, plain(settings), arguments(options, paths)
@@ -55,8 +52,7 @@ def judge_of(
             from pt2lint.dynamic.run import VerifyResult
             from pt2lint.finding import Problem
 
-            told = str(error) if isinstance(error, ValueError) else f"{error.filename}: {error.strerror}"
-            return VerifyResult(list(findings), [Problem(None, told)])
+            return VerifyResult(list(findings), [Problem(None, told(error))])
 
     return judge
 
