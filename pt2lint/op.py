@@ -39,7 +39,8 @@ Names of operations:
                     what torch.compile was given, "to" and "to at", the function that it runs and where that is
                     ("PATH:LINE"), and of each argument N (or "*", "**") "name N", the parameter, "use N", what the
                     function does with it (pt2lint.static.observers.uses), "at N", where, and of a module "numbers N",
-                    an attribute that it reads of it and that `__init__` sets to a number that it is given
+                    an attribute that it reads of it and that `__init__` sets to a number that it is given; "named"
+                    where the settings alone say that it is compiled
 - `set attribute of compiled`  code that is not compiled assigns an attribute of a module that compiled code reads;
                     args: 0 the value, "head", the compiled module's expression, "use", "at" and "to" as above
 - `keep by size`    a module keeps a size that decides what the next call does, or something in a dictionary under a

@@ -73,6 +73,7 @@ class Interpreter:
         """
         module.linted = True
         self.at.start_anew()
+        self.at.calls.roots.named = names
         # A module that another one calls is judged by how it is called; what only a direct call of it would show
         # is less certain. The ones that call stand after the ones they call.
         for cls in reversed(self.classes_of(module)):
@@ -89,7 +90,11 @@ class Interpreter:
         for name in names:
             self.run_named(module, inside(name, module.name, module.path) or [])
         text = module.asked("matches", self.at.models.mentions)
-        if self.at.models.mentions_compiling(text, module.imports) or self.brings_compiling(module):
+        if (
+            self.at.models.mentions_compiling(text, module.imports)
+            or self.brings_compiling(module)
+            or any(module.says(f"{name.rpartition('.')[2].rpartition(':')[2]}(") for name in names)
+        ):
             self.run_outside(module)
         for hear in self.at.events.read_through:
             hear(module, self.classes_of(module))

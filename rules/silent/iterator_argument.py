@@ -60,7 +60,8 @@ class IteratorArgument(CompiledCall):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return any(str(w).startswith("generator of ") for w in op.args.values())
+        given = any(str(w).startswith("generator of ") for w in op.args.values())
+        return given and "named" not in op.args  # in what the settings name, PTB187 tells the loop
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if isinstance(node, cst.Call):

@@ -188,3 +188,39 @@ def test_either_of_two_modules_holds_an_rnn(tmp_path: Path) -> None:
     interpreter.run(project.load(str(path)), "explicit", ("m:train",))
     noted = interpreter.finished_notes().values()
     assert [op.line for units in noted for ops in units.values() for op in ops] == [21]
+
+
+CALLED_BY_NAME = """
+import torch
+
+def before(model, loader, epoch):
+    rate = 0.1 * 0.5**epoch
+    for batch in loader:
+        print(batch)
+    return rate
+
+def after(model, loader, epoch):
+    for batch in loader:
+        print(epoch + 1)
+
+def main(model, loader):
+    for epoch in range(100):
+        before(model, loader, epoch)
+        after(model, loader, epoch)
+"""
+
+
+def test_a_call_of_what_the_settings_name_is_one_of_what_is_compiled(tmp_path: Path) -> None:
+    """What is used after a break in a loop over data is guarded on by nothing: the function is left to Python."""
+    path = tmp_path / "m.py"
+    path.write_text(CALLED_BY_NAME)
+    project = Project()
+    interpreter = Interpreter(project, frozenset(), frozenset({"call compiled"}))
+    interpreter.run(project.load(str(path)), "explicit", ("m:before", "m:after"))
+    uses = {
+        op.args["to"]: op.arg("use 2")
+        for units in interpreter.finished_notes().values()
+        for ops in units.values()
+        for op in ops
+    }
+    assert uses == {"before": "read", "after": ""}

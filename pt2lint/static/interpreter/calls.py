@@ -114,6 +114,10 @@ class Calls:
         if isinstance(func, Ext):
             return self.call_external(func, args, kwargs, node, frame)
         if isinstance(func, Func):
+            if self.roots.named and not frame.region and not self.at.notebook.quiet:
+                if isinstance(node, ast.Call) and self.roots.is_named(func):
+                    for hear in self.at.events.called_compiled:
+                        hear(func, args, kwargs, node, frame)
             return self.at.functions.call_function(func, args, kwargs, node, frame, spread)
         if isinstance(func, Instance):
             return self.call_instance(func, args, kwargs, node, frame, spread)

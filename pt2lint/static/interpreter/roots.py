@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.static.interpreter.frame import Frame, entry
 from pt2lint.static.interpreter.guards import INSPECTS, NO_TENSOR, NO_WEIGHTS, PRIVATE, TRAINS, Guard
 from pt2lint.static.interpreter.weights import Weights, is_plain, is_scalar
+from pt2lint.static.source.named import inside
 from pt2lint.static.source.nodes import unit_of
 from pt2lint.static.values import (
     Class,
@@ -38,6 +39,8 @@ class Roots:
         self.does: frozenset[str] = frozenset()  # what the code that runs does: see `Functions.did`
         self.beside = False  # the root that runs is what no model calls
         self.offered: set[Any] = set()
+        self.named: Sequence[str] = ()  # by the settings
+        self._is_named: dict[Any, bool] = {}
 
     def root(
         self,
@@ -207,6 +210,17 @@ class Roots:
         if isinstance(value, Wrapped):
             return value.how == "compiled"
         return isinstance(value, Instance) and ("root", id(value)) in self._seen
+
+    def is_named(self, func: Func) -> bool:
+        """Whether the settings name the function, or the method, as compiled."""
+        known = self._is_named.get(func.node)
+        if known is None:
+            own = [func.defined_in.name] if func.defined_in is not None else []
+            own.append(getattr(func.node, "name", ""))
+            home = func.module
+            known = any(inside(name, home.name, home.path) == own for name in self.named)
+            self._is_named[func.node] = known
+        return known
 
     def body_of(self, callee: Value) -> Func | None:
         """The function of the project that a call of the value runs."""

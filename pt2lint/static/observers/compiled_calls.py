@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.syntax import parameters_of
-from pt2lint.static.observers.uses import Uses, uses
+from pt2lint.static.observers.uses import Use, Uses, uses
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, below, unit_of, walk
 from pt2lint.static.values import (
@@ -145,18 +145,20 @@ class CompiledCalls:
 
     def called_compiled(
         self,
-        func: Wrapped | Instance,
+        func: Wrapped | Instance | Func,
         args: list[Value],
         kwargs: dict[str, Value],
         node: Any,
         frame: Frame,
     ) -> None:
-        """A compiled callable is called from code that is not compiled."""
+        """A compiled callable, or a function that the settings name, is called from code that is not compiled."""
         if not isinstance(node, ast.Call) or not self.at.notebook.listens("call compiled", frame):
             return
         inner = self.at.calls.roots.body_of(func.inner if isinstance(func, Wrapped) else func)
         words: dict[int | str, str] = {i: self.at.types.sort(a) for i, a in enumerate(args)}
         words.update({k: self.at.types.sort(v) for k, v in kwargs.items()})
+        if isinstance(func, Func):
+            words["named"] = "yes"
         for name, value in self.at.calls.roots.settings.get(id(func), (None, {}))[1].items():
             words["compile " + name] = value
         if inner is not None:
@@ -166,7 +168,7 @@ class CompiledCalls:
             given += [(stars, p.arg) for stars, p in (("*", a.vararg), ("**", a.kwarg)) if p is not None]
             for at, name in given:
                 words[f"name {at}"] = name
-                if name in used:
+                if name in used and not (isinstance(func, Func) and _is_left_to_python(inner, used[name])):
                     how, path, line = used[name]
                     words[f"use {at}"], words[f"at {at}"] = how, told_place(path, line)
             for at, name in given[: len(args) + len(kwargs)]:
@@ -278,6 +280,21 @@ class CompiledCalls:
                     words |= {"use": use.how, "at": told_place(use.path, use.line), "to": title(reader)}
                     self.at.notebook.note(target, "set attribute of compiled", frame, args=words)
                     return
+
+
+def _is_left_to_python(func: Func, use: Use) -> bool:
+    """Whether a parameter is used in a loop over data or after it, as the number of the epoch is where it is printed:
+    what breaks in the loop leaves the whole function to Python, which guards on nothing."""
+    return use.path == func.module.path and any(
+        isinstance(part, ast.For)
+        and not (
+            isinstance(part.iter, ast.Call)
+            and isinstance(part.iter.func, ast.Name)
+            and part.iter.func.id == "range"
+        )
+        and part.lineno < use.line <= (func.node.end_lineno or 0)
+        for part in walk(func.node)
+    )
 
 
 def _set_to_arguments(init: FunctionNode) -> list[tuple[str, ast.expr | None]]:

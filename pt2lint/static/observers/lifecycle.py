@@ -110,7 +110,7 @@ class Lifecycle:
 
     def called_compiled(
         self,
-        func: Wrapped | Instance,
+        func: Wrapped | Instance | Func,
         args: list[Value],
         kwargs: dict[str, Value],
         node: Any,
