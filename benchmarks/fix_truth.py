@@ -28,8 +28,9 @@ from pathlib import Path
 from pt2lint.dynamic import VerifyOptions, nursery, verify
 from pt2lint.finding import WAY_ROUND, Finding
 from pt2lint.fixes.proof import prove
-from pt2lint.project.config import Settings
+from pt2lint.project.config import Configs, Settings
 from pt2lint.static.engine import lint
+from pt2lint.understood import Understood
 
 MODELS = Path(__file__).with_name("rebuild_models.py")
 COLUMNS = ("confirmed", "fix offered", "fix proven", "repair proven")
@@ -71,7 +72,7 @@ def measure(model, breaks, given):
         further=False,
     )
     judged = verify([*found, *asked], [str(given.root)], options)
-    proof = prove(judged.findings, judged.events, files, options)
+    proof = prove(Understood(Configs())(judged.findings), judged.events, files, options)
     rows = []
     for path, each in mine:
         place = str(given.root / path)

@@ -29,6 +29,7 @@ from pt2lint.dynamic.run import find_python, limits_of, read_sources
 from pt2lint.finding import Edit, Finding, Fix
 from pt2lint.fixes.edit import TAKEN, EditError, apply_edits, check_source, checked, choose
 from pt2lint.fixes.recount import Recounter, moved_to
+from pt2lint.fixes.repairs.disable import last_resort
 
 NOT_FINITE = ("one NaN", "one infinity", "all NaN", "all infinite")  # labels of changed inputs
 ATTEMPTS = 4  # fixes of one finding that are tried, at most
@@ -141,7 +142,7 @@ def prove(
     reach = {
         number: found
         for number, finding in enumerate(findings)
-        if finding.code.startswith("PTB") and _to_try(finding)
+        if finding.code.startswith("PTB") and (_to_try(finding) or _last(finding, sources) is not None)
         if (found := _targets_that_break(finding, events, roots))
     }
     others = [
@@ -176,6 +177,16 @@ def prove(
 
 def _to_try(finding: Finding) -> bool:
     return finding.verdict == "confirmed" and any(fix.proven is None and fix.edits for fix in finding.fixes)
+
+
+def _last(finding: Finding, sources: Mapping[str, str]) -> Fix | None:
+    """What is left to try where nothing else helps: to run the function outside of the graph."""
+    path = os.path.realpath(finding.path)
+    if finding.verdict != "confirmed" or path not in sources:
+        return None
+    if any(fix.is_way_round and not fix.is_setting for fix in finding.fixes):
+        return None
+    return last_resort(finding.path, sources[path], finding.line)
 
 
 def _called(finding: Finding, events: Events) -> set[str]:
@@ -392,6 +403,15 @@ class _Prover:
                     fixes[number][index] = replace(fixes[number][index], proven=proven)
                 tried = {number for number, _ in group}
                 open_ = [number for number in open_ if number not in tried]
+        left = {
+            number: one
+            for number, given in fixes.items()
+            if not any(fix.proven for fix in given) and (one := _last(findings[number], self.sources))
+        }
+        group = [(number, replace(findings[number], fixes=(one,))) for number, one in left.items()]
+        for number, proven in (self.prove_group(group, reach, False) if group else {}).items():
+            if proven:
+                fixes[number].append(replace(left[number], proven=True))
         return [
             replace(finding, fixes=tuple(fixes[number])) if number in fixes else finding
             for number, finding in enumerate(findings)
@@ -625,6 +645,8 @@ class _Prover:
                 new = after.runs.get(key)
                 if new is None:
                     return _Failed(f"with it {key[0]} no longer runs"), ""
+                if way_round and old.graphs and not new.graphs:
+                    return _Failed(f"with it nothing of {key[0]} is compiled any more"), ""
                 pairs.append((old, new))
                 for at, count in enumerate((old.graphs, new.graphs, old.breaks, new.breaks)):
                     numbers[at] += len(count)

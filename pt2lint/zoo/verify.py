@@ -335,7 +335,7 @@ def of_all_targets(
 ) -> Finding:
     """The finding, its fixes marked: proven is what every target that tried the finding's fixes has proven."""
     place = (os.path.realpath(finding.path), finding.line, finding.column, finding.code)
-    votes = [one for one in tried.get(place, ()) if len(one) == len(finding.fixes)]
+    votes = [one for one in tried.get(place, ()) if len(one) >= len(finding.fixes)]
     if not votes:
         return finding
 

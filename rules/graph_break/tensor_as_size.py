@@ -77,10 +77,11 @@ class TensorAsSize(GraphBreak):
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """Dynamo can keep sizes and bounds as symbols, but neither count by one nor look into a list."""
-        from pt2lint.fixes.repairs import disable, index, sized
+        from pt2lint.fixes.repairs import disable, in_math, index, sized
         from pt2lint.fixes.repairs.settings import capture_scalars
         from pt2lint.fixes.rewrite import accepted
 
+        yield from in_math.fixes(self.function, node)
         yield from index.fixes(self.function, node)
         yield from sized.fixes(self.function, node)
         yield from disable.fixes(self.function, node)

@@ -22,7 +22,9 @@ from pt2lint.fixes.repairs import (
 )
 from pt2lint.fixes.rewrite import Refusal
 from pt2lint.op import Op
-from tests.fixes.lab import applied, calls, function_code, nodes, prove
+from pt2lint.project.config import Settings
+from pt2lint.static.engine import lint
+from tests.fixes.lab import applied, calls, function_code, load, nodes, prove
 
 HEAD = "import numpy as np\nimport torch\n\n\n"
 DEF = "def f(x: torch.Tensor):\n    "
@@ -69,6 +71,72 @@ def test_numpy_of_numbers_is_refused(text):
         code, next(c for c in nodes(code, cst.Call) if in_math.callee(c) in ("int", "item"))
     )
     assert isinstance(made, Refusal)
+
+
+ELSEWHERE = """import numpy as np
+import torch
+
+
+class Config:
+    heads, rows = 2, 3
+
+
+def size(x, config):
+    {}
+
+
+class Net(torch.nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+
+    def forward(self, x):
+        n = size(x, self.config)
+        return x.reshape(1, n) if n == 6 else x
+
+
+class Built(Net):
+    def __init__(self):
+        super().__init__(Config())
+"""
+
+
+def made_elsewhere(tmp_path, text):
+    path = tmp_path / "m.py"
+    path.write_text(ELSEWHERE.format(text))
+    findings = lint([str(path)], Settings()).findings
+    return path.read_text(), [
+        fix for one in findings for fix in one.fixes if "where it is made (line 10)" in fix.description
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("return np.prod(x.shape[:2])", "return math.prod(x.shape[:2])"),
+        (
+            "return np.lcm(config.heads, config.rows)",
+            "return math.lcm(config.heads, config.rows)",
+        ),
+    ],
+)
+def test_numpy_of_numbers_in_another_function(tmp_path, text, made):
+    source, fixes = made_elsewhere(tmp_path, text)
+    after = applied(source, fixes[0])
+    assert made in after
+    assert ("It assumes that these are plain numbers" in fixes[0].description) == ("config" in text)
+    x = torch.arange(6.0).reshape(2, 3)
+    assert torch.equal(load(source).Built()(x), load(after).Built()(x))
+    if "prod" in text:  # NumPy's functions of two numbers Dynamo computes, as long as it knows them
+        prove(source, fixes[0], [[x]], name="Built")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["return np.prod(x.shape, axis=0)", "return np.prod(config)", "return np.lcm(x.sum(), config.heads)"],
+)
+def test_numpy_of_what_may_be_no_number_is_refused(tmp_path, text):
+    assert not made_elsewhere(tmp_path, text)[1]
 
 
 def first_fix(source, kind, repair, name="f", at=0):

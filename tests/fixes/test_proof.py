@@ -130,6 +130,46 @@ def test_new_seeds_are_the_same_and_deadly_inputs_left_out(tmp_path):
     assert "exit status 3" in left[0]
 
 
+INNER = """import torch
+
+
+class Inner(torch.nn.Module):
+    @torch.no_grad()
+    def forward(self, x):
+        return x[: int(x.abs().max())]
+
+
+class Outer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+
+    def forward(self, x):
+        return self.inner(x * 2).sum() + x[int(x.abs().min())]
+
+
+def example_inputs():
+    return Outer(), (torch.tensor([1.0, 2.0, 3.0]),)
+"""
+
+
+def test_what_nothing_else_mends_is_left_out_unless_that_leaves_nothing(tmp_path):
+    path = tmp_path / "m.py"
+    path.write_text(INNER)
+    found = [Finding("PTB104", "number", "m", str(path), line, 16, line, 20) for line in (7, 16)]
+    options = replace(OPTIONS, modes=("eval",))
+    judged = verify(found, [str(path)], options)
+    proof = prove(judged.findings, judged.events, [str(path)], options)
+    inner, outer = proof.findings
+    [fix] = inner.fixes
+    assert (fix.is_way_round, fix.is_told, fix.proven) == (True, True, True)
+    assert "    @torch.no_grad()\n    @torch.compiler.disable\n    def forward" in apply_edits(
+        INNER, fix.edits
+    )
+    assert not outer.fixes
+    assert any("nothing of Outer is compiled any more" in note for note in proof.notes)
+
+
 def test_lines_that_no_longer_break():
     """Of lines 3, 5, 7 and 9, which broke: 3 is traced without a break, 5 breaks in the other mode, 7 is no longer
     traced, and 9 was rewritten."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import LEFT_TO_YOU, WAY_ROUND, Edit, Fix
+from pt2lint.fixes.elsewhere import function_at
 from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, enclosing_function, fix, qualified, torch_name
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import walk
 
 MODES = (
     "torch.no_grad",
@@ -17,6 +19,8 @@ MODES = (
     "torch.amp.",
     "torch.cuda.amp.",
 )
+# What says something of a function to the old compiler alone.
+_NOTHING = ("torch.jit.ignore", "torch.jit.unused", "torch.jit.export")
 _ROOTS = ("forward", "__call__", "main", "training_step", "__init__")
 
 
@@ -38,16 +42,38 @@ def decorate(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         return Refusal("there is no function of its own to disable")
     if owner.name.value in _ROOTS:
         return Refusal(f"`{owner.name.value}` is where compiling starts: all of it would be left out")
-    for decorator in owner.decorators:
-        target = (
-            decorator.decorator.func if isinstance(decorator.decorator, cst.Call) else decorator.decorator
-        )
-        name = qualified(function, target) or ""
-        if "compile" in name or "jit" in name or "disable" in name:
-            return Refusal("the function is compiled, or disabled, by a decorator")
+    for name in _decorators(function, owner):
         # Below these, nearest to the function, it says of the function alone what it says without them.
-        if name not in ("", "staticmethod", "classmethod") and not name.startswith(MODES):
+        if name not in ("", "staticmethod", "classmethod", *_NOTHING) and not name.startswith(MODES):
             return Refusal(f"`{name}` decorates the function")
+    return _decorated(function, owner)
+
+
+def last_resort(path: str, text: str, line: int) -> Fix | None:
+    """The decorator on the function of the file's top level, or the method, that holds the line, `forward` too, and
+    below whatever decorates it: for a module that is called by another one. Only a run tells whether anything is
+    compiled then.
+    """
+    function = function_at(path, text, line)
+    if function is None:
+        return None
+    owner = next((one for one in walk(function.module) if isinstance(one, cst.FunctionDef)), None)
+    made = _decorated(function, owner) if owner is not None else None
+    return made if isinstance(made, Fix) else None
+
+
+def _decorators(function: FunctionCode, owner: cst.FunctionDef) -> list[str]:
+    """The names of what decorates a function, "" for what no import says."""
+    targets = [one.decorator for one in owner.decorators]
+    return [qualified(function, one.func if isinstance(one, cst.Call) else one) or "" for one in targets]
+
+
+def _decorated(function: FunctionCode, owner: cst.FunctionDef) -> Repaired:
+    if any(
+        ("compile" in name or "jit" in name or "disable" in name) and name not in _NOTHING
+        for name in _decorators(function, owner)
+    ):
+        return Refusal("the function is compiled, or disabled, by a decorator")
     if owner.asynchronous is not None:
         return Refusal("the function is asynchronous")
     line = function.range(owner)[0]

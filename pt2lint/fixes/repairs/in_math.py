@@ -8,8 +8,9 @@ import libcst as cst
 
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.condition import definition
+from pt2lint.fixes.elsewhere import function_at
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.purity import callee
+from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -22,6 +23,8 @@ from pt2lint.fixes.rewrite import (
     source,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import walk
+from pt2lint.said import plain
 
 # Functions of numpy that math has under this name: what they return, of plain numbers.
 _FLOATS = {
@@ -31,14 +34,18 @@ _FLOATS = {
 _FLOATS |= {"arctan": "atan", "arcsin": "asin", "arccos": "acos", "arctan2": "atan2", "fabs": "fabs"}
 _WHOLE = {"lcm": "lcm", "gcd": "gcd"}
 _ROUNDS = ("ceil", "floor", "trunc")
+# How an operation says that its value comes from NumPy, and from which line of the file.
+_OF_NUMPY = re.compile(r"`numpy\.(\w+)` returns .* \(line (\d+)\)$")
 _INTEGERS = ("int", "int32", "int64", "intp", "long", "int_")
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
-    """The repair of the number that the node reads out of an array, where numbers are all it is made of."""
+    """The repair of the number that the node reads out of an array, where numbers are all it is made of; and of one
+    that NumPy makes, here or elsewhere in the file, where the node depends on it."""
+    there = accepted(where_it_is_made(function, node))
     if not isinstance(node, cst.Call):
-        return ()
-    return accepted(with_math(function, node, kind or guess(function)))
+        return there
+    return (*accepted(with_math(function, node, kind or guess(function))), *there)
 
 
 class _Cannot(Exception):
@@ -66,11 +73,58 @@ def with_math(function: FunctionCode, node: cst.Call, kind: Kind | None = None) 
     )
 
 
-class _Writer:
-    """Writes an expression of NumPy with math; `functions` are those of NumPy that it met."""
+def where_it_is_made(function: FunctionCode, node: cst.CSTNode) -> Repaired:
+    """`np.lcm(a, b)` as `math.lcm(a, b)`, in the function of the file that the number of the node comes from.
 
-    def __init__(self, function: FunctionCode, kind: Kind) -> None:
+    What NumPy makes of plain numbers is a number in eager mode, and a tensor to Dynamo: what is asked of it, wherever
+    it goes, breaks the graph. Unsafe: nothing but its name may say that `a` is a plain number.
+    """
+    origin = next((found for op in function.ops_at(node) if (found := _OF_NUMPY.match(plain(op.why)))), None)
+    if origin is None:
+        return Refusal("the value is not what NumPy makes of numbers")
+    name, line = origin[1], int(origin[2])
+    there = function
+    if not any(function.range(one)[0] == line for one in _called(function, name)):
+        other = function_at(function.path, function.source, line, function.target)
+        if other is None:
+            return Refusal("NumPy is called in no function of the file")
+        there = other
+    made = [one for one in _called(there, name) if there.range(one)[0] == line]
+    if len(made) != 1:
+        return Refusal("the call of NumPy is not the only one in its line")
+    writer = _Writer(there, guess(there), assumed=True)
+    try:
+        text, _, _ = writer.expression(made[0])
+    except _Cannot as error:
+        return Refusal(str(error))
+    assumes = (
+        " It assumes that these are plain numbers: " + ", ".join(writer.assumed) if writer.assumed else ""
+    )
+    return fix(
+        f"Compute the number with `math`, where it is made (line {line}): what NumPy makes is a tensor to Dynamo. "
+        f"Outside its domain `math` raises where NumPy warns.{assumes}{'.' if assumes else ''}",
+        (*writer.imports, *rewrite(there, {made[0]: cst.parse_expression(text)})),
+    )
+
+
+def _called(function: FunctionCode, name: str) -> list[cst.Call]:
+    """The calls of a function of NumPy."""
+    return [
+        one
+        for one in walk(function.module)
+        if isinstance(one, cst.Call) and qualified(function, one.func) == f"numpy.{name}"
+    ]
+
+
+class _Writer:
+    """Writes an expression of NumPy with math; `functions` are those of NumPy that it met.
+
+    Where it may assume, names and attributes of which nothing is known are whole numbers: those in `assumed`.
+    """
+
+    def __init__(self, function: FunctionCode, kind: Kind, assumed: bool = False) -> None:
         self.function, self.kind = function, kind
+        self.may_assume, self.assumed = assumed, list[str]()
         self.functions: list[str] = []
         self.imports: tuple[Edit, ...] = ()
 
@@ -135,6 +189,9 @@ class _Writer:
     def call(self, node: cst.Call, name: str) -> tuple[str, bool, str]:
         if any(arg.keyword is not None or arg.star for arg in node.args):
             raise _Cannot(f"`numpy.{name}` is given a keyword")
+        if name == "prod" and len(node.args) == 1 and self.sizes(node.args[0].value):
+            self.functions.append(name)
+            return f"{self.math(name)}({source(self.function, node.args[0].value)})", True, "same"
         given = [self.expression(arg.value) for arg in node.args]
         self.functions.append(name)
         texts = ", ".join(text for text, _, _ in given)
@@ -147,6 +204,16 @@ class _Writer:
         if name in ("maximum", "minimum") and len(given) == 2 and given[0][1] == given[1][1]:
             return f"{name[:3]}({texts})", given[0][1], "same" if given[0][1] else "float"
         raise _Cannot(f"`numpy.{name}` has no equal in `math`")
+
+    def sizes(self, node: cst.BaseExpression) -> bool:
+        """Whether it surely is a tuple or a list of whole numbers: sizes of a tensor, part of them, or written out."""
+        if isinstance(node, cst.Tuple | cst.List):
+            return all(self.expression(one.value)[1] for one in node.elements)
+        if isinstance(node, cst.Subscript):
+            return isinstance(node.slice[0].slice, cst.Slice) and self.sizes(node.value)
+        if isinstance(node, cst.Call):
+            return callee(node) == "size" and not node.args
+        return isinstance(node, cst.Attribute) and node.attr.value == "shape"
 
     def number(self, node: cst.BaseExpression, depth: int = 4) -> str:
         """ "int" or "float" for what surely is a plain number."""
@@ -168,6 +235,10 @@ class _Writer:
                 return self.number(value, depth - 1)
             if self.unpacks_shape(node):
                 return "int"
+        if self.may_assume and word == "unknown" and effect(node) is None and _dotted(node):
+            text = f"`{source(self.function, node)}`"
+            self.assumed += [text] if text not in self.assumed else []
+            return "int"
         raise _Cannot(f"`{source(self.function, node)}` is not known to be a plain number")
 
     def unpacks_shape(self, name: cst.Name) -> bool:
@@ -187,3 +258,9 @@ class _Writer:
                         text = source(self.function, one.value)
                         found.append(text.endswith((".shape", ".size()")))
         return found == [True]
+
+
+def _dotted(node: cst.BaseExpression) -> bool:
+    while isinstance(node, cst.Attribute):
+        node = node.value
+    return isinstance(node, cst.Name)
