@@ -25,6 +25,11 @@ NDARRAY = frozenset(
     "itemsize mT max mean min nbytes ndim nonzero prod put ravel real repeat reshape round size sort squeeze std sum "
     "swapaxes take tolist trace transpose var view".split()
 )
+# What it has alone, and what a tensor has under the name for something else.
+OWN = frozenset(
+    "argpartition astype base byteswap choose clip compress conj conjugate ctypes dump dumps flags getfield "
+    "newbyteorder partition ptp resize searchsorted setfield setflags strides to_device tobytes tofile tostring".split()
+)
 # Functions that give plain Python objects.
 PLAIN = ("numpy.dtype", "numpy.isscalar", "numpy.issubdtype", "numpy.ndim", "numpy.shape", "numpy.size")
 # Functions of which torch._numpy has no version (GB0294): called on torch 2.13, absent on 2.6, 2.9 and 2.15 too.
@@ -69,6 +74,8 @@ def array_attribute(owner: Tensor, name: str) -> Value:
 def method(call: Call) -> Value:
     """A method of an array."""
     last, receiver = call.name[14:], call.receiver
+    if last not in NDARRAY | OWN and not last.startswith("__"):
+        return UNKNOWN  # what no array has: it is an object of a class that does
     if last in ("item", "tolist"):
         return Py("float", read=True) if last == "item" else Seq(None, Py("float", read=True))
     dtype = receiver.dtype if isinstance(receiver, Tensor) else None

@@ -50,7 +50,11 @@ def joined(a: Facts, b: Facts) -> Facts:
 
 
 def merged(old: Op, new: Op) -> Op:
-    """One operation, noted twice. A sure one takes the place of an unsure one."""
+    """One operation, noted twice. A sure one takes the place of an unsure one, what a model calls that of what none
+    does."""
+    beside = RARE[UNCALLED]
+    if old.sure is new.sure and (old.rare == beside) is not (new.rare == beside):
+        return (new if old.rare == beside else old)._replace(uses=old.uses | new.uses)
     if (
         (old.sure or not new.sure)
         and (old.region or not new.region)
@@ -80,10 +84,6 @@ def _where(old: Op, new: Op) -> dict[str, Any]:
     """Under which conditions an operation runs that was noted twice: where it is sure, else what holds for both."""
     if old.sure is not new.sure:
         one = old if old.sure else new
-        return {"when": one.when, "rare": one.rare}
-    beside = RARE[UNCALLED]
-    if (old.rare == beside) is not (new.rare == beside):  # what a model calls is judged by that alone
-        one = new if old.rare == beside else old
         return {"when": one.when, "rare": one.rare}
     when = tuple(text for text in old.when if text in new.when)
     return {"when": when, "rare": (old.rare or new.rare) if old.rare and new.rare else ""}

@@ -249,11 +249,11 @@ class Interpreter:
         them."""
         if "." not in module.name:
             return
-        self.at.calls.roots.beside = True
+        self.at.notebook.beside = True
         try:
             self._run_offered(module)
         finally:
-            self.at.calls.roots.beside = False
+            self.at.notebook.beside = False
 
     def _run_offered(self, module: Module) -> None:
         beside = (Guard("", UNCALLED),)
@@ -351,8 +351,11 @@ class Interpreter:
                 return None
             op = op._replace(when=told(guards), rare=rare(guards)) if guards else op
             contexts = self.at.notebook.contexts(path, unit, key)
+            way = self.at.notebook.way(path, unit, key, held)
+            if way is not None:
+                after = max(0, lasted.get(way.after, 0) - way.before)
+                op = op._replace(**way._replace(after=after)._asdict())
             op = op._replace(
-                after=max(0, lasted.get(op.after, 0) - op.before),
                 roots=max((roots.get(context, 1) for context in contexts), default=1),
             )
             for more in finish:

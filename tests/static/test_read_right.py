@@ -388,3 +388,16 @@ def f(optimizer, x: torch.Tensor, flag):
 
 def test_a_flag_of_parameters_in_an_optimizer_of_no_known_class(tmp_path: Path) -> None:
     assert findings(tmp_path, HELD) == [("PTB161", "p.requires_grad = flag")]
+
+
+def test_what_no_array_has_says_that_it_is_none(tmp_path: Path) -> None:
+    code = """
+@torch.compile
+def f(x: torch.Tensor, y: np.ndarray, z: np.ndarray):
+    if y.pending() == 0:
+        x = x + 1
+    if z.astype(int) == 0:
+        x = x + 1
+    return x
+"""
+    assert findings(tmp_path, code) == [("PTB110", "if z.astype(int) == 0:")]

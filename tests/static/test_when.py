@@ -128,6 +128,43 @@ def test_what_is_off_runs_once_or_ends_in_an_error_says_so(tmp_path: Path) -> No
     ]
 
 
+def test_two_objects_may_be_asked_the_same_and_each_way_may_seldom_run(tmp_path: Path) -> None:
+    code = """
+import torch
+from torch import nn
+
+def scaled(x):
+    return x * x.sum().item()
+
+class A(nn.Module):
+    def __init__(self, sparse=False):
+        super().__init__()
+        self.sparse = sparse
+
+    def forward(self, x: torch.Tensor):
+        if self.sparse:
+            x = scaled(x)
+        return x
+
+class B(nn.Module):
+    def __init__(self, NAME=False):
+        super().__init__()
+        self.NAME = NAME
+
+    def forward(self, x: torch.Tensor):
+        if self.NAME:
+            x = scaled(x)
+        return x
+"""
+    path = tmp_path / "m.py"
+    for name, when, note in (
+        ("sparse", ("self.sparse",), "`self.sparse` is off by default"),
+        ("other", (), "off by default"),
+    ):
+        path.write_text(code.replace("NAME", name))
+        assert [(f.when, f.note) for f in lint([str(path)]).findings] == [(when, note)]
+
+
 @pytest.mark.parametrize("again", ["not self.training", "torch.is_autocast_enabled()"])
 def test_what_a_caller_has_excluded_is_dead(tmp_path: Path, again: str) -> None:
     helper = f"if {again}:\n    return {ITEM}\nreturn x"

@@ -18,6 +18,7 @@ from torch import nn
 logger = logging.getLogger(__name__)
 """
 NO_TENSOR = "in a module that returns no tensor, which no model calls"
+ITERATES = "in a loop that runs until its values say so"
 WARNS = "where the code warns"
 
 
@@ -400,6 +401,118 @@ def test_what_a_package_offers_besides_models(tmp_path: Path, code: str, only: s
     assert lint([str(script)]).findings == []  # what a script does not compile runs as it is
     named = Settings(root_names=("elsewhere:step",))
     assert [f for f in lint([str(tmp_path / "package" / "m.py")], named).findings if f.code == only] == []
+
+
+def test_what_only_uncalled_code_gives_is_no_models_break(tmp_path: Path) -> None:
+    code = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def valid(self, length):
+        for _ in range(3):
+            length = math.ceil(length / 2)
+        return length
+
+    def forward(self, x: torch.Tensor):
+        return self.layer(x)[: self.valid(x.shape[-1])]
+
+def padded(model: M, x: torch.Tensor):
+    return x[: model.valid(x.sum())]
+"""
+    assert notes(tmp_path, "import math\n" + code, "PTB104") == []
+    called = code.replace("self.valid(x.shape[-1])", "1")
+    assert notes(tmp_path, "import math\n" + called, "PTB104") == [UNCALLED]
+
+
+def test_the_way_that_is_told_is_a_models(tmp_path: Path) -> None:
+    code = f"""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        return scaled(self.layer(x).bool())
+
+class Copies(nn.DataParallel):
+    def forward(self, x: torch.Tensor):
+        for _ in range(3):
+            x = scaled(x)
+        return x
+
+def scaled(x):
+    return {ITEM}
+"""
+    path = tmp_path / "m.py"
+    path.write_text(HEAD + code)
+    [found] = [f for f in lint([str(path)]).findings if f.code == "PTB103"]
+    assert (found.note, found.severity) == ("", "warning")
+    assert found.flow[0].message == "`Model.forward` is compiled"
+
+
+ITERATING = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        self.layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(3)])
+
+    def nearest(self, x, centers):
+        return (x - centers) * x.sum().item()
+
+    def forward(self, x: torch.Tensor):
+        centers = x[:1]
+        {loop}
+        return self.layer(centers)
+"""
+
+
+@pytest.mark.parametrize(
+    ("loop", "note"),
+    [
+        ("for _ in range(9):\n            x = self.nearest(x, centers)\n            {exit}", ITERATES),
+        ("while True:\n            x = self.nearest(x, centers)\n            {exit}", ITERATES),
+        ("while x.sum() > 1:\n            x = self.nearest(x, centers)", ITERATES),
+        # it goes on until Python says so
+        ("for _ in range(9):\n            x = self.nearest(x, centers)", ""),
+        ("while x.shape[0] > 1:\n            x = self.nearest(x, centers)[1:]", ""),
+        # which turn it is matters: these may be layers
+        (
+            "for i in range(3):\n            x = self.nearest(self.layers[i](x), centers)\n            {exit}",
+            "",
+        ),
+        (
+            "for layer in self.layers:\n            x = self.nearest(layer(x), centers)\n            {exit}",
+            "",
+        ),
+    ],
+)
+def test_an_algorithm_that_runs_until_its_values_say_so(tmp_path: Path, loop: str, note: str) -> None:
+    end = "if (x - centers).norm() < 0.1:\n                break"
+    assert notes(tmp_path, ITERATING.format(loop=loop.format(exit=end))) == [note]
+
+
+@pytest.mark.parametrize("graded", ["with torch.no_grad():", "if True:"])
+def test_what_a_loss_computes_without_gradients(tmp_path: Path, graded: str) -> None:
+    code = """
+class Loss(nn.Module):
+    def forward(self, x: torch.Tensor):
+        {around}
+            weight = x.max().item()
+        return (x * weight).mean() * self.balance(x)
+
+    {decorated}
+    def balance(self, x):
+        return x.min().item()
+"""
+    kept = "@torch.no_grad()" if "no_grad" in graded else ""
+    note = "in what a loss computes without gradients" if kept else ""
+    loss = code.format(around=graded, decorated=kept)
+    assert notes(tmp_path, loss) == [note, note]
+    weighted = loss.replace("class Loss(nn.Module):", "class Loss(nn.Linear):")
+    assert notes(tmp_path, weighted) == ["", ""]
 
 
 def test_what_is_handed_on_is_traced_as_who_takes_it_says(tmp_path: Path) -> None:

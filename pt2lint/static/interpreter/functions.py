@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Env, Frame, title
-from pt2lint.static.interpreter.guards import MODE, RAISES, SELDOM, Guard, always_fails
+from pt2lint.static.interpreter.guards import GRADLESS, MODE, RAISES, SELDOM, Guard, always_fails
 from pt2lint.static.interpreter.passed import Passed
 from pt2lint.static.interpreter.usage import Usage
 from pt2lint.static.source.modules import Module
@@ -139,6 +139,8 @@ class Functions:
                 callee.guards = (Guard("", SELDOM),)
         if region and not isinstance(definition, ast.Lambda) and always_fails(definition):
             callee.guards += (Guard("", RAISES),)
+        if region and self.at.calls.roots.gradless(func):
+            callee.guards += (Guard("", GRADLESS),)
         if region:
             self.at.calls.roots.traced(definition)
         if not self.at.notebook.quiet:

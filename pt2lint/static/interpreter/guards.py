@@ -37,8 +37,11 @@ LONGEST = 72  # characters of one condition
     PRIVATE,
     NO_WEIGHTS,
     NO_TENSOR,
+    ITERATES,
     UNCALLED,
-) = range(16)
+    GRADLESS,
+    LOSS,
+) = range(19)
 RARE = {
     OFF: "off by default",
     ONCE: "once",
@@ -50,8 +53,11 @@ RARE = {
     PRIVATE: "in a private module, which no model calls",
     NO_WEIGHTS: "in a module without weights, which no model calls",
     NO_TENSOR: "in a module that returns no tensor, which no model calls",
+    ITERATES: "in a loop that runs until its values say so",
     UNCALLED: finding.UNCALLED,
 }
+# Of a loss, what is computed without gradients: each alone says nothing.
+STATISTICS = frozenset((GRADLESS, LOSS))
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq,
@@ -428,8 +434,13 @@ class Guards:
 
 
 def common(a: Path, b: Path) -> Path:
-    """What holds on either of two ways."""
-    return tuple(g for g in a if g in b)
+    """What holds on either of two ways: the same test may ask two objects, and each way may seldom run for a reason of
+    its own."""
+    asked = {(g.text, g.sort) for g in b if g.text}
+    held = tuple(g if g in b else Guard(g.text, g.sort) for g in a if g in b or (g.text, g.sort) in asked)
+    if not any(g.sort in RARE for g in held) and any(g.sort in RARE for g in b):
+        held += tuple(Guard("", sort) for sort in sorted({g.sort for g in a if g.sort in RARE})[:1])
+    return held
 
 
 def on_all(ways: list[Path]) -> Path:
@@ -462,8 +473,30 @@ def rare(guards: Path) -> str:
     """Why the code seldom runs; "" if it may run at every call."""
     why = min((guard for guard in guards if guard.sort in RARE), key=lambda guard: guard.sort, default=None)
     if why is None:
-        return ""
+        sorts = {guard.sort for guard in guards}
+        return "in what a loss computes without gradients" if sorts >= STATISTICS else ""
     return f"`{why.text}` is {RARE[why.sort]}" if why.sort == OFF and why.text else RARE[why.sort]
+
+
+def exits(loop: ast.For | ast.While) -> list[ast.expr]:
+    """The tests that end a loop of which it does not matter how often it ran: `while t:`, and of a loop that does not
+    use its index, `if t: break`."""
+    if isinstance(loop, ast.For):
+        targets = {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
+        used = (part for each in loop.body for part in walk(each) if isinstance(part, ast.Name))
+        if any(part.id in targets for part in used):
+            return []
+    tests = [loop.test] if isinstance(loop, ast.While) and not isinstance(loop.test, ast.Constant) else []
+    todo = [*loop.body]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, ast.If):
+            if each.body and isinstance(each.body[-1], (ast.Break, ast.Return)):
+                tests.append(each.test)
+            todo += [*each.body, *each.orelse]
+        elif isinstance(each, (ast.With, ast.Try)):
+            todo += each.body
+    return tests
 
 
 def fails(body: list[ast.stmt]) -> bool:

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+from pt2lint.finding import Step
 from pt2lint.op import Op, either
 from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Frame
-from pt2lint.static.interpreter.guards import Path, never, on_all
+from pt2lint.static.interpreter.guards import Path, never, on_all, rare
 from pt2lint.static.source.nodes import Unit
 from pt2lint.static.values import Tensor
 
 Key = tuple[str, int, int, int, int]
 Where = tuple[bool, int | None, Path]  # whether it is sure, in which run of the function, under what
+
+
+class Way(NamedTuple):
+    """One way from a root to an operation, as `Op` tells it; `after` is the root until that has run."""
+
+    flow: tuple[Step, ...]
+    caller: str
+    layers: bool
+    before: int
+    after: int
 
 
 class Notebook:
@@ -26,7 +37,9 @@ class Notebook:
     def __init__(self, traced: frozenset[str], anywhere: frozenset[str]) -> None:
         self.traced, self.anywhere = traced, anywhere
         self.notes: dict[str, dict[Unit, dict[Key, Op]]] = {}
-        self._where: dict[tuple[str, Unit, Key], dict[Where, None]] = {}  # in the order in which it was seen
+        # In the order in which it was seen; and the first way that leads to a run of the function.
+        self._where: dict[tuple[str, Unit, Key], dict[Where, None]] = {}
+        self._ways: dict[tuple[str, Unit, Key], dict[int | None, Way]] = {}
         self.quiet = 0
         self.doubt = 0
         self.drawn: list[tuple[str, str, int]] = []
@@ -35,6 +48,8 @@ class Notebook:
         self.started: tuple[int, int] = (0, 0)  # the root that runs, and the clock when it began
         self.made: dict[Any, int] = {}  # run of a function -> how many calls it made
         self.lasted: dict[int, int] = {}  # root -> how many calls it made in all
+        self.beside = False  # the root that runs is what no model calls
+        self._by_models: set[tuple[str, Unit, Key]] = set()  # what was surely seen in what models call
 
     def listens(self, name: str, frame: Frame) -> bool:
         return not self.quiet and ((frame.region and name in self.traced) or name in self.anywhere)
@@ -61,6 +76,11 @@ class Notebook:
         key = (name, line, start, end_line, end)
         unit = self.notes.setdefault(module.path, {}).setdefault(frame.unit, {})
         sure = (about is None or about.sure) and not self.doubt
+        whole = (module.path, frame.unit, key)
+        if self.beside and whole in self._by_models:
+            return  # what a model calls is judged by that alone
+        if frame.region and sure and not self.beside:
+            self._by_models.add(whole)
         if sure and frame.region and name in ("test tensor", "size tensor", "index mask"):
             if frame.inside == "loop":
                 frame.skipped = True
@@ -71,8 +91,14 @@ class Notebook:
             elif frame.inside is None:
                 frame.broke = True
         if frame.region:
-            seen = self._where.setdefault((module.path, frame.unit, key), {})
+            seen = self._where.setdefault(whole, {})
             seen[sure, frame.context, frame.guards] = None
+            ways = self._ways.setdefault(whole, {})
+            if frame.context not in ways:
+                began = self.clock - self.started[1]
+                ways[frame.context] = Way(
+                    frame.flow(), frame.around(), frame.in_layers(), began, self.started[0]
+                )
         old = unit.get(key)
         if old is not None and (old.sure or not sure) and (old.region or not frame.region) and not args:
             return
@@ -87,11 +113,6 @@ class Notebook:
                 if path == module.path
                 else f"{phrase} ({told_place(path, at)})"
             )
-        around = frame.around()
-        stays = (
-            old is not None and bool(old.flow) and bool(old.caller or not around)
-        )  # one way is told, not two
-        flow, caller = (old.flow, old.caller) if old is not None and stays else (frame.flow(), around)
         unit[key] = Op(
             name,
             line,
@@ -103,11 +124,6 @@ class Notebook:
             sure or (old is not None and old.sure),
             frame.inside,  # type: ignore[arg-type]
             frame.region or (old is not None and old.region),
-            flow,
-            caller=caller,
-            layers=frame.in_layers() or (old is not None and old.layers),
-            before=self.clock - self.started[1],
-            after=self.started[0],  # until it is known
         )
 
     def contexts(self, path: str, unit: Unit, key: Key) -> set[int | None]:
@@ -122,3 +138,18 @@ class Notebook:
         ways = [held[context] + guards for one, context, guards in seen if one is sure and context in held]
         alive = [way for way in ways if not never(way)]
         return on_all(alive) if alive else None if ways else ()
+
+    def way(self, path: str, unit: Unit, key: Key, held: dict[int | None, Path]) -> Way | None:
+        """The way to tell of: where there is one, such as most runs take, and on which the break costs most."""
+        ways, seen = self._ways.get((path, unit, key), {}), self._where.get((path, unit, key), {})
+        sure = any(one for one, _, _ in seen)
+        alive = [
+            (conditions, ways[context])
+            for one, context, guards in seen
+            if one is sure and context in held and not never(conditions := held[context] + guards)
+        ]
+        if not alive:
+            return None
+        usual = [way for conditions, way in alive if not rare(conditions)] or [way for _, way in alive]
+        best = next((way for way in usual if way.caller), usual[0])
+        return best._replace(layers=any(way.layers for way in usual))

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Frame, entry
-from pt2lint.static.interpreter.guards import INSPECTS, NO_TENSOR, NO_WEIGHTS, PRIVATE, TRAINS, Guard
+from pt2lint.static.interpreter.guards import (
+    INSPECTS,
+    LOSS,
+    NO_TENSOR,
+    NO_WEIGHTS,
+    PRIVATE,
+    TRAINS,
+    Guard,
+)
 from pt2lint.static.interpreter.weights import Weights, is_plain, is_scalar
 from pt2lint.static.source.named import inside
 from pt2lint.static.source.nodes import unit_of
@@ -37,7 +45,6 @@ class Roots:
         self._seen: dict[Any, Value] = {}
         self.weights = Weights(at)
         self.does: frozenset[str] = frozenset()  # what the code that runs does: see `Functions.did`
-        self.beside = False  # the root that runs is what no model calls
         self.offered: set[Any] = set()
         self.named: Sequence[str] = ()  # by the settings
         self._is_named: dict[Any, bool] = {}
@@ -99,8 +106,9 @@ class Roots:
                 self.at.conditions.guards.say_of(frame.context, Guard("", NO_TENSOR))
             elif module.name.startswith("_"):
                 self.at.conditions.guards.say_of(frame.context, Guard("", PRIVATE))
-            elif not self.weights.of(module) and not is_scalar(result) and "differentiates" not in self.does:
-                self.at.conditions.guards.say_of(frame.context, Guard("", NO_WEIGHTS))
+            elif not self.weights.of(module) and "differentiates" not in self.does:
+                sort = LOSS if is_scalar(result) else NO_WEIGHTS
+                self.at.conditions.guards.say_of(frame.context, Guard("", sort))
         if original is not None:
             # A decorator's wrapper passes on `*args`: the function itself knows its parameters better.
             self.root(original, name, guards, module)
@@ -131,7 +139,7 @@ class Roots:
 
     def traced(self, definition: Any) -> None:
         """A function is traced: a model gets there, or only what no model calls."""
-        (self.offered if self.beside else self.at.functions.reached).add(definition)
+        (self.offered if self.at.notebook.beside else self.at.functions.reached).add(definition)
 
     def gradless(self, value: Func) -> bool:
         """Whether a decorator says that no gradient is wanted of anything in the function."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.static.interpreter.assignments import Assignments
 from pt2lint.static.interpreter.conditions import resumed
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.guards import Path, fails
+from pt2lint.static.interpreter.guards import GRADLESS, ITERATES, Guard, Path, exits, fails
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.reads import WatchedAsyncFunction, WatchedFunction
@@ -272,7 +272,7 @@ class Statements:
         return self.loop(node, env, frame, None, known is True and isinstance(node.test, ast.Constant))
 
     def s_with(self, node: ast.With, env: Env, frame: Frame) -> bool:
-        outer = frame.inside
+        outer, guards = frame.inside, frame.guards
         managers: list[tuple[Instance, ast.expr]] = []
         for item in node.items:
             value = self.at.expressions.eval(item.context_expr, env, frame)
@@ -286,6 +286,8 @@ class Statements:
                 self.at.notebook.note(item.context_expr, f"with {name}", frame)
             if not (name and self.at.models.plays(name, "resumable")):
                 frame.inside = "with"
+            elif frame.region and self.at.models.plays(name, "without gradients"):
+                frame.guards += (Guard("", GRADLESS),)
             entered: Value = value if isinstance(value, (Instance, Tensor)) else UNKNOWN
             if isinstance(value, Instance) and value.cls is not None:
                 entered = self.called(value, "__enter__", item.context_expr, frame)
@@ -296,6 +298,7 @@ class Statements:
         for manager, place in reversed(managers):
             self.called(manager, "__exit__", place, frame)
         frame.inside = outer
+        frame.guards = tuple(g for g in frame.guards if g.sort != GRADLESS or g in guards)
         return alive
 
     def called(self, me: Instance, method: str, node: ast.expr, frame: Frame) -> Value:
@@ -387,6 +390,9 @@ class Statements:
         self, node: ast.For | ast.While, env: Env, frame: Frame, first: Value | None, endless: bool
     ) -> bool:
         outer, frame.inside = frame.inside, "loop"
+        after_loop = frame.guards
+        if self.iterates(node, env, frame, first):
+            frame.guards += (Guard("", ITERATES),)
         before_loop = frame.guards
         breaks: list[Env] = []
         frame.breaks.append(breaks)
@@ -407,7 +413,7 @@ class Statements:
             if all(env.get(k) is v for k, v in before.items()) and len(before) == len(env):
                 break
         frame.breaks.pop()
-        frame.guards = before_loop
+        frame.guards = after_loop
         frame.inside = outer
         if node.orelse:
             self.block(node.orelse, env, frame)
@@ -418,6 +424,41 @@ class Statements:
         elif breaks:
             merge_env(env, [env, *breaks])
         return True
+
+    def iterates(self, node: ast.For | ast.While, env: Env, frame: Frame, first: Value | None) -> bool:
+        """Whether values of tensors say when the loop has run often enough: an algorithm that converges, or decodes."""
+        if not frame.region or self.at.notebook.quiet or not (tests := exits(node)):
+            return False
+        inner = dict(env)
+        guards = frame.guards
+        self.at.notebook.quiet += 1
+        for kept in (frame.breaks, frame.continues):
+            kept.append([])
+        returned = len(frame.returns)
+        try:
+            if isinstance(node, ast.For) and first is not None:
+                self.assignments.assign(node.target, first, inner, frame)
+            self.block(node.body, inner, frame)
+            return any(
+                self.asks_tensor(test, inner, frame, isinstance(node, ast.For) or test is not node.test)
+                for test in tests
+            )
+        finally:
+            del frame.returns[returned:]
+            for kept in (frame.breaks, frame.continues):
+                kept.pop()
+            self.at.notebook.quiet -= 1
+            frame.guards = guards
+
+    def asks_tensor(self, test: ast.expr, env: Env, frame: Frame, read: bool) -> bool:
+        """Whether a test depends on values of tensors, as they are or, if `read`, as numbers read out of one."""
+        if isinstance(test, ast.BoolOp):
+            return any(self.asks_tensor(part, env, frame, read) for part in test.values)
+        if isinstance(test, ast.UnaryOp):
+            return self.asks_tensor(test.operand, env, frame, read)
+        asked = [test, test.left, *test.comparators] if isinstance(test, ast.Compare) else [test]
+        values = [self.at.expressions.again(each, env, frame) for each in asked]
+        return any(tensor_of(v) is not None or (read and isinstance(v, Py) and v.read) for v in values)
 
     def catches_assertions(self, node: ast.Try, env: Env, frame: Frame) -> bool:
         """Whether a handler of the `try` names AssertionError, and none the RuntimeError that comes instead."""
