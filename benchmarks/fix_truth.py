@@ -23,6 +23,7 @@ import re
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from pt2lint.dynamic import VerifyOptions, nursery, verify
@@ -72,12 +73,14 @@ def measure(model, breaks, given):
         further=False,
     )
     judged = verify([*found, *asked], [str(given.root)], options)
-    proof = prove(Understood(Configs())(judged.findings), judged.events, files, options)
+    proof = prove(Understood(Configs())(as_told(judged.findings)), judged.events, files, options)
     rows = []
     for path, each in mine:
         place = str(given.root / path)
         there = [f for f in proof.findings if f.path == place and f.line <= each["line"] <= f.end_line]
-        verdicts = [f.verdict for f in there if f.code == "PTB000"]
+        verdicts = [
+            f.verdict for f in judged.findings if (f.code, f.path, f.line) == ("PTB000", place, each["line"])
+        ]
         rule = next((f"{f.code} {f.name}" for f in there if f.code not in OURS), "none")
         fixes = [[fix.proven, fix.description] for f in there for fix in f.fixes]
         # Mended by the fix of another finding: True where that is a repair.
@@ -88,6 +91,19 @@ def measure(model, breaks, given):
         )  # fmt: skip
     notes = [*(str(problem) for problem in (*linted.problems, *judged.problems)), *proof.notes]
     return {"model": model, "seconds": round(time.perf_counter() - start), "rows": rows, "notes": notes}
+
+
+def as_told(findings):
+    """What a user is told: a break that was asked about is of no rule where none finds it."""
+    told = {}
+    for one in findings:
+        if one.code != "PTB000" and one.verdict == "confirmed":
+            told.setdefault(one.path, []).append((one.line, one.end_line))
+    return [
+        replace(one, code="PTB900", name="unforeseen-graph-break") if one.code == "PTB000" else one
+        for one in findings
+        if one.code != "PTB000" or not any(a <= one.line <= b for a, b in told.get(one.path, ()))
+    ]
 
 
 def best(folders):

@@ -18,7 +18,9 @@ from pt2lint.fixes.repairs import (
     position,
     printing,
     rate,
+    scalar,
     shortcut,
+    sized,
 )
 from pt2lint.fixes.rewrite import Refusal
 from pt2lint.op import Op
@@ -329,7 +331,13 @@ def test_index_of_one_row():
     after = prove(source, both, [[X]])
     assert "x.flatten()[k[None]].squeeze(0)" in after
     assert "x[:, (k % 3)[None]].squeeze(1)" in after
+    source = lines("ks = x.argmax(1)", "return x[:, ks[1]] * 2")
+    code = function_code(source)
+    fix = index.select_row(code, nodes(code, cst.Subscript)[-2])
+    assert "x[:, ks[1][None]].squeeze(1)" in prove(source, fix, [[X]])
+    assert ONCE_PROVEN in fix.description  # nothing but the break says that `ks[1]` is one number
     for text in (
+        "return x[x.argmax(1)[0]]",
         "return table[x.argmax()]",
         "return x[..., x.argmax()]",
         "return x[x > 0]",
@@ -460,3 +468,80 @@ def test_requires_grad_where_checkpoints_need_it():
         node for node in nodes(other, cst.Assign) if "requires_grad" in other.module.code_for_node(node)
     )
     assert [fix.is_way_round for fix in grad.fixes(other, assign)] == [True]
+
+
+ROLLED = [
+    (
+        "x.roll(int(k[0]), 1)",
+        "x.index_select(1, (torch.arange(x.shape[1], device=x.device) - k[0]) % x.shape[1])",
+    ),
+    ("torch.roll(x, -k[0].item(), 0)", "index_select(0, (torch.arange(x.shape[0], device=x.device) + k[0])"),
+    ("x.roll(shifts=2 * int(k[1]) - 1, dims=-1)", "x.index_select(-1, "),
+]
+
+
+@pytest.mark.parametrize(("text", "made"), ROLLED)
+def test_rolled_by_a_number_in_a_tensor(text, made):
+    source = lines(f"return {text} * 2", head="def f(x: torch.Tensor, k: torch.Tensor):\n    ")
+    code = function_code(source)
+    read = next(c for c in nodes(code, cst.Call) if in_math.callee(c) in ("int", "item"))
+    fix = next(f for f in scalar.fixes(code, read) if "positions" in f.description)
+    after = prove(source, fix, [[X, torch.tensor([4, -7])], [X, torch.tensor([0, 1])]])
+    assert made in " ".join(after.split()).replace("( ", "(").replace(" )", ")")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x.roll((int(k[0]), 1), (0, 1))",
+        "x.roll(int(k[0]))",
+        "x.roll(1, int(k[0]))",
+        "(x + 1).roll(int(k[0]), 1)",
+        "x.roll(min(int(k[0]), 3), 1)",
+        "x.roll(int(k[0]) // 2, 1)",
+        "x.flip(int(k[0]))",
+    ],
+)
+def test_rolled_otherwise_is_refused(text):
+    code = function_code(lines(f"return {text}", head="def f(x: torch.Tensor, k: torch.Tensor):\n    "))
+    read = next(c for c in nodes(code, cst.Call) if in_math.callee(c) == "int")
+    assert not any("positions" in fix.description for fix in scalar.fixes(code, read))
+
+
+REPEATED = "counts = [len(x), x.shape[1]]"
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        (
+            "torch.repeat_interleave(x, torch.tensor(counts), 0)",
+            "torch.tensor(counts), 0, output_size=sum(counts))",
+        ),
+        ("x.repeat_interleave(torch.tensor(counts), dim=0)", "dim=0, output_size=sum(counts))"),
+        ("x.repeat_interleave(repeats=torch.tensor(counts,), dim=0,)", "dim=0, output_size=sum(counts),)"),
+    ],
+)
+def test_repeated_by_a_list_of_numbers(text, made):
+    source = lines(REPEATED, f"return {text} * 2")
+    code = function_code(source)
+    [fix] = sized.fixes(
+        code, next(c for c in nodes(code, cst.Call) if in_math.callee(c) == "repeat_interleave")
+    )
+    assert made in prove(source, fix, [[X]])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x.repeat_interleave(2, dim=0)",
+        "x.repeat_interleave(torch.tensor(x[0]).long(), dim=1)",
+        "x.repeat_interleave(torch.tensor(x), dim=1)",
+        "x.repeat_interleave(torch.tensor(next(counts)), dim=0)",
+        "x.repeat_interleave(torch.tensor(counts), dim=0, output_size=5)",
+    ],
+)
+def test_repeated_otherwise_is_refused(text):
+    code = function_code(lines(REPEATED, f"return {text}"))
+    call = next(c for c in nodes(code, cst.Call) if in_math.callee(c) == "repeat_interleave")
+    assert not sized.fixes(code, call)

@@ -260,3 +260,34 @@ def test_proven_with_dropout_turned_off(tmp_path):
     proof = prove([replace(finding, fixes=(bold,))], judged.events, [str(path)], options)
     assert [fix.proven for fix in proof.findings[0].fixes] == [False]
     assert any("values differ" in note or "gradients" in note for note in proof.notes)
+
+
+TREND = """import torch
+
+
+def forward(self, x, trend=None):
+    for layer in self.layers:
+        p = torch.rand([])
+        if p < self.layerdrop:
+            continue
+        x, more = layer(x)
+        {}
+    return x, trend
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ("trend = trend + more", True),
+        ("trend = layer.merge(trend, more)", False),
+        ("if more is not None:\n            trend = trend + more", False),
+    ],
+)
+def test_a_tensor_or_none_is_a_tensor_where_the_layer_adds_to_it(text, fits):
+    code = function_code(TREND.format(text), "forward")
+    told = {"x": "tensor", "trend": "mixed"}
+    fix = compute_and_select(
+        code, nodes(code, cst.If)[0].test, lambda node: told.get(getattr(node, "value", ""), "unknown")
+    )
+    assert isinstance(fix, Fix) == fits, fix

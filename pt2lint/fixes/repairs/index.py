@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import Fix
+from pt2lint.finding import ONCE_PROVEN, Fix
 from pt2lint.fixes.condition import is_scalar
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import effect
@@ -37,7 +37,7 @@ def select_row(function: FunctionCode, node: cst.Subscript, kind: Kind | None = 
     Indexing by a tensor without dimensions reads the number out of it, indexing by one of one dimension does not.
     Refused where `x` is not known to be a tensor (a list must be told which), where an ellipsis or None stands before
     the index, where the subscript is assigned to, and where a number is read out of it. Unsafe: `k` must have no
-    dimensions.
+    dimensions. Of `x[:, ks[i]]` nothing says so but that the graph breaks there: it waits for its proof.
     """
     kind = kind or guess(function)
     if not kind(node.value).startswith("tensor"):
@@ -59,14 +59,15 @@ def select_row(function: FunctionCode, node: cst.Subscript, kind: Kind | None = 
     word = kind(index.value)
     if not word.startswith("tensor") or word == "tensor:bool" or index.star:
         return Refusal("the index is not known to be a number in a tensor")
-    if not is_scalar(function, index.value):
+    sure = is_scalar(function, index.value)
+    if not sure and (len(node.slice) == 1 or not isinstance(index.value, cst.Subscript)):
         return Refusal("the index may have dimensions")
     one = cst.parse_expression(f"{in_parentheses(source(function, index.value))}[None]")
     text = source(function, node.with_deep_changes(index, value=one))
     edits = rewrite(function, {node: cst.parse_expression(f"{text}.squeeze({chosen[0]})")})
     return fix(
         f"Select by the tensor itself instead of the number in it. It assumes that "
-        f"`{source(function, index.value)}` has no dimensions.",
+        f"`{source(function, index.value)}` has no dimensions.{'' if sure else f' {ONCE_PROVEN}.'}",
         edits,
     )
 

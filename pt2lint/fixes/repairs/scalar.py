@@ -7,7 +7,7 @@ import libcst as cst
 from pt2lint.finding import Fix
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.purity import callee
-from pt2lint.fixes.repairs import branch, guard, in_math
+from pt2lint.fixes.repairs import branch, guard, in_math, rolled
 from pt2lint.fixes.repairs.settings import capture_scalars
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -50,6 +50,9 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
             break
         inner = outer
     kept = accepted(keep_tensor(function, node, kind)) if isinstance(node, cst.Call) else ()
+    tensor = read_of(function, node, kind) if isinstance(node, cst.Call) else None
+    if isinstance(node, cst.Call) and tensor is not None:
+        kept += accepted(rolled.by_index(function, node, tensor, kind))
     return (*plain, *around, *kept, *(() if tested else accepted(capture_scalars(function))))
 
 

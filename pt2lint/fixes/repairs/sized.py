@@ -29,7 +29,12 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
     if not isinstance(node, cst.Call):
         return ()
     kind = kind or guess(function)
-    return accepted(inferred(function, node, kind), filled(function, node), scaled(function, node))
+    return accepted(
+        inferred(function, node, kind),
+        filled(function, node),
+        scaled(function, node),
+        repeated(function, node, kind),
+    )
 
 
 def inferred(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaired:
@@ -107,6 +112,57 @@ def filled(function: FunctionCode, node: cst.Call) -> Repaired:
         f"Fill by `torch.full`, which takes a tensor for the value. Assumes that `{source(function, value)}` has no "
         "dimensions.",
         (*imports, *rewrite(function, {node: cst.parse_expression(text)})),
+    )
+
+
+def repeated(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaired:
+    """`torch.repeat_interleave(x, torch.tensor(counts))` with `output_size=sum(counts)`, where `counts` is a list of
+    numbers of Python: how many come of it is known before the tensor is.
+
+    The same for `x.repeat_interleave(...)`. Refused where `counts` may be a tensor. Unsafe: of one count for all, the
+    sum is not how many come of it.
+    """
+    if callee(node) != "repeat_interleave":
+        return Refusal("nothing is repeated")
+    if any(arg.star or (arg.keyword and arg.keyword.value == "output_size") for arg in node.args):
+        return Refusal("arguments are unpacked, or the size is given")
+    of_torch = qualified(function, node.func) == "torch.repeat_interleave"
+    plain = [arg.value for arg in node.args if arg.keyword is None]
+    named = [arg.value for arg in node.args if arg.keyword is not None and arg.keyword.value == "repeats"]
+    found = [*named, *(plain[1:] if of_torch else plain)]
+    counts = found[0] if found else None
+    if (
+        not isinstance(counts, cst.Call)
+        or qualified(function, counts.func) != "torch.tensor"
+        or not counts.args
+    ):
+        return Refusal("the counts are no list that is made a tensor there")
+    given = counts.args[0].value
+    if counts.args[0].keyword is not None or effect(given) or not isinstance(given, cst.Name | cst.Attribute):
+        return Refusal("the counts are computed there")
+    if kind(given).startswith("tensor") or "tensor" in kind(given):
+        return Refusal(f"`{source(function, given)}` is no list of numbers")
+    size = cst.Arg(
+        keyword=cst.Name("output_size"),
+        value=cst.parse_expression(f"sum({source(function, given)})"),
+        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
+    )
+    last = node.args[-1]
+    comma = last.comma if isinstance(last.comma, cst.Comma) else None
+    after = comma or cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    between = (
+        node.args[-2].comma if len(node.args) > 1 else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    )
+    args = [*node.args[:-1], last.with_changes(comma=between, whitespace_after_arg=cst.SimpleWhitespace(""))]
+    args.append(
+        size.with_changes(comma=after)
+        if comma
+        else size.with_changes(whitespace_after_arg=last.whitespace_after_arg)
+    )
+    return fix(
+        f"Say how many come of it: `{source(function, given)}` is known before the tensor is. It assumes that it is a "
+        "list of numbers of Python, one for each that is repeated.",
+        rewrite(function, {node: node.with_changes(args=args)}),
     )
 
 

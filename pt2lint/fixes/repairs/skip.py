@@ -98,6 +98,8 @@ def compute_and_select(function: FunctionCode, node: cst.CSTNode, kind: Kind | N
     for use in uses(*skip.body):
         if use.name in changed and not use.binds:
             word = kind(cst.ensure_type(use.node, cst.Name))
+            if word == "mixed" and _added_to(function, use.node, skip.body):
+                continue
             if not word.startswith("tensor") and ((len(changed) > 1 and not settled) or word != "unknown"):
                 return Refusal(f"`{use.name}` is not known to be a tensor")
     if any(name not in reads(*skip.body) for name in changed):
@@ -362,6 +364,16 @@ def _stands_in(body: cst.BaseSuite) -> bool:
         )
 
     return isinstance(body, cst.IndentedBlock) and all(nothing(one) for one in body.body)
+
+
+def _added_to(function: FunctionCode, name: cst.CSTNode, body: Sequence[cst.CSTNode]) -> bool:
+    """Whether the layer surely computes with a name that may be a tensor or None: `trend = trend + more`. None has no
+    sum, and what is made of a tensor, whatever it is added to, is one.
+    """
+    outer = function.parent(name)
+    statement = statement_of(function, name)
+    other = outer.right if isinstance(outer, cst.BinaryOperation) and outer.left is name else None
+    return other is not None and not isinstance(other, cst.Tuple | cst.List) and statement in body
 
 
 def _unfit(statement: cst.CSTNode) -> str | None:

@@ -1,0 +1,90 @@
+"""A tensor that is rolled by a number in another one: its elements selected by positions that are computed."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.fixes.kinds import Kind
+from pt2lint.fixes.purity import callee, effect
+from pt2lint.fixes.rewrite import (
+    Refusal,
+    Repaired,
+    ancestors,
+    fix,
+    in_parentheses,
+    qualified,
+    rewrite,
+    source,
+    torch_name,
+)
+from pt2lint.rule import FunctionCode
+
+
+def by_index(function: FunctionCode, node: cst.Call, tensor: cst.BaseExpression, kind: Kind) -> Repaired:
+    """`x.roll(int(k), dims=1)` as `x.index_select(1, (torch.arange(x.shape[1], device=x.device) - k) % x.shape[1])`.
+
+    `node` reads the number out of `tensor`. Refused where more than one dimension is rolled, or the number goes through
+    more than a sign, a sum, a difference or a product before it is rolled by.
+    """
+    argument = next((one for one in ancestors(function, node) if isinstance(one, cst.Arg)), None)
+    call = function.parent(argument) if argument is not None else None
+    if argument is None or not isinstance(call, cst.Call) or callee(call) != "roll":
+        return Refusal("nothing is rolled by the number")
+    x, shifts, dims = _read(function, call)
+    if x is None or shifts is not argument.value or not isinstance(dims, cst.Integer | cst.UnaryOperation):
+        return Refusal("not one dimension is rolled")
+    if effect(x) is not None or not isinstance(x, cst.Name | cst.Attribute):
+        return Refusal("what is rolled is computed there")
+    for outer in ancestors(function, node):
+        if outer is argument:
+            break
+        if not isinstance(outer, cst.UnaryOperation | cst.BinaryOperation):
+            return Refusal("the number goes through other code first")
+        operator = getattr(outer, "operator", None)
+        if not isinstance(operator, cst.Minus | cst.Add | cst.Subtract | cst.Multiply):
+            return Refusal("the number goes through other code first")
+    if kind(tensor) not in ("tensor", "tensor:int"):
+        return Refusal("the number may be none that a whole number is read out of")
+    read = in_parentheses(source(function, tensor))
+    name = source(function, x)
+    if (
+        isinstance(shifts, cst.UnaryOperation)
+        and isinstance(shifts.operator, cst.Minus)
+        and shifts.expression is node
+    ):
+        moved = f"+ {read}"
+    elif shifts is node:
+        moved = f"- {read}"
+    else:
+        inner = shifts.deep_replace(node, cst.parse_expression(read))
+        moved = f"- {in_parentheses(source(function, inner))}"
+    dim, size = source(function, dims), f"{name}.shape[{source(function, dims)}]"
+    arange, imports = torch_name(function, "torch.arange")
+    text = f"{name}.index_select({dim}, ({arange}({size}, device={name}.device) {moved}) % {size})"
+    return fix(
+        "Select the elements by positions that are computed, instead of rolling by a number. It assumes that "
+        f"`{source(function, tensor)}` is one whole number, without dimensions.",
+        (*imports, *rewrite(function, {call: cst.parse_expression(text)})),
+    )
+
+
+def _read(
+    function: FunctionCode, call: cst.Call
+) -> tuple[cst.BaseExpression | None, cst.BaseExpression | None, cst.BaseExpression | None]:
+    """What is rolled, by how much, along which dimension."""
+    given: list[cst.BaseExpression] = []
+    named: dict[str, cst.BaseExpression] = {}
+    for one in call.args:
+        if one.star:
+            return None, None, None
+        if one.keyword is None:
+            given.append(one.value)
+        else:
+            named[one.keyword.value] = one.value
+    if qualified(function, call.func) != "torch.roll":
+        if not isinstance(call.func, cst.Attribute) or qualified(function, call.func) is not None:
+            return None, None, None
+        given.insert(0, call.func.value)
+    for name, value in zip(("input", "shifts", "dims"), given, strict=False):
+        named[name] = value
+    return named.get("input"), named.get("shifts"), named.get("dims")
