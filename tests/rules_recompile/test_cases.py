@@ -15,6 +15,30 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "numbers after a break": """
+import time
+import torch
+
+@torch.compile
+def train(model, x):
+    start = time.time()  # PTR221
+    loss = model(x).sum()
+    print(time.time() - start)
+    return loss.item(), x.mean().item()  # PTR221
+
+@torch.compile
+def evaluate(model, x):
+    start = time.time()
+    loss = model(x).sum().item()
+    return loss
+
+@torch.compile
+def left_to_python(model, loader):
+    start, total = time.time(), 0.0
+    for x in loader:
+        total += model(x).sum().item() / 2
+    return total, time.time() - start
+""",
     "learning rates": """
 import torch
 from torch import optim

@@ -14,7 +14,7 @@ EVENTS = {
     "called": "(node, func, args, result, env, frame): a call was made in code that is not compiled",
     "external": "(call, result): something outside the project was called (pt2lint/libraries/call.py)",
     "compiled": "(target, node, frame): a callable is a compile root; at `node`, or, if None, where it is defined",
-    "called_compiled": "(func, args, kwargs, node, frame): what was compiled, or named as such, is called from plain code",
+    "called_compiled": "(func, args, kwargs, node, frame): what is compiled is called from code that is not",
     "entered": "(func, node, frame, callee): a function of the project is run, in the frame `callee`",
     "looped": "(node, over, env, frame): a loop over `over` begins; `frame.loaders` lasts as long as the loop",
     "assigned": "(target, owner, value, index, env, frame): an attribute, (with its index) an item or a global is set",

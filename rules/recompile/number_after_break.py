@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import Rule, breaks_on, calls, is_tensor
+from pt2lint.rule.syntax import names
+from pt2lint.rule.tree import walk
+
+OF_TENSORS = ("call torch.Tensor.item", "call builtins.float", "call builtins.int")
+CLOCKS = calls("time", "time perf_counter monotonic process_time")
+
+
+class NumberAfterBreak(Rule):
+    """A number that a graph break brings is part of what comes after it, which is compiled for that very number first.
+
+    ## What happens
+    What `t.item()`, `float(t)` or the clock returns reaches the code after the break as a plain number of Python.
+    Where that code computes with it, or keeps it until after the next break, Dynamo compiles it for the very number,
+    and at the next call, which brings another, once more, now for any. It costs one compilation beyond the break.
+    Where the number decides how often a loop turns or which element is taken, it costs one each time.
+
+    ## Example
+    ```python
+    import torch
+
+    @torch.compile
+    def scaled(x):
+        largest = x.abs().max().item()
+        return x * 2 / largest
+
+    def run():
+        for i in range(1, 12):
+            scaled(torch.ones(3) * i)
+    ```
+
+    ## Use instead
+    A tensor of no dimensions is as good for arithmetic, and there is no break:
+    ```python
+    import torch
+
+    @torch.compile
+    def scaled(x):
+        largest = x.abs().max()
+        return x * 2 / largest
+
+    def run():
+        for i in range(1, 12):
+            scaled(torch.ones(3) * i)
+    ```
+
+    ## Versions
+    Measured over 11 calls on torch 2.6, 2.9, 2.13 and 2.15: 1 recompilation, 2 for a time that is compared with a
+    later one (1 on 2.15), 1 for each of `return a.item(), b.item(), c.item()` but the last; none for a single number
+    that is returned as it is.
+    """
+
+    code = "PTR221"
+    name = "number-after-break"
+    severity = "note"
+    ops = (*OF_TENSORS, *CLOCKS)
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        if op.inside or op.caller:
+            return False  # the whole function is left to Python, and guards on nothing
+        return op.name not in OF_TENSORS[1:] or is_tensor(op.arg(0))
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if not breaks_on(op.name, self.function.target):
+            return
+        body: cst.CSTNode | None = self.function.parent(node)
+        while body is not None and not isinstance(body, cst.FunctionDef):
+            body = self.function.parent(body)
+        # What breaks in a loop leaves the whole function to Python, which guards on nothing.
+        if body is None or any(isinstance(part, cst.For | cst.While) for part in walk(body)):
+            return
+        if self.is_computed_with(node, body):
+            how = "which the code after this break computes with"
+        elif self.waits_for_another(node, op):
+            how = "and another break comes before it is used"
+        else:
+            return
+        self.report(
+            node,
+            op,
+            f"{self.quote(node)} is another number at every call, {how}: what comes after the break is compiled for "
+            "the first one, and then again for any",
+        )
+
+    def is_computed_with(self, node: cst.CSTNode, body: cst.CSTNode) -> bool:
+        """Whether arithmetic further down takes the number. What takes it on the spot shows it as it is."""
+        parent = self.function.parent(node)
+        if not isinstance(parent, cst.Assign):
+            return False
+        line = self.function.range(node)[0]
+        bound = {t.target.value for t in parent.targets if isinstance(t.target, cst.Name)}
+        return any(
+            isinstance(part, cst.BinaryOperation)
+            and self.function.range(part)[0] > line
+            and any(n.value in bound for side in (part.left, part.right) for n in names(side))
+            for part in walk(body)
+        )
+
+    def waits_for_another(self, node: cst.CSTNode, op: Op) -> bool:
+        """`return a.item(), b.item()`: the first is kept while the second breaks. Told once a statement."""
+        *first, end_line, end_column = self.function.range(self.statement(node))
+        own = [
+            (other.line, other.column)
+            for other in self.function.ops
+            if other.name in self.ops and self.accepts(other) and other.region
+            if tuple(first) <= (other.line, other.column) < (end_line, end_column)
+        ]
+        return min(own) == (op.line, op.column) and max(own) > (op.end_line, op.end_column)
