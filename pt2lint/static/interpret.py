@@ -249,11 +249,11 @@ class Interpreter:
         them."""
         if "." not in module.name:
             return
-        self.at.notebook.beside = True
+        self.at.calls.roots.beside = True
         try:
             self._run_offered(module)
         finally:
-            self.at.notebook.beside = False
+            self.at.calls.roots.beside = False
 
     def _run_offered(self, module: Module) -> None:
         beside = (Guard("", UNCALLED),)

@@ -13,7 +13,15 @@ from pt2lint.static.source.nodes import Unit
 from pt2lint.static.values import Tensor
 
 Key = tuple[str, int, int, int, int]
-Where = tuple[bool, int | None, Path]  # whether it is sure, in which run of the function, under what
+
+
+class Where(NamedTuple):
+    """Whether an operation is sure, in which run of the function, under what, and whether no model calls that."""
+
+    sure: bool
+    context: int | None
+    guards: Path
+    beside: bool
 
 
 class Way(NamedTuple):
@@ -37,19 +45,16 @@ class Notebook:
     def __init__(self, traced: frozenset[str], anywhere: frozenset[str]) -> None:
         self.traced, self.anywhere = traced, anywhere
         self.notes: dict[str, dict[Unit, dict[Key, Op]]] = {}
-        # In the order in which it was seen; and the first way that leads to a run of the function.
-        self._where: dict[tuple[str, Unit, Key], dict[Where, None]] = {}
-        self._ways: dict[tuple[str, Unit, Key], dict[int | None, Way]] = {}
+        self._seen: dict[tuple[str, Unit, Key], dict[Where, Way]] = {}  # in the order in which it was seen
         self.quiet = 0
         self.doubt = 0
         self.drawn: list[tuple[str, str, int]] = []
         self.catching: list[int] = []
         self.clock = 0  # how many calls of torch were made so far, those in functions that are known included
-        self.started: tuple[int, int] = (0, 0)  # the root that runs, and the clock when it began
+        # The root that runs, the clock when it began, and whether it is what no model calls.
+        self.started: tuple[int, int, bool] = (0, 0, False)
         self.made: dict[Any, int] = {}  # run of a function -> how many calls it made
         self.lasted: dict[int, int] = {}  # root -> how many calls it made in all
-        self.beside = False  # the root that runs is what no model calls
-        self._by_models: set[tuple[str, Unit, Key]] = set()  # what was surely seen in what models call
 
     def listens(self, name: str, frame: Frame) -> bool:
         return not self.quiet and ((frame.region and name in self.traced) or name in self.anywhere)
@@ -76,29 +81,14 @@ class Notebook:
         key = (name, line, start, end_line, end)
         unit = self.notes.setdefault(module.path, {}).setdefault(frame.unit, {})
         sure = (about is None or about.sure) and not self.doubt
-        whole = (module.path, frame.unit, key)
-        if self.beside and whole in self._by_models:
-            return  # what a model calls is judged by that alone
-        if frame.region and sure and not self.beside:
-            self._by_models.add(whole)
-        if sure and frame.region and name in ("test tensor", "size tensor", "index mask"):
-            if frame.inside == "loop":
-                frame.skipped = True
-                if name == "size tensor" and about is not None and about.origin is not None:
-                    # Dynamo has given up the function by the second, and what mends the first mends it.
-                    if frame.sized.setdefault(about.origin, key) != key:
-                        return
-            elif frame.inside is None:
-                frame.broke = True
+        root, began, beside = self.started
         if frame.region:
-            seen = self._where.setdefault(whole, {})
-            seen[sure, frame.context, frame.guards] = None
-            ways = self._ways.setdefault(whole, {})
-            if frame.context not in ways:
-                began = self.clock - self.started[1]
-                ways[frame.context] = Way(
-                    frame.flow(), frame.around(), frame.in_layers(), began, self.started[0]
-                )
+            seen = self._seen.setdefault((module.path, frame.unit, key), {})
+            if beside and any(where.sure and not where.beside for where in seen):
+                return  # what a model calls is judged by that alone
+            where = Where(sure, frame.context, frame.guards, beside)
+            if where not in seen:
+                seen[where] = Way(frame.flow(), frame.around(), frame.in_layers(), self.clock - began, root)
         old = unit.get(key)
         if old is not None and (old.sure or not sure) and (old.region or not frame.region) and not args:
             return
@@ -128,28 +118,32 @@ class Notebook:
 
     def contexts(self, path: str, unit: Unit, key: Key) -> set[int | None]:
         """The runs of the function in which the operation was seen."""
-        return {context for _, context, _ in self._where.get((path, unit, key), ())}
+        return {where.context for where in self._seen.get((path, unit, key), ())}
 
     def holds(self, path: str, unit: Unit, key: Key, held: dict[int | None, Path]) -> Path | None:
         """What holds wherever the operation was seen; where it was sure, only there. None where no run gets there.
         `held` is Guards.settled()."""
-        seen = self._where.get((path, unit, key), {})
-        sure = any(one for one, _, _ in seen)
-        ways = [held[context] + guards for one, context, guards in seen if one is sure and context in held]
-        alive = [way for way in ways if not never(way)]
+        ways = self._reached(path, unit, key, held)
+        alive = [guards for guards, _ in ways if not never(guards)]
         return on_all(alive) if alive else None if ways else ()
 
     def way(self, path: str, unit: Unit, key: Key, held: dict[int | None, Path]) -> Way | None:
         """The way to tell of: where there is one, such as most runs take, and on which the break costs most."""
-        ways, seen = self._ways.get((path, unit, key), {}), self._where.get((path, unit, key), {})
-        sure = any(one for one, _, _ in seen)
-        alive = [
-            (conditions, ways[context])
-            for one, context, guards in seen
-            if one is sure and context in held and not never(conditions := held[context] + guards)
-        ]
+        alive = [(guards, way) for guards, way in self._reached(path, unit, key, held) if not never(guards)]
         if not alive:
             return None
-        usual = [way for conditions, way in alive if not rare(conditions)] or [way for _, way in alive]
+        usual = [way for guards, way in alive if not rare(guards)] or [way for _, way in alive]
         best = next((way for way in usual if way.caller), usual[0])
         return best._replace(layers=any(way.layers for way in usual))
+
+    def _reached(
+        self, path: str, unit: Unit, key: Key, held: dict[int | None, Path]
+    ) -> list[tuple[Path, Way]]:
+        """The ways to an operation, the sure ones if there are such, each with what holds on it."""
+        seen = self._seen.get((path, unit, key), {})
+        sure = any(where.sure for where in seen)
+        return [
+            (held[where.context] + where.guards, way)
+            for where, way in seen.items()
+            if where.sure is sure and where.context in held
+        ]

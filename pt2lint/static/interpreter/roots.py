@@ -45,6 +45,7 @@ class Roots:
         self._seen: dict[Any, Value] = {}
         self.weights = Weights(at)
         self.does: frozenset[str] = frozenset()  # what the code that runs does: see `Functions.did`
+        self.beside = False  # the root that runs is what no model calls
         self.offered: set[Any] = set()
         self.named: Sequence[str] = ()  # by the settings
         self._is_named: dict[Any, bool] = {}
@@ -92,7 +93,7 @@ class Roots:
         self.does = frozenset()
         notebook, outer = self.at.notebook, self.at.notebook.started
         if frame.context is not None:
-            notebook.started = (frame.context, notebook.clock)
+            notebook.started = (frame.context, notebook.clock, self.beside)
         result = self.at.calls.apply(value, args, kwargs, value.node, frame)
         if frame.context is not None:
             notebook.lasted[frame.context] = notebook.clock - notebook.started[1]
@@ -139,7 +140,7 @@ class Roots:
 
     def traced(self, definition: Any) -> None:
         """A function is traced: a model gets there, or only what no model calls."""
-        (self.offered if self.at.notebook.beside else self.at.functions.reached).add(definition)
+        (self.offered if self.beside else self.at.functions.reached).add(definition)
 
     def gradless(self, value: Func) -> bool:
         """Whether a decorator says that no gradient is wanted of anything in the function."""
