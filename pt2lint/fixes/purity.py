@@ -7,7 +7,7 @@ zero times infinity is NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import libcst as cst
 
@@ -170,17 +170,18 @@ def draws(function: FunctionCode, *nodes: cst.CSTNode) -> bool | None:
     return True if True in found else None if None in found else False
 
 
-def costly(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> str | None:
+def costly(function: FunctionCode, node: cst.CSTNode, kind: Kind, taken: Collection[str] = ()) -> str | None:
     """Why an expression must not be evaluated on both sides: it is not known to be cheap, pure and total in
-    the sense that it raises nothing the other side would not have raised. None where it may."""
-    visitor = _Costly(function, kind)
+    the sense that it raises nothing the other side would not have raised. None where it may. `taken` are elements
+    that were taken before the branch."""
+    visitor = _Costly(function, kind, taken)
     visit(node, visitor)
     return visitor.found[0] if visitor.found else None
 
 
 class _Costly:
-    def __init__(self, function: FunctionCode, kind: Kind) -> None:
-        self.function, self.kind = function, kind
+    def __init__(self, function: FunctionCode, kind: Kind, taken: Collection[str]) -> None:
+        self.function, self.kind, self.taken = function, kind, taken
         self.found: list[str] = []
 
     def visit_Call(self, node: cst.Call) -> None:
@@ -201,7 +202,8 @@ class _Costly:
             one = element.slice
             if isinstance(one, cst.Index) and not _is_harmless_index(one.value):
                 text = self.function.module.code_for_node(node)
-                self.found.append(f"`{text}` may raise where the program would not have got to it")
+                if text not in self.taken:
+                    self.found.append(f"`{text}` may raise where the program would not have got to it")
 
     def visit_BinaryOperation(self, node: cst.BinaryOperation) -> None:
         if isinstance(node.operator, cst.MatrixMultiply):

@@ -55,6 +55,7 @@ class ExplicitBreak(GraphBreak):
     )
     anywhere = True
     says = "{code} ends the graph"
+    repairs = ("left_out",)
     graph_breaks = ("GB0025", "GB0007")
 
     @classmethod

@@ -94,3 +94,29 @@ def test_sides_that_assign_the_same(text):
 )
 def test_refused(text):
     assert isinstance(found(model(text)), Refusal)
+
+
+ELEMENTS = [
+    "if x[0] == 2:\n    x[1] = 1\nelse:\n    x[1] = x[0] - 3 + 2\n",
+    "if not (x > 0).all():\n    x[1:] = low\n",
+]
+
+
+@pytest.mark.parametrize("text", ELEMENTS)
+def test_elements(text):
+    source = model("x = x * 2\n" + text)
+    after = prove(source, found(source), [[X], [-X]], name="Model")
+    assert "        x[1" in after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if x[0] == 2:\n    x[1] = 1\nelse:\n    x[2] = low\n",  # another element
+        "if x[0] == 2:\n    x[1] = low\n    x[2] = x[1]\n",  # made of what was assigned
+        "if x[0] == 2:\n    x[1] = low\nelif self.momentum:\n    x[1] = high\n",
+        "seen = {}\nif x[0] == 2:\n    seen[1] = low\n",
+    ],
+)
+def test_elements_are_refused(text):
+    assert isinstance(found(model(text)), Refusal)

@@ -14,6 +14,7 @@ from pt2lint.fixes.repairs import (
     guard,
     in_math,
     index,
+    left_out,
     mask,
     position,
     printing,
@@ -545,3 +546,29 @@ def test_repeated_otherwise_is_refused(text):
     code = function_code(lines(REPEATED, f"return {text}"))
     call = next(c for c in nodes(code, cst.Call) if in_math.callee(c) == "repeat_interleave")
     assert not sized.fixes(code, call)
+
+
+EXPLICIT = """if x.dim() > 1:
+        torch._dynamo.graph_break()
+    else:
+        x = x + 1
+        torch._dynamo.graph_break()  # here
+    return x * 2"""
+
+
+@pytest.mark.parametrize(("at", "made"), [(0, "        pass\n"), (1, "        # here\n        x = x + 1\n")])
+def test_explicit_break_is_left_out(at, made):
+    source = lines(EXPLICIT)
+    code = function_code(source)
+    broken = [one for one in nodes(code, cst.Call) if one.func.attr.value == "graph_break"]
+    found = left_out.remove_break(code, broken[at])
+    assert isinstance(found, Fix)
+    after = applied(source, found)
+    assert made in after
+    assert after.count("graph_break") == 1
+
+
+def test_other_calls_are_not_left_out():
+    code = function_code(lines("torch._dynamo.reset()", "y = torch._dynamo.graph_break()", "return x"))
+    found = [left_out.remove_break(code, call) for call in nodes(code, cst.Call)]
+    assert all(isinstance(one, Refusal) for one in found)

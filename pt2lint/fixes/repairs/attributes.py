@@ -1,8 +1,9 @@
-"""A branch on a tensor's value that assigns attributes, as running statistics do: `torch.where` for each."""
+"""A branch on a tensor's value that assigns attributes, as running statistics do, or elements of a tensor:
+`torch.where` for each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, TypeAlias
 
 import libcst as cst
@@ -23,6 +24,7 @@ from pt2lint.fixes.rewrite import (
     torch_name,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import walk
 
 Pair: TypeAlias = "tuple[str, cst.BaseExpression]"
 
@@ -35,8 +37,8 @@ def select_attributes(function: FunctionCode, node: cst.CSTNode, kind: Kind | No
     """`if first.any(): self.mean = x.mean()`, `else: self.mean = ...`: both are computed, and one is kept.
 
     The other side may hold plain `if`s; it is run as it stands, and what the first side would have assigned is
-    selected afterwards. Refused where a side does anything but to assign the same attributes of `self` and names, or
-    where that is not cheap and free of effects.
+    selected afterwards. Refused where a side does anything but to assign the same attributes of `self`, names and
+    elements of tensors, or where that is not cheap and free of effects.
     """
     kind = kind or guess(function)
     if not isinstance(node, cst.If) or isinstance(function.parent(node), cst.If):
@@ -46,19 +48,20 @@ def select_attributes(function: FunctionCode, node: cst.CSTNode, kind: Kind | No
         return condition
     if condition.static:
         return Refusal("the test is part plain Python")
+    asked = {source(function, one) for one in walk(node.test) if isinstance(one, cst.Subscript)}
     orelse: list[Any] = []
     if isinstance(node.orelse, cst.If):
         orelse = [node.orelse]
     elif isinstance(node.orelse, cst.Else):
         orelse = list(node.orelse.body.body)
     try:
-        pairs = [_pair(one, function, kind) for one in node.body.body]
-        _check_other(function, orelse, {target for target, _ in pairs}, kind)
+        pairs = [_pair(one, function, kind, asked) for one in node.body.body]
+        _check_other(function, orelse, {target for target, _ in pairs}, kind, asked)
     except _No as no:
         return Refusal(str(no))
     targets = [target for target, _ in pairs]
-    if not any("." in target for target in targets) or len(set(targets)) < len(targets):
-        return Refusal("no attribute is assigned, or one twice")
+    if all(target.isidentifier() for target in targets) or len(set(targets)) < len(targets):
+        return Refusal("no attribute or element is assigned, or one twice")
     if any(_asks_for(value, targets[:at]) for at, (_, value) in enumerate(pairs)):
         return Refusal("a value is made of what was assigned before it")
     where, imports = torch_name(function, "torch.where")
@@ -68,11 +71,13 @@ def select_attributes(function: FunctionCode, node: cst.CSTNode, kind: Kind | No
         "its shape and dtype."
     )
     taken = fresh(function, "taken")
-    single = _one_by_one(function, condition, where, taken, pairs, orelse, kind)
+    single = _one_by_one(function, condition, where, taken, pairs, orelse, kind, asked)
     if single:
         single[0] = single[0].with_changes(leading_lines=node.leading_lines)
         edits = (*dict.fromkeys((*condition.imports, *imports)), *rewrite(function, {node: single}))
         return fix(description, edits)
+    if any("[" in target for target in targets):
+        return Refusal("an element that the other side may not assign")
     new = {target: fresh(function, f"new_{target.rpartition('.')[2]}") for target in targets}
     lines = [
         f"{taken} = {condition.text}",
@@ -97,12 +102,13 @@ def _one_by_one(
     pairs: Sequence[Pair],
     orelse: Sequence[cst.CSTNode],
     kind: Kind,
+    asked: Collection[str],
 ) -> list[Any]:
     """A statement for each target, which selects between its two values; none where the other side branches, or a
     value is made of another target."""
     if any(isinstance(one, cst.If) for one in orelse):
         return []
-    other = dict(_pair(one, function, kind) for one in orelse)
+    other = dict(_pair(one, function, kind, asked) for one in orelse)
     if len(other) < len(orelse):
         return []
     several = len(pairs) > 1
@@ -120,8 +126,9 @@ def _one_by_one(
     return [cst.parse_statement(one) for one in lines]
 
 
-def _pair(statement: cst.CSTNode, function: FunctionCode, kind: Kind) -> Pair:
-    """The target and the value of an assignment that may be made whether or not it is asked for."""
+def _pair(statement: cst.CSTNode, function: FunctionCode, kind: Kind, asked: Collection[str]) -> Pair:
+    """The target and the value of an assignment that may be made whether or not it is asked for. `asked` are the
+    elements that the test has taken already: taking them again raises nothing."""
     if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
         raise _No("a side does more than to assign")
     only = statement.body[0]
@@ -133,18 +140,29 @@ def _pair(statement: cst.CSTNode, function: FunctionCode, kind: Kind) -> Pair:
         and isinstance(target.value, cst.Name)
         and target.value.value == "self"
     )
-    if not own and not isinstance(target, cst.Name):
-        raise _No("a side assigns an element, or an attribute of something else")
-    reason = effect(only.value) or costly(function, only.value, kind)
+    element = (
+        isinstance(target, cst.Subscript)
+        and isinstance(target.value, cst.Name)
+        and kind(target.value).startswith("tensor")
+        and not any(effect(one) for one in target.slice)
+    )
+    if not own and not element and not isinstance(target, cst.Name):
+        raise _No("a side assigns an element of what is no tensor, or an attribute of something else")
+    reason = effect(only.value) or costly(function, only.value, kind, asked)
     if reason or singular(only.value, products=False) or draws(function, only.value):
         raise _No(reason or "a side draws random numbers, or its gradient may be infinite")
-    if kind(only.value) in ("none", "str", "bool", "int", "float"):
+    plain = ("none", "str", "bool", "float") if element else ("none", "str", "bool", "int", "float")
+    if kind(only.value) in plain:
         raise _No("a side assigns what is no tensor")
     return source(function, target), only.value
 
 
 def _check_other(
-    function: FunctionCode, statements: Sequence[cst.CSTNode], targets: set[str], kind: Kind
+    function: FunctionCode,
+    statements: Sequence[cst.CSTNode],
+    targets: set[str],
+    kind: Kind,
+    asked: Collection[str],
 ) -> None:
     for one in statements:
         if isinstance(one, cst.If):
@@ -153,16 +171,17 @@ def _check_other(
                 raise _No("the other side leaves, or branches on a tensor again")
             if effect(one.test):
                 raise _No("the other side's test has an effect")
-            _check_other(function, list(one.body.body), targets, kind)
+            _check_other(function, list(one.body.body), targets, kind, asked)
             if isinstance(one.orelse, cst.If):
-                _check_other(function, [one.orelse], targets, kind)
+                _check_other(function, [one.orelse], targets, kind, asked)
             elif isinstance(one.orelse, cst.Else):
-                _check_other(function, list(one.orelse.body.body), targets, kind)
-        elif _pair(one, function, kind)[0] not in targets:
+                _check_other(function, list(one.orelse.body.body), targets, kind, asked)
+        elif _pair(one, function, kind, asked)[0] not in targets:
             raise _No("the sides assign different things")
 
 
 def _asks_for(value: cst.BaseExpression, targets: Sequence[str]) -> bool:
     attributes = {one for one in targets if "." in one}
     text = cst.Module([]).code_for_node(value)
-    return bool(reads(value) & set(targets)) or any(one in text for one in attributes)
+    names = {one.partition("[")[0] for one in targets}
+    return bool(reads(value) & names) or any(one in text for one in attributes)
