@@ -33,6 +33,7 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.edit import apply_edits, check_source
 from pt2lint.fixes.repairs import (
     branch,
+    chunks,
     copying,
     counting,
     grad,
@@ -125,6 +126,53 @@ indices = st.sampled_from(
         "|"
     )
 ).map(lambda text: [text])
+
+
+@st.composite
+def attentions(draw: st.DrawFn) -> list[str]:
+    """Chunks of a sequence that something is computed of one by one: an attention, or what only looks like one."""
+    sizes = draw(st.sampled_from(["[1, 2]", "[3]", "[1, 1, 1]", "[0, 3]"]))
+    each = draw(
+        st.sampled_from(
+            [
+                "torch.nn.functional.scaled_dot_product_attention(a, b, c)",
+                "torch.nn.functional.scaled_dot_product_attention(a, b, c, dropout_p=0.5)",
+                "masked(a, b, c, attention_mask=None)",
+                "masked(a, c, b, attention_mask=None)",
+                "unmasked(a, b, c, attention_mask=None)",
+                "by_size(a, b, c, attention_mask=None)",
+            ]
+        )
+    )
+    lines = ["q = torch.stack([x.float(), y.float()], -1).view(1, -1, 2)", f"s = torch.tensor({sizes})"]
+    lines.append("p = [t.split(s.tolist(), dim=1) for t in (q, q * 2, q + 1)]")
+    if draw(st.booleans()):
+        lines.append(f"o = [{each} for a, b, c in zip(*p)]")
+    else:
+        lines += ["o = []", "for a, b, c in zip(*p):", f"    o.append({each})"]
+    return [
+        *lines,
+        "h = torch.cat(o, dim=1)",
+        f"z = h{draw(st.sampled_from(['.sum()', '[0, :, 0] * y', '']))}",
+    ]
+
+
+ATTENTIONS = """def masked(q, k, v, attention_mask=None):
+    scores = q @ k.mT / 2
+    if attention_mask is not None:
+        scores = scores + attention_mask[0]
+    return scores.softmax(-1) @ v
+
+
+def unmasked(q, k, v, attention_mask=None):
+    return (q @ k.mT).softmax(-1) @ v
+
+
+def by_size(q, k, v, attention_mask=None):
+    return masked(q, k, v, attention_mask) / q.shape[1]
+
+
+"""
 
 
 @st.composite
@@ -284,7 +332,19 @@ def programs(draw: st.DrawFn) -> str:
             ["branch"] * 6
             + ["clamp"] * 3
             + ["assert", "number", "mask", "mask", "other", "index", "assignment", "assignment", "shortcut"]
-            + ["loss", "loss", "skip", "skip", "sum", "count", "host", "host", "position", "check"]
+            + [
+                "loss",
+                "loss",
+                "skip",
+                "skip",
+                "sum",
+                "count",
+                "host",
+                "host",
+                "position",
+                "check",
+                "attention",
+            ]
         )
     )
     made = {
@@ -304,12 +364,13 @@ def programs(draw: st.DrawFn) -> str:
         "host": hosts,
         "position": positions,
         "check": checks,
+        "attention": attentions(),
     }[construct]
     lines += draw(made)
     tail = draw(st.sampled_from(["", "", "z = z + 1", "z.add_(1)", "y = y.view(-1)"]))
     lines += [tail] if tail else []
     lines.append(f"return {draw(st.sampled_from(['z', 'x, y, z', 'z * 2', 'x + z']))}")
-    above = draw(drawn()) if construct == "host" else ""
+    above = draw(drawn()) if construct == "host" else ATTENTIONS if construct == "attention" else ""
     return (
         HEAD
         + above
@@ -366,6 +427,7 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
                 ("masked loss", masked_loss.fixes(code, node)),
                 ("mask", mask.fixes(code, node)),
                 ("counting", counting.fixes(code, node)),
+                ("chunks", chunks.fixes(code, node)),
                 ("gradient", grad.fixes(code, node)),
                 ("printing", printing.fixes(code, node)),
                 ("copying", copying.fixes(code, node)),

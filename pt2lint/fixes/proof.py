@@ -306,7 +306,7 @@ class _Prover:
             path = os.path.realpath(finding.path)
             branch = any(
                 fix.description.startswith(tuple(TAKEN))
-                or fix.draws_otherwise
+                or (fix.draws_otherwise and finding.code == "PTB110")
                 or "branch" in fix.description.lower()
                 for fix in finding.fixes
             )
