@@ -57,8 +57,8 @@ OF_TORCH = """\
     outs = []
     for a, b, c in zip(*parts):
         outs.append(F.scaled_dot_product_attention(a, b, c, scale=0.5))
-    out = torch.cat(outs, dim=-2)
-    return out
+    outs = torch.cat(outs, dim=-2)
+    return outs
 """
 AT_ONCE = """\
     lengths = sizes.tolist()
@@ -103,7 +103,7 @@ def test_masked_in_a_list():
         (IN_LOOP, "out, sums = attend(q, k, v, attention_mask=chunk_mask, is_causal=False)\n    return out"),
         (
             OF_TORCH,
-            "attention(q, k, v, attn_mask=chunk_ids[:, None] == chunk_ids, scale=0.5)\n    return out",
+            "attention(q, k, v, attn_mask=chunk_ids[:, None] == chunk_ids, scale=0.5)\n    return outs",
         ),
         (AT_ONCE, "attention(q, k, v, attn_mask=chunk_ids[:, None] == chunk_ids)\n    return out"),
     ],

@@ -373,9 +373,14 @@ class _Chunks:
         after = place[0][place[1] + 1] if place is not None and place[1] + 1 < len(place[0]) else None
         small = self.small(after) if after is not None else None
         call = small.value if isinstance(small, cst.Assign) else None
-        if not isinstance(call, cst.Call) or len(self.reads(name)) - self.appends(name) != 1:
+        if not isinstance(call, cst.Call):
             raise _No("the results are used in another way")
         found, target = self.put_together(call)
+        end = self.function.range(found)[2:]
+        # Behind `outs = torch.cat(outs)` the name is that of the result.
+        read = [one for one in self.reads(name) if target != name or self.function.range(one)[:2] < end]
+        if len(read) - self.appends(name) != 1:
+            raise _No("the results are used in another way")
         given = call.args[0].value
         if not isinstance(given, cst.Name) or given.value != name:
             raise _No("the results are used in another way")
