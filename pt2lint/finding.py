@@ -22,6 +22,7 @@ LEFT_TO_YOU = "`--fix` leaves that to you"  # what a fix says that pt2lint tells
 # What a fix says that may not work at all where its assumption fails.
 ONCE_PROVEN = "Only `--verify --fix` writes it, where it is proven"
 UNCALLED = "in code that no model calls"  # the note of what a package offers beside its models
+ITERATES = "in a loop that runs until its values say so"  # the note of an algorithm, which ends compiling all the same
 UNDER = "told with line "  # how the note of a finding begins whose line another one tells too
 OTHER_DRAWS = "other random numbers"  # what a fix says that draws them in another order
 SILENT = ("compiled code does not log", "Compiled code goes without it", "once for each compilation")

@@ -282,6 +282,17 @@ def has_attribute(call: Call) -> Value:
     return BOOL
 
 
+def subclass_check(call: Call) -> Value:
+    """`issubclass(kind, torch.Tensor)`, where the kind is that, an array's, or asked of a class of the project."""
+    kinds = {call.models.tensor, "numpy.ndarray"}
+    if len(call.args) != 2 or not isinstance(first := call.args[0], Ext) or first.name not in kinds:
+        return BOOL
+    other = call.args[1]
+    if isinstance(other, Ext) and other.name in kinds:
+        return Py("bool", other.name == first.name)
+    return Py("bool", False) if isinstance(other, Class) else BOOL
+
+
 FUNCTIONS: dict[str, Callable[[Call, Value], Value]] = {
     **dict.fromkeys(("list", "tuple", "set", "frozenset", "reversed", "iter"), sequence),
     "sorted": ordered,
@@ -385,7 +396,7 @@ LIBRARY = Library(
     closed=True,
     returns={
         **dict.fromkeys(("builtins.id", "builtins.hash", "builtins.ord"), "int"),
-        **dict.fromkeys(("builtins.callable", "builtins.issubclass"), "bool"),
+        "builtins.callable": "bool",
         **dict.fromkeys(("builtins.format", "builtins.chr", "builtins.input"), "str"),
         "builtins.print": "none",
         "builtins.range": "range",
@@ -420,7 +431,11 @@ LIBRARY = Library(
         "shrinks": tuple(f"builtins.list.{n}" for n in ("clear", "pop", "popleft", "remove")),
     },
     sizes={"builtins.range": (ALL, ())},
-    handlers={"builtins.hasattr": has_attribute, "builtins.len": length},
+    handlers={
+        "builtins.hasattr": has_attribute,
+        "builtins.issubclass": subclass_check,
+        "builtins.len": length,
+    },
     otherwise=called,
     measured="matrix/constructs/containers.py, matrix/constructs/python_code.py",
 )

@@ -370,8 +370,8 @@ class Models:
         )
 
     def returns_something(self, name: str) -> bool:
-        """Whether a library says what a call of that name returns: then it is a function, and as such true."""
-        return any(name in one.returns for one in self.libraries)
+        """Whether a library says what a call of that name returns: it is a function or a type, and as such true."""
+        return any(name in one.returns or name in one.types for one in self.libraries)
 
     # Values
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from pt2lint.finding import UNDER, Finding
+from pt2lint.finding import ITERATES, UNDER, Finding
 
 BREAKS = "PTB1"  # how the codes of graph breaks begin
 MADE_FROM = re.compile(r"^#.*\bgenerated\b.*?\bfrom\s+\S*?([\w.-]+\.py)\b", re.MULTILINE)
@@ -27,12 +27,15 @@ class Where(NamedTuple):
 
 def gathered(findings: Sequence[Finding], text: str) -> list[Finding]:
     """The findings of one file, in which a graph break that another one covers is a note, told under that one: one of
-    the same cause in the same function, or one that comes after the function was left to Python.
+    the same cause in the same function, or one that comes after the function was left to Python. An algorithm's loop is
+    a note itself, and leaves it to Python all the same.
 
     What a run has judged stands for itself.
     """
     candidates = [
-        f for f in findings if f.code.startswith(BREAKS) and f.severity != "note" and f.verdict is None
+        f
+        for f in findings
+        if f.code.startswith(BREAKS) and f.verdict is None and (f.severity != "note" or f.note == ITERATES)
     ]
     if len(candidates) < 2:
         return [*findings]
@@ -66,7 +69,8 @@ def gathered(findings: Sequence[Finding], text: str) -> list[Finding]:
             finding = replace(finding, severity="note", note=f"{UNDER}{under[id(finding)].line}")
         elif id(finding) in told:
             others = told[id(finding)]
-            worst = "error" if any(f.severity == "error" for f in [finding, *others]) else finding.severity
+            worse = finding.severity == "warning" and any(f.severity == "error" for f in others)
+            worst = "error" if worse else finding.severity
             lines = sorted({f.line for f in others} - {finding.line})
             finding = replace(finding, severity=worst, also=tuple(lines))
         result.append(finding)

@@ -82,6 +82,20 @@ def test_what_an_earlier_break_covers_is_told_under_it(capsys: pytest.CaptureFix
     assert told[2] == (14, [16])
 
 
+def test_an_algorithm_is_a_note_and_covers_what_comes_after_it(capsys: pytest.CaptureFixture[str]) -> None:
+    code = """
+class M(nn.Module):
+    def forward(self, x: torch.Tensor):
+        x = x * x.max().item()
+        while x.sum() > 1:
+            x = x / 2
+        return x * x.min().tolist()
+"""
+    Path("m.py").write_text(HEAD + code)
+    told = [(r["line"], r["severity"], r["also"]) for r in rows(capsys, "m.py")]
+    assert told == [(7, "warning", []), (8, "note", [10]), (10, "note", [])]
+
+
 LAYERS = """
 class R(nn.Module):
     def __init__(self):

@@ -401,3 +401,50 @@ def f(x: torch.Tensor, y: np.ndarray, z: np.ndarray):
     return x
 """
     assert findings(tmp_path, code) == [("PTB110", "if z.astype(int) == 0:")]
+
+
+def test_a_starred_name_takes_what_the_others_leave(tmp_path: Path) -> None:
+    code = """
+def read(x, flag):
+    if flag:
+        return x.sum(), len(x), None
+    return x.mean(), 2, None
+
+@torch.compile
+def f(x: torch.Tensor, flag: bool):
+    first, *rest = read(x, flag)
+    *most, last = read(x, True)
+    if first > 0:
+        x = x + 1
+    if rest[0] > 0 or most[1] > 1:
+        x = x + 1
+    if last is not None:
+        x.sum().item()
+    return x
+"""
+    assert findings(tmp_path, code) == [("PTB110", "if first > 0:")]
+
+
+def test_the_type_that_is_asked_for_is_what_comes_out(tmp_path: Path) -> None:
+    code = """
+class Own(torch.Tensor):
+    pass
+
+def converted(x, kind=None):
+    kind = kind or type(x)
+    if issubclass(kind, Own):
+        return 1
+    if issubclass(kind, torch.Tensor):
+        return torch.as_tensor(x)
+    if issubclass(kind, np.ndarray):
+        return np.asarray(x)
+
+@torch.compile
+def f(x: torch.Tensor):
+    if converted(x, torch.Tensor).dtype == torch.float32:
+        x = x + 1
+    if converted(x, np.ndarray).dtype == torch.float32:
+        x = x + 1
+    return x
+"""
+    assert findings(tmp_path, code) == [("PTB109", "if converted(x, np.ndarray).dtype == torch.float32:")]

@@ -16,7 +16,6 @@ from pt2lint.static.values import (
     Py,
     Seq,
     Tensor,
-    Union,
     Value,
     element,
     join,
@@ -54,23 +53,20 @@ class Assignments:
             self.assign_item(target, value, env, frame)
 
     def unpack(self, targets: list[ast.expr], value: Value, env: Env, frame: Frame) -> None:
+        starred = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
         elts: list[Value] | None = None
-        if (
-            isinstance(value, Seq)
-            and value.elts is not None
-            and not any(isinstance(t, ast.Starred) for t in targets)
-        ):
-            elts = value.elts if len(value.elts) == len(targets) else None
-        elif isinstance(value, Seq) and value.prefix and not any(isinstance(t, ast.Starred) for t in targets):
+        if isinstance(value, Seq) and value.prefix and value.elts is None and starred is None:
             elts = [*value.prefix, *[mixed(value.elem)] * len(targets)][: len(targets)]
-        elif isinstance(value, Union):
-            sequences = [
-                o for o in value.options if isinstance(o, Seq) and o.elts and len(o.elts) == len(targets)
-            ]
-            if sequences:
-                elts = [join_all(s.elts[i] for s in sequences) for i in range(len(targets))]  # type: ignore[index]
+        else:
+            spread = [_spread(o, len(targets), starred) for o in options(value)]
+            known = [each for each in spread if each is not None]
+            if known:
+                elts = [join_all(each[i] for each in known) for i in range(len(targets))]
         for i, target in enumerate(targets):
-            self.assign(target, elts[i] if elts is not None else mixed(element(value)), env, frame)
+            if isinstance(target, ast.Starred) and elts is not None:
+                self.assign(target.value, elts[i], env, frame)
+            else:
+                self.assign(target, elts[i] if elts is not None else mixed(element(value)), env, frame)
 
     def assign_attribute(self, target: ast.Attribute, value: Value, env: Env, frame: Frame) -> None:
         owner = self.at.expressions.eval(target.value, env, frame)
@@ -132,3 +128,15 @@ class Assignments:
                 if imported_above(reader, frame.module.tree, target.lineno):
                     words["after"] = reader
                 self.at.notebook.note(target, f"set {option.name}[]", frame, args=words)
+
+
+def _spread(value: Value, targets: int, starred: int | None) -> list[Value] | None:
+    """What each of so many targets is given of a sequence, the starred one a list; None where that cannot be said."""
+    if not isinstance(value, Seq) or value.elts is None:
+        return None
+    if starred is None:
+        return value.elts if len(value.elts) == targets else None
+    last = len(value.elts) - (targets - starred - 1)
+    if last < starred:
+        return None
+    return [*value.elts[:starred], Seq(value.elts[starred:last]), *value.elts[last:]]

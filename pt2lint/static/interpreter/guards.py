@@ -53,7 +53,7 @@ RARE = {
     PRIVATE: "in a private module, which no model calls",
     NO_WEIGHTS: "in a module without weights, which no model calls",
     NO_TENSOR: "in a module that returns no tensor, which no model calls",
-    ITERATES: "in a loop that runs until its values say so",
+    ITERATES: finding.ITERATES,
     UNCALLED: finding.UNCALLED,
 }
 # Of a loss, what is computed without gradients: each alone says nothing.
