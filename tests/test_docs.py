@@ -89,7 +89,7 @@ def test_writing_a_rule(own_rules: Path, capsys: pytest.CaptureFixture[str]) -> 
     Path("cuda.py").write_text(
         "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    return x.cuda() + 1\n"
     )
-    assert main(["--fix", "cuda.py"]) == 0
+    assert main(["--fix", "--notes", "cuda.py"]) == 0
     assert 'return x.to("cuda") + 1' in Path("cuda.py").read_text()
 
 

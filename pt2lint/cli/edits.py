@@ -12,10 +12,11 @@ from pt2lint.cli.narrow import narrow
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
     from typing import Any
 
     from pt2lint.check import Checked
-    from pt2lint.finding import Problem
+    from pt2lint.finding import Finding, Problem
     from pt2lint.fixes.edit import Fixed
     from pt2lint.project.config import Configs
 
@@ -104,7 +105,9 @@ def fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifie
         texts=checked.texts,
         digests=checked.digests,
         relint_all=None if verified or len(checked.files) < 2 else relint_all,
+        notes=options.notes,
     )
+    notes = "" if options.notes else _fixable_notes(checked.findings, options.unsafe_fixes, verified)
     if options.commit_message:
         from pt2lint.report.commit_message import commit_message
 
@@ -118,7 +121,7 @@ def fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifie
         elif patch or not options.quiet:
             written(options.output, patch, checked.problems)
         sys.stderr.write(problem_lines(checked.problems))
-        print(counted(len(fixed.taken), "would be fixed"), file=sys.stderr)
+        print(counted(len(fixed.taken), "would be fixed") + notes, file=sys.stderr)
         return 2 if checked.problems else int(bool(fixed.taken) and not options.exit_zero)
     stdin = [path for path in checked.texts if path not in checked.notebooks]
     for path in stdin:
@@ -148,8 +151,17 @@ def fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifie
         from pt2lint.report.commit_message import generated_notes
 
         checked.notes += generated_notes({path: old for path, (old, _, _) in fixed.texts.items()})
-    checked.notes.append(counted(len(fixed.taken), "fixed"))
+    checked.notes.append(counted(len(fixed.taken), "fixed") + notes)
     return print_all(*answered(options, checked))
+
+
+def _fixable_notes(findings: Sequence[Finding], unsafe: bool, verified: bool) -> str:
+    """What --notes would add, "" for nothing: right as notes are, they are no reason to change code unasked."""
+    from pt2lint.fixes.edit import choose
+
+    left = (f for f in findings if f.is_note and not f.is_under_another)
+    count = len(choose(left, "unsafe" if unsafe else "safe", verified).taken)
+    return f"; {count} note{'s have fixes' if count > 1 else ' has a fix'} too (--notes)" if count else ""
 
 
 def _left_out(fixed: Fixed) -> list[Problem]:

@@ -189,7 +189,7 @@ def command_parser() -> argparse.ArgumentParser:
     add(
         "--notes",
         action="store_true",
-        help="tell in full what is right but little worth: once, off by default, meant",
+        help="tell in full what is right but little worth (once, off by default, meant), and fix it with --fix",
     )
     add(
         "--fail-on",

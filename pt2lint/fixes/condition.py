@@ -62,8 +62,10 @@ def read_condition(function: FunctionCode, test: cst.BaseExpression, kind: Kind)
     dynamic = [part for part in parts if part not in static]
     if not dynamic:
         return Refusal("no part of the test is known to be a tensor")
-    if len(parts) == 1 and not _is_tensor(function, test, kind) and kind(test) != "unknown":
-        return Refusal("the test is plain Python")
+    # Where the interpreter was asked, what it does not know may be no tensor: the text that is made would not work.
+    asked = function.kinds is not None
+    if len(parts) == 1 and not _is_tensor(function, test, kind) and (asked or kind(test) != "unknown"):
+        return Refusal("the test is plain Python, or not known to be a tensor")
     reader = _Reader(function, kind)
     try:
         texts = [reader.truth(part) for part in dynamic]

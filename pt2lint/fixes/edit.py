@@ -404,6 +404,7 @@ def fix_findings(
     texts: Mapping[str, str] | None = None,
     digests: Mapping[str, bytes] | None = None,
     relint_all: Callable[[Mapping[str, str]], Iterable[Finding]] | None = None,
+    notes: bool = False,
 ) -> Fixed:
     """Apply fixes, lint again and go on until nothing changes, at most `rounds` times; nothing is written.
 
@@ -413,7 +414,7 @@ def fix_findings(
     which shows what others call a changed file with: it is asked once `relint` finds nothing more. `texts` holds what
     stands in place of a file: an editor's buffer, a notebook's code. `digests` tells what the findings were found in
     (`digest` of each file's bytes): a file that holds something else is left alone. The caller shows `Fixed.diff()` or
-    calls `Fixed.write()`.
+    calls `Fixed.write()`. Notes are left as they are but with `notes`: they are right, and no reason to change code.
 
     Each fix has to pass `checked`, and must not bring new findings. One that does not pass is left out, with its
     finding's other fixes, and the others of its file are applied.
@@ -448,7 +449,9 @@ def fix_findings(
         usable = [
             finding
             for finding in findings
-            if finding.path not in stopped and _what_it_does(finding) not in bad
+            if (notes or not finding.is_note or finding.is_under_another)
+            and finding.path not in stopped
+            and _what_it_does(finding) not in bad
         ]
         choice = choose(usable, applicability, proven_only)
         taken = []

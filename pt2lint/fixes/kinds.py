@@ -163,11 +163,15 @@ def guess(function: FunctionCode) -> Kind:
     def call_kind(node: cst.Call) -> str:
         if isinstance(node.func, cst.Name) and node.func.value in ("int", "float", "bool", "len", "str"):
             return {"len": "int"}.get(node.func.value, node.func.value)
+        if isinstance(node.func, cst.Name) and node.func.value in ("any", "all"):
+            return "bool"  # Python's own, whatever it goes through
         name = qualified(function, node.func)
         if name is not None:
             if not name.startswith("torch."):
                 return "unknown"
             last = name.rpartition(".")[2]
+            if name in ("torch.equal", "torch.allclose"):
+                return "bool"
             return _returns(last, kind(node.args[0].value) if node.args else "unknown", True)
         if isinstance(node.func, cst.Attribute):
             receiver = kind(node.func.value)

@@ -31,5 +31,5 @@ def next_command(finding: Finding, given: str = "") -> str | None:
     if any(fix.is_proven_repair for fix in usable):
         return f"pt2lint --verify --fix {again}"
     if any(not fix.waits_for_proof for fix in usable):
-        return f"pt2lint --diff --unsafe-fixes {path}"
+        return f"pt2lint --diff --unsafe-fixes{' --notes' * finding.is_note} {path}"
     return f"pt2lint rule {finding.code}"

@@ -105,3 +105,17 @@ def test_a_metric_is_compiled_by_nobody_until_somebody_does(capsys: pytest.Captu
     Path("torchmetrics/mean.py").write_text(METRIC + "\nfast = torch.compile(Mean())\n")
     rows = json.loads(run(capsys, "--format", "json", "torchmetrics")[0])
     assert [(row["severity"], row["note"]) for row in rows] == [offered, ("warning", "")]
+
+
+def test_they_are_fixed_on_request_only(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--no-cache", "--diff", "--unsafe-fixes", "m.py"]) == 0
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err == "0 findings would be fixed; 1 note has a fix too (--notes)\n"
+    assert main(["--no-cache", "--diff", "--unsafe-fixes", "--notes", "m.py"]) == 1
+    told = capsys.readouterr()
+    assert "print" in told.out
+    assert "--notes" not in told.err
+    assert main(["--no-cache", "--fix", "--unsafe-fixes", "m.py"]) == 0
+    assert Path("m.py").read_text() == CODE
+    assert "1 note has a fix too (--notes)" in capsys.readouterr().out

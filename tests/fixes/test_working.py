@@ -33,17 +33,17 @@ def findings(path: Path, text: str) -> list[Finding]:
 
 
 def fixed(folder: Path, text: str, name: str = "m.py") -> str:
-    """The text with all fixes that `--fix --unsafe-fixes` writes."""
+    """The text with all fixes that `--fix --unsafe-fixes --notes` writes."""
     path = folder / name
     path.write_text(text)
 
     def again(texts: Mapping[str, str], beside: Mapping[str, str]) -> list[Finding]:
         return [one for at, new in texts.items() for one in findings(Path(at), new)]
 
-    done = fix_findings(findings(path, text), "unsafe", relint=again)
+    done = fix_findings(findings(path, text), "unsafe", relint=again, notes=True)
     assert not done.refused
     new = done.texts[str(path)][1] if done.texts else text
-    twice = fix_findings(findings(path, new), "unsafe", relint=again)
+    twice = fix_findings(findings(path, new), "unsafe", relint=again, notes=True)
     assert not twice.texts
     return new
 
@@ -812,6 +812,23 @@ def test_what_is_kept_for_others_stays_kept(tmp_path: Path, last: str) -> None:
     text = KEEPS.format(last=last)
     assert "self.mean = self.mean.to(x.dtype)" in fixed(tmp_path, text)
     assert "\n        mean = self.mean.to" in fixed(tmp_path, KEEPS.format(last="return x + self.mean"))
+
+
+def test_a_python_bool_is_asked_by_python(tmp_path: Path) -> None:
+    text = """import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor):
+        xs, ys = [x.unsqueeze(0)], [y.unsqueeze(0)]
+        if self.training:
+            if not all(torch.equal(one, other) for one, other in zip(xs, ys)):
+                raise RuntimeError("no")
+        if not torch.equal(x, y):
+            raise RuntimeError("no")
+        return x
+"""
+    assert fixed(tmp_path, text) == text
 
 
 def test_a_division_that_the_test_guards_keeps_its_gradient(tmp_path: Path) -> None:
