@@ -1,5 +1,5 @@
-"""What frameworks around torch do to modules and functions: Lightning, transformers, accelerate, tensordict,
-Triton, Numba."""
+"""What frameworks around torch do to modules and functions: Lightning, transformers, accelerate, diffusers,
+tensordict, Triton, Numba."""
 
 from __future__ import annotations
 
@@ -83,8 +83,13 @@ LIBRARIES = (
     ),
     Library(
         "accelerate",
+        roles={"base of hooks": ("accelerate.hooks.ModelHook",)},
         mentions=("dynamo_backend",),
         handlers={"accelerate.Accelerator": settings, "accelerate.Accelerator.prepare": prepared},
+    ),
+    Library(
+        "diffusers",
+        roles={"base of hooks": ("diffusers.hooks.ModelHook", "diffusers.hooks.hooks.ModelHook")},
     ),
     Library(
         "tensordict",

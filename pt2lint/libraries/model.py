@@ -50,6 +50,8 @@ ROLES = {
     "keeps the wrapper": "a method that a compiled module has of the module, and answers for itself",
     "gives parts": "a method of a module that gives it and all modules in it, one by one",
     "gives children": "a method of a module that gives the modules right in it, one by one",
+    "forward hook": "adds a function that runs with a module's forward, and is traced with it",
+    "base of hooks": "its subclasses have `pre_forward` and `post_forward`, which run with a forward",
     "late hook": "adds a hook that compiled code does not see later",
     "state of an optimizer": "a dictionary that an optimizer keeps for one parameter, or for a group of them",
     "converts": "a method that gives the same tensor in another dtype, or on another device",

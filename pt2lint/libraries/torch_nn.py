@@ -250,6 +250,7 @@ LIBRARY = Library(
         "rate": ("torch.nn.Dropout*",),
         "compiles in place": (f"{MODULE}.compile",),
         "keeps the wrapper": tuple(f"{MODULE}.{n}" for n in KEEPS_WRAPPER),
+        "forward hook": (f"{MODULE}.register_forward_hook", f"{MODULE}.register_forward_pre_hook"),
         "late hook": tuple(
             f"{MODULE}.register_{n}"
             for n in ("forward_hook", "forward_pre_hook", "full_backward_hook", "full_backward_pre_hook")

@@ -12,12 +12,12 @@ from pt2lint.libraries.model import Models
 from pt2lint.op import Op
 from pt2lint.static.interpreter.context import Context
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.guards import SELDOM, UNCALLED, Guard, rare, told
+from pt2lint.static.interpreter.guards import HOOKED, SELDOM, UNCALLED, Guard, rare, told
 from pt2lint.static.interpreter.notebook import Key, Notebook
 from pt2lint.static.observers import EVERY
 from pt2lint.static.source.modules import ClassInfo, Module, Project
 from pt2lint.static.source.named import definitions, inside
-from pt2lint.static.source.nodes import Unit, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, Unit, unit_of, walk
 from pt2lint.static.values import (
     Class,
     Dict,
@@ -41,6 +41,7 @@ SIMPLE = frozenset(
 )
 
 
+HOOKS_OF_CLASSES = ("pre_forward", "post_forward")
 MOST_VARIANTS = 2  # of a class by the parts that it is given, beyond what is compiled anyway
 
 
@@ -247,13 +248,67 @@ class Interpreter:
         """What a package offers besides models: functions that are given tensors, callable objects, the steps of
         optimizers. No root that was run so far calls them, but who compiles a program that does meets what is in
         them."""
-        if "." not in module.name:
-            return
         self.at.calls.roots.beside = True
         try:
-            self._run_offered(module)
+            self._run_hooks(module)
+            if "." in module.name:
+                self._run_offered(module)
         finally:
             self.at.calls.roots.beside = False
+
+    def _run_hooks(self, module: Module) -> None:
+        """Functions that are added to modules as hooks of their forward: Dynamo traces them with it."""
+        hooked = (Guard("", HOOKED),)
+        adders = self.at.models.last_words("forward hook")
+        owners: list[tuple[Value, FunctionNode]] = [(Func(n, module), n) for n in module.functions.values()]
+        for cls in self.classes_of(module):
+            me = self.at.objects.instance(cls)
+            methods = list(cls.methods.values())
+            owners += [(self.at.classes.method_value(cls, node, me), node) for node in methods]
+            if self._is_hook(cls):
+                for node in methods:
+                    if node.name in HOOKS_OF_CLASSES:
+                        self.at.calls.roots.root(self.at.classes.method_value(cls, node, me), None, hooked)
+        if not any(module.says(f"{word}(") for word in adders):
+            return
+        for owner, node in owners:
+            for call in walk(node):
+                if (
+                    not isinstance(call, ast.Call)
+                    or not isinstance(call.func, ast.Attribute)
+                    or not call.args
+                ):
+                    continue
+                if call.func.attr in adders:
+                    for hook in self._hooks(owner, call.args[0], module):
+                        self.at.calls.roots.root(hook, None, hooked)
+
+    def _is_hook(self, cls: ClassInfo) -> bool:
+        """Whether its objects are hooks, of accelerate or diffusers, or of a project that does it as they do."""
+        own, foreign, _ = self.at.classes.bases(cls)
+        return any(self.at.models.plays(base, "base of hooks") for base in foreign) or all(
+            any(name in one.methods for one in own) for name in HOOKS_OF_CLASSES
+        )
+
+    def _hooks(self, owner: Value, given: ast.expr, module: Module) -> list[Func]:
+        """What a function adds as a hook: a function that it defines, one of the file, or a method of its object."""
+        found: list[Value] = []
+        if isinstance(given, ast.Name):
+            found = self.named_in(owner, given.id)
+            if not found and given.id in module.functions:
+                found = [Func(module.functions[given.id], module)]
+        elif (
+            isinstance(given, ast.Attribute)
+            and isinstance(given.value, ast.Name)
+            and isinstance(owner, Func)
+            and isinstance(owner.bound, Instance)
+            and owner.bound.cls is not None
+            and given.value.id == owner.node.args.args[0].arg
+        ):
+            method = self.at.classes.find_method(owner.bound.cls, given.attr)
+            found = [self.at.classes.method_value(*method, owner.bound)] if method is not None else []
+        known = self.at.functions.reached | self.at.calls.roots.offered
+        return [one for one in found if isinstance(one, Func) and one.node not in known]
 
     def _run_offered(self, module: Module) -> None:
         beside = (Guard("", UNCALLED),)

@@ -579,3 +579,36 @@ class M(BertSelfAttention):
         return self.query(x)
 """
     assert notes(tmp_path, code) == [note]
+
+
+HOOKED = "in a hook, which runs with the module that it is added to"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def watch(model):\n    def keep(module, args, output):\n        time.time()\n"
+        "    for part in model.layers:\n        part.register_forward_hook(keep)\n",
+        "def start(module, args):\n    time.time()\ndef watch(model):\n    model.register_forward_pre_hook(start)\n",
+        "class Watch:\n    def __init__(self, model):\n        model.register_forward_hook(self.keep)\n"
+        "    def keep(self, module, args, output):\n        time.time()\n",
+        "class Watch(accelerate.hooks.ModelHook):\n    def pre_forward(self, module, *args, **kwargs):\n"
+        "        time.time()\n        return args, kwargs\n",
+        "class Watch:\n    def pre_forward(self, module, *args, **kwargs):\n        return args, kwargs\n"
+        "    def post_forward(self, module, output):\n        time.time()\n        return output\n",
+    ],
+)
+def test_hooks_run_with_the_forward(tmp_path: Path, code: str) -> None:
+    assert notes(tmp_path, "import time\nimport accelerate\n" + code, "PTB140") == [HOOKED]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def watch(model):\n    def keep(module, before, after):\n        time.time()\n"
+        "    model.register_full_backward_hook(keep)\n",  # of the backward, which is not traced
+        "class Watch:\n    def post_forward(self, module, output):\n        time.time()\n",  # half of what hooks have
+    ],
+)
+def test_what_looks_like_a_hook_of_the_forward(tmp_path: Path, code: str) -> None:
+    assert notes(tmp_path, "import time\n" + code, "PTB140") == []

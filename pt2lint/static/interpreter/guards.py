@@ -38,10 +38,11 @@ LONGEST = 72  # characters of one condition
     NO_WEIGHTS,
     NO_TENSOR,
     ITERATES,
+    HOOKED,
     UNCALLED,
     GRADLESS,
     LOSS,
-) = range(19)
+) = range(20)
 RARE = {
     OFF: "off by default",
     ONCE: "once",
@@ -54,6 +55,7 @@ RARE = {
     NO_WEIGHTS: "in a module without weights, which no model calls",
     NO_TENSOR: "in a module that returns no tensor, which no model calls",
     ITERATES: finding.ITERATES,
+    HOOKED: "in a hook, which runs with the module that it is added to",
     UNCALLED: finding.UNCALLED,
 }
 # Of a loss, what is computed without gradients: each alone says nothing.
