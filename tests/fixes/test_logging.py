@@ -9,8 +9,10 @@ import torch
 from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.proof import prove
+from pt2lint.fixes.repairs.log_operator import log_in_graph
 from pt2lint.fixes.repairs.printing import log_while_tracing
 from pt2lint.fixes.rewrite import Refusal
+from pt2lint.fixes.rewrite import source as source_of
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
 from tests.fixes.lab import applied, breaks, calls, compiled, function_code, load, nodes
@@ -142,3 +144,71 @@ def test_proven_although_it_logs_less(tmp_path):
         fixes = finding.fixes[:1] if proven else (gone,)
         proof = prove([replace(finding, fixes=fixes)], judged.events, [str(path)], options)
         assert [fix.proven for fix in proof.findings[0].fixes] == [proven], proof.notes
+
+
+VALUES = [
+    ("logger.warning(f'{size} of {n + size}')", "_log_in_f(_LOG_ORDER, size, n)", "{size} of {n + size}"),
+    ("logger.info('%s %d', name, size)", "_log_in_f(_LOG_ORDER, name, size)", "'%s %d', name, size"),
+    (
+        "logger.error(f'{x.max().item():.3f} ' f'and {shape}')",
+        "_log_in_f(_LOG_ORDER, x.max(), str(shape))",
+        "{value.item():.3f}",
+    ),
+]
+
+
+def in_graph(statement):
+    source = SOURCE.replace("    {}", "    shape = x.shape[1:]\n    {}").format(statement)
+    code = function_code(source)
+    told = {"name": "str", "x": "tensor", "n": "int", "size": "int", "x.max()": "tensor", "n + size": "int"}
+    return source, log_in_graph(
+        code,
+        calls(code, statement.partition("(")[0]),
+        lambda node: told.get(source_of(code, node), "unknown"),
+    )
+
+
+@pytest.mark.parametrize(("statement", "call", "said"), VALUES)
+def test_values_are_logged_at_each_call(caplog, statement, call, said):
+    """In eager mode and compiled alike, with the values of each call, and compiled no more often than before."""
+    source, fix = in_graph(statement)
+    space = f"log_test_{len(statement)}"  # an operator is registered once in a process
+    after = applied(source, fix).replace('"m::', f'"{space}::')
+    assert call in after
+    assert said in after
+    caplog.set_level("INFO", logger="pt2lint.tests")
+    heard = []
+    for text, how in ((source, lambda f: f), (after, lambda f: f), (after, compiled(fullgraph=True))):
+        module = load(text.replace(space, space + str(len(heard))))
+        run = how(module.f)
+        with torch._dynamo.config.patch(error_on_recompile=False):
+            for rows in (2, 3, 4, 3):
+                run(torch.arange(2.0 * rows).reshape(rows, 2).requires_grad_())
+        heard.append([one.getMessage() for one in caplog.records if one.name == "pt2lint.tests"])
+        caplog.clear()
+    assert heard[0] == heard[1] == heard[2]
+    assert len(heard[0]) == 4
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "logger.warning(f'{x.sum()}')",  # its text says how the gradient is computed
+        "logger.warning('slow')",
+        "logger.warning(f'{size}', exc_info=True)",
+        "logger.warning(*[f'{size}'])",
+        "logger.warning(f'{size=}')",
+        "logger.warning(f'{name.upper():>3}')",
+        "logger.log(30, f'{size}')",
+        "x.logger.warning(f'{size}')",
+        "y = logger.warning(f'{size}')",
+    ],
+)
+def test_what_the_operator_cannot_log_is_refused(statement):
+    source = SOURCE.format(statement)
+    code = function_code(source)
+    told = {"name": "str", "x": "tensor", "n": "int", "size": "int", "x.sum()": "tensor"}
+    call = calls(code, statement.removeprefix("y = ").partition("(")[0])
+    assert isinstance(
+        log_in_graph(code, call, lambda node: told.get(source_of(code, node), "unknown")), Refusal
+    )

@@ -10,6 +10,7 @@ from pt2lint.finding import WAY_ROUND, Edit, Fix
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.purity import effect
+from pt2lint.fixes.repairs.log_operator import log_in_graph
 from pt2lint.fixes.repairs.settings import setting
 from pt2lint.fixes.rewrite import (
     New,
@@ -41,6 +42,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
     return accepted(
         print_in_graph(function, node, kind),
         log_while_tracing(function, node, kind),
+        log_in_graph(function, node, kind) if _logs(function, node) else Refusal("not a call that logs"),
         keep_logging(function, node, kind),
         only_in_eager(function, node),
     )
