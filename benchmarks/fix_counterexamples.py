@@ -42,11 +42,14 @@ from pt2lint.fixes.repairs import (
     mask,
     masked_loss,
     operator,
+    passed_on,
     position,
     printing,
+    ragged,
     scalar,
     shortcut,
     skip,
+    uncut,
 )
 from pt2lint.rule import FunctionCode
 
@@ -157,6 +160,44 @@ def attentions(draw: st.DrawFn) -> list[str]:
     ]
 
 
+@st.composite
+def numbers_read(draw: st.DrawFn) -> list[str]:
+    """Sizes, bounds and lists that are read out of tensors."""
+    counts = draw(st.sampled_from(["[1, 2, 0]", "[0, 0, 3]", "[1, 1, 1]", "[2, 2, 2]"]))
+    like = draw(st.sampled_from(["y", "x", "y[:1]", "x.view(-1)"]))
+    ids = draw(st.sampled_from(["(x > 0).long()", "x.argsort()", "torch.tensor([0, 2])"]))
+    end = draw(st.sampled_from(["+ 1", "+ 2", "", "- 1"]))
+    use = draw(
+        st.sampled_from(["t[i]", "t.index_select(0, i)", "t[i] * t.sum()", "t + y[i]", "t[i].sum() * x"])
+    )
+    taking = draw(st.sampled_from(["summed", "counted", "as_shape", "made_tensor"]))
+    ways = (
+        [f"n = torch.tensor({counts})", f"w = {like}", "t = torch.cat([x[k].repeat(n[k]) for k in range(len(n))])",
+         "z = t * (w + 1)"],
+        [f"i = {ids}", f"k = i.max().item() {end}", "t = y[:k]", f"z = {use}"],
+        [f"i = {ids}", f"k = i.max() {end}", f"t = y[None, :k][0]\nz = {use}"],
+        [f"i = {ids}", f"z = x * {taking}(i.tolist())"],
+    )  # fmt: skip
+    return "\n".join(draw(st.sampled_from(ways))).split("\n")
+
+
+HELPERS = """def summed(given):
+    return sum(given)
+
+
+def counted(given):
+    return len(given) + (1 if given[0] else 0)
+
+
+def as_shape(given):
+    return torch.ones([abs(one) + 1 for one in given]).sum() + len(str(given))
+
+
+def made_tensor(given):
+    return torch.as_tensor(given).sum()
+
+
+"""
 ATTENTIONS = """def masked(q, k, v, attention_mask=None):
     scores = q @ k.mT / 2
     if attention_mask is not None:
@@ -365,15 +406,20 @@ def programs(draw: st.DrawFn) -> str:
         "position": positions,
         "check": checks,
         "attention": attentions(),
+        "numbers read": numbers_read(),
     }[construct]
     lines += draw(made)
     tail = draw(st.sampled_from(["", "", "z = z + 1", "z.add_(1)", "y = y.view(-1)"]))
     lines += [tail] if tail else []
     lines.append(f"return {draw(st.sampled_from(['z', 'x, y, z', 'z * 2', 'x + z']))}")
-    above = draw(drawn()) if construct == "host" else ATTENTIONS if construct == "attention" else ""
+    above = {
+        "host": draw(drawn()) if construct == "host" else "",
+        "attention": ATTENTIONS,
+        "numbers read": HELPERS,
+    }
     return (
         HEAD
-        + above
+        + above.get(construct, "")
         + "def f(x: torch.Tensor, y: torch.Tensor):\n"
         + "".join(f"    {line}\n" for line in lines)
     )
@@ -428,6 +474,9 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
                 ("mask", mask.fixes(code, node)),
                 ("counting", counting.fixes(code, node)),
                 ("chunks", chunks.fixes(code, node)),
+                ("passed on", passed_on.fixes(code, node)),
+                ("ragged", ragged.fixes(code, node)),
+                ("uncut", uncut.fixes(code, node)),
                 ("gradient", grad.fixes(code, node)),
                 ("printing", printing.fixes(code, node)),
                 ("copying", copying.fixes(code, node)),

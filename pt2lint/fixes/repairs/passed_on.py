@@ -1,0 +1,82 @@
+"""A list of a tensor's numbers that is only passed on: the tensor is."""
+
+from __future__ import annotations
+
+import builtins
+
+import libcst as cst
+
+from pt2lint.finding import ONCE_PROVEN, Fix
+from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.rewrite import (
+    Refusal,
+    Repaired,
+    accepted,
+    enclosing_function,
+    fix,
+    qualified,
+    rewrite,
+    source,
+    uses,
+)
+from pt2lint.rule import FunctionCode
+
+
+def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+    """The one repair, where the node is `t.tolist()`."""
+    return accepted(as_tensor(function, node, kind))
+
+
+def as_tensor(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> Repaired:
+    """`self.layer(x, t.tolist())` as `self.layer(x, t)`, also where the list has a name.
+
+    Refused where anything else is done with the list than to pass it to the project's own code, which may well make it
+    a tensor again.
+    """
+    kind = kind or guess(function)
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.args:
+        return Refusal("not `.tolist()`")
+    tensor = node.func.value
+    if node.func.attr.value != "tolist" or not kind(tensor).startswith("tensor"):
+        return Refusal("what is listed is not known to be a tensor")
+    parent = function.parent(node)
+    places: list[cst.CSTNode] = [node]
+    if isinstance(parent, cst.Assign):
+        owner, target = enclosing_function(function, node), parent.targets[0].target
+        if owner is None or len(parent.targets) != 1 or not isinstance(target, cst.Name):
+            return Refusal("the list is kept")
+        found = [use for use in uses(owner.body) if use.name == target.value]
+        places = [use.node for use in found if not use.binds]
+        if len(places) + 1 != len(found):
+            return Refusal(f"`{target.value}` is bound more than once")
+    called = [_called(function, one, kind) for one in places]
+    if not called or None in called:
+        return Refusal("the list is not only passed on")
+    return fix(
+        f"Pass the tensor on instead of a list of its numbers. It assumes that {_said(called)} takes one. "
+        f"{ONCE_PROVEN}.",
+        rewrite(function, {node: tensor.with_changes(lpar=(), rpar=())}),
+    )
+
+
+def _called(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> str | None:
+    """What the node is an argument of, as the code spells it: code of the project."""
+    arg = function.parent(node)
+    call = function.parent(arg) if isinstance(arg, cst.Arg) else None
+    if not isinstance(call, cst.Call) or arg.star:  # type: ignore[union-attr]
+        return None
+    name = qualified(function, call.func)
+    if name is not None and name.startswith(("torch.", "numpy.")):
+        return None
+    if isinstance(call.func, cst.Name):
+        return None if hasattr(builtins, call.func.value) else call.func.value
+    if not isinstance(call.func, cst.Attribute) or kind(call.func.value) != "unknown":
+        return None
+    begin: cst.BaseExpression = call.func
+    while isinstance(begin, cst.Attribute):
+        begin = begin.value
+    return source(function, call.func) if isinstance(begin, cst.Name) else None
+
+
+def _said(called: list[str | None]) -> str:
+    return " and ".join(f"`{one}`" for one in dict.fromkeys(called))

@@ -1,0 +1,150 @@
+"""Sizes and lists that are read out of tensors and need not be, under the real Dynamo."""
+
+import libcst as cst
+import pytest
+import torch
+
+from pt2lint.finding import ONCE_PROVEN
+from pt2lint.fixes.purity import callee
+from pt2lint.fixes.repairs.passed_on import as_tensor
+from pt2lint.fixes.repairs.ragged import at_once
+from pt2lint.fixes.repairs.uncut import whole
+from pt2lint.fixes.rewrite import Refusal
+from tests.fixes.lab import calls, function_code, nodes, prove
+
+HEAD = """import torch
+
+
+def scaled(x, sizes):
+    if isinstance(sizes, list):
+        sizes = torch.tensor(sizes)
+    return x * sizes.sum()
+
+
+def f(x: torch.Tensor, n: torch.Tensor, y: torch.Tensor):
+"""
+X, Y = torch.randn(3, 2, requires_grad=True), torch.randn(6, requires_grad=True)
+COUNTS = [[X, torch.tensor(counts), Y] for counts in ([1, 2, 3], [0, 6, 0], [3, 2, 1])]
+
+
+def repaired(repair, text, call):
+    return repair(code := function_code(HEAD + text), calls(code, call))
+
+
+def repeated(text):
+    code = function_code(HEAD + text)
+    return at_once(code, next(one for one in nodes(code, cst.Call) if callee(one) == "repeat"))
+
+
+REPEATED = [
+    (
+        "    t = torch.cat([x[i, 1].repeat(n[i]) for i in range(len(n))]).to(y.dtype)\n    return (y + 0.5) / t\n",
+        "t = torch.repeat_interleave(x[:, 1], n, output_size=y.shape[0]).to(y.dtype)",
+    ),
+    (
+        "    h = y[:, None]\n    t = torch.cat([x[i].repeat(n[i], 1) for i in range(len(x))], 0)\n    return t * -h\n",
+        "t = torch.repeat_interleave(x, n, dim=0, output_size=h.shape[0])",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "made"), REPEATED)
+def test_rows_are_repeated_at_once(text, made):
+    fix = repeated(text)
+    assert ONCE_PROVEN in fix.description
+    assert made in prove(HEAD + text, fix, COUNTS)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("range(len(n))", "range(2)"),
+        ("range(len(n))", "range(len(y))"),
+        ("range(len(n))", "range(len(n)) if i"),
+        ("n[i]", "n[i] + 1"),
+        ("n[i]", "n[0]"),
+        ("x[i, 1]", "x[i, i]"),
+        ("x[i, 1]", "x[1]"),
+        ("repeat(n[i])", "repeat(n[i], 2)"),
+        ("(y + 0.5)", "(y + x.sum())"),
+        ("(y + 0.5)", "y[0]"),
+        ("(y + 0.5) / t", "y, t"),
+        ("torch.cat", "torch.stack"),
+    ],
+)
+def test_other_rows_are_left(old, new):
+    text = REPEATED[0][0]
+    assert old in text
+    assert isinstance(repeated(text.replace(old, new)), Refusal)
+
+
+CUT = """\
+    ids = n % 3
+    last = ids.max().item()
+    end = -(-(last + 1) // 1)
+    # as far as asked for
+    both = [x, x * 2]
+    rows = torch.cat([one[:end] for one in both], dim=-1)
+    rows = rows.reshape(-1, rows.shape[-1])
+    rows = rows.index_select(0, ids)
+    return rows
+"""
+
+
+def test_a_table_is_looked_up_whole():
+    after = prove(HEAD + CUT, repaired(whole, CUT, "ids.max().item"), COUNTS)
+    assert "    rows = torch.cat(both, dim=-1)\n" in after
+    assert "last" not in after
+    assert "# as far" in after
+
+
+def test_other_bounds_are_cut_off():
+    text = "    k = n.max()\n    return (x[None, : k + 1, :1][0])[n]\n"
+    inside = [[X, torch.tensor(ids), Y] for ids in ([0, 2], [1, 1], [2])]
+    assert "return (x[None, :, :1][0])[n]" in prove(HEAD + text, repaired(whole, text, "n.max"), inside)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("index_select(0, ids)", "sum() + ids"),
+        ("index_select(0, ids)", "index_select(0, ids) + rows.sum()"),
+        ("index_select(0, ids)", "index_select(0, n)"),
+        ("return rows", "return both, end"),
+        ("    rows = rows.index", "    ids = ids + 1\n    rows = rows.index"),
+        ("one[:end]", "one[1:end]"),
+        ("one[:end]", "one[:end:2]"),
+        ("one[:end]", "one[:end] * end"),
+        ("ids.max()", "ids.min()"),
+        ("    both", "    end = 2\n    both"),
+    ],
+)
+def test_other_cuts_are_left(old, new):
+    assert old in CUT
+    text = CUT.replace(old, new)
+    assert isinstance(repaired(whole, text, f"{'ids.min' if 'min' in new else 'ids.max'}().item"), Refusal)
+
+
+PASSED = "    sizes = (n[1:] - n[:-1]).tolist()\n    return scaled(x, sizes) + scaled(x, sizes=sizes)\n"
+
+
+def test_a_tensor_is_passed_on():
+    after = prove(HEAD + PASSED, repaired(as_tensor, PASSED, "(n[1:] - n[:-1]).tolist"), COUNTS)
+    assert "    sizes = n[1:] - n[:-1]\n" in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("scaled(x, sizes)", "x * sum(sizes)"),
+        ("scaled(x, sizes)", "x.view(sizes)"),
+        ("scaled(x, sizes)", "torch.tensor(sizes)"),
+        ("scaled(x, sizes)", "scaled(x, *sizes)"),
+        ("scaled(x, sizes)", "sizes[0] * x"),
+        ("    return", "    sizes = 2\n    return"),
+    ],
+)
+def test_other_lists_are_left(old, new):
+    assert old in PASSED
+    text = PASSED.replace(old, new)
+    assert isinstance(repaired(as_tensor, text, "(n[1:] - n[:-1]).tolist"), Refusal)
