@@ -123,6 +123,23 @@ def unread(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> cst.
     return node
 
 
+def and_not(function: FunctionCode, test: cst.BaseExpression, asked: str) -> cst.BaseExpression:
+    """The test, and that `asked` does not hold: asked first where the test asks a tensor, which then need not be."""
+    tensor = any(
+        op.name == "test tensor"
+        for part in walk(test)
+        if isinstance(part, cst.BaseExpression)
+        for op in function.ops_at(part)
+    )
+    loose = isinstance(test, cst.IfExp | cst.Lambda | cst.NamedExpr) or (
+        isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.Or)
+    )
+    text = source(function, test)
+    text = f"({text})" if loose and not test.lpar else text
+    first = tensor and not effect(test)
+    return cst.parse_expression(f"not {asked} and {text}" if first else f"{text} and not {asked}")
+
+
 class _Cannot(Exception):
     pass
 

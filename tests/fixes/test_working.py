@@ -814,6 +814,34 @@ def test_what_is_kept_for_others_stays_kept(tmp_path: Path, last: str) -> None:
     assert "\n        mean = self.mean.to" in fixed(tmp_path, KEEPS.format(last="return x + self.mean"))
 
 
+def test_an_error_of_the_projects_own_stays_what_callers_wait_for(tmp_path: Path) -> None:
+    text = """import torch
+
+
+class Outside(Exception):
+    pass
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        if x.min() < 0 or x.max() > 1:
+            raise Outside
+        return x + 1
+"""
+    new = fixed(tmp_path, text)
+    assert (
+        "if not torch.compiler.is_compiling() and (x.min() < 0 or x.max() > 1):\n            raise Outside"
+        in new
+    )
+    module = load(new)
+    model = module.M()
+    assert torch.equal(
+        torch.compile(model, fullgraph=True, backend="eager")(torch.ones(2)), torch.full((2,), 2.0)
+    )
+    with pytest.raises(module.Outside):
+        model(-torch.ones(2))
+
+
 def test_a_python_bool_is_asked_by_python(tmp_path: Path) -> None:
     text = """import torch
 
@@ -828,7 +856,11 @@ class M(torch.nn.Module):
             raise RuntimeError("no")
         return x
 """
-    assert fixed(tmp_path, text) == text
+    model = load(fixed(tmp_path, text)).M()
+    model(torch.ones(2), torch.ones(2))
+    for mode in (model.train(), model.eval()):
+        with pytest.raises(RuntimeError, match="no"):
+            mode(torch.ones(2), torch.zeros(2))
 
 
 def test_a_division_that_the_test_guards_keeps_its_gradient(tmp_path: Path) -> None:

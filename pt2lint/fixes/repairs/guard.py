@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Sequence
 
 import libcst as cst
 
-from pt2lint.finding import Edit, Fix
-from pt2lint.fixes.condition import opposite, read_condition
+from pt2lint.finding import WAY_ROUND, Edit, Fix
+from pt2lint.fixes.condition import and_not, opposite, read_condition
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, told, words
 from pt2lint.fixes.purity import callee, number
@@ -40,7 +41,9 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
         if isinstance(outer, cst.Assert):
             return accepted(split_assert(function, outer, kind), assert_in_graph(function, outer, kind))
         if isinstance(outer, cst.If):
-            return accepted(raise_to_assert(function, outer, kind))
+            return accepted(raise_to_assert(function, outer, kind)) or accepted(
+                raise_in_eager(function, outer)
+            )
         if isinstance(outer, cst.Call) and callee(outer) in _CHECKS:
             return accepted(check_in_graph(function, outer))
         if isinstance(outer, cst.Call) and callee(outer) in _RAISES:
@@ -54,7 +57,8 @@ def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = No
     """`if bad: raise X("text")` as `torch._assert_async(not bad, "text")`, or `assert` where X is
     AssertionError.
 
-    Refused where the body does more than raise, there is an `else`, or the error is raised from another.
+    Refused where the body does more than raise, there is an `else`, the error is raised from another, or is none of
+    Python's own.
     Unsafe: what is raised is a RuntimeError (compiled; with `torch._assert_async` in eager too), on a GPU it
     arrives when the device gets there, and values of tensors in the message are left out.
     """
@@ -73,6 +77,8 @@ def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = No
     if isinstance(condition, Refusal):
         return condition
     error = raised.exc.func if isinstance(raised.exc, cst.Call) else raised.exc
+    if not hasattr(builtins, source(function, error)):
+        return Refusal("the error is of a kind of its own, which callers may wait for")
     arguments = raised.exc.args if isinstance(raised.exc, cst.Call) else ()
     imports = list(condition.imports)
     holds = condition.text
@@ -100,6 +106,24 @@ def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = No
         new = block.with_changes(leading_lines=node.leading_lines)
     edits = (*dict.fromkeys(imports), *rewrite(function, {node: new}))
     return fix(f"Check {says}", edits)
+
+
+def raise_in_eager(function: FunctionCode, node: cst.If) -> Repaired:
+    """`if bad: raise Own()` as `if not torch.compiler.is_compiling() and bad: raise Own()`, where an assertion will
+    not do: compiled code goes without the check.
+
+    Refused where the body does more than raise, or there is an `else`.
+    """
+    only = node.body.body[0] if len(node.body.body) == 1 else None
+    small = only.body if isinstance(only, cst.SimpleStatementLine) else ()
+    raises = isinstance(small[0] if len(small) == 1 else only, cst.Raise)
+    if not raises or node.orelse is not None or isinstance(function.parent(node), cst.If):
+        return Refusal("the `if` does more than raise")
+    name, imports = torch_name(function, "torch.compiler.is_compiling")
+    return fix(
+        f"{WAY_ROUND}: check in eager mode alone, which raises the same error. Compiled code goes without the check.",
+        (*imports, *rewrite(function, {node.test: and_not(function, node.test, f"{name}()")})),
+    )
 
 
 # Functions of torch that read a tensor for a check: which argument is the tensor.

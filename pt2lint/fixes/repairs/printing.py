@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 import libcst as cst
 
 from pt2lint.finding import WAY_ROUND, Edit, Fix
+from pt2lint.fixes.condition import and_not
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, words
-from pt2lint.fixes.purity import effect
 from pt2lint.fixes.repairs.log_operator import log_in_graph
 from pt2lint.fixes.repairs.settings import setting
 from pt2lint.fixes.rewrite import (
@@ -30,7 +30,6 @@ from pt2lint.fixes.rewrite import (
     torch_name,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
@@ -335,7 +334,7 @@ def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
         and outer.body is block
         and len(outer.body.body) == 1
     ):
-        new = {outer.test: _and_not(function, outer.test, f"{name}()")}
+        new = {outer.test: and_not(function, outer.test, f"{name}()")}
     else:
         body = cst.IndentedBlock([statement.with_changes(leading_lines=())])
         test = cst.parse_expression(f"not {name}()")
@@ -346,20 +345,3 @@ def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
         "sees the code that runs in eager mode.",
         edits,
     )
-
-
-def _and_not(function: FunctionCode, test: cst.BaseExpression, asked: str) -> cst.BaseExpression:
-    """The test, and that `asked` does not hold: asked first where the test asks a tensor, which then need not be."""
-    tensor = any(
-        op.name == "test tensor"
-        for part in walk(test)
-        if isinstance(part, cst.BaseExpression)
-        for op in function.ops_at(part)
-    )
-    loose = isinstance(test, cst.IfExp | cst.Lambda | cst.NamedExpr) or (
-        isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.Or)
-    )
-    text = source(function, test)
-    text = f"({text})" if loose and not test.lpar else text
-    first = tensor and not effect(test)
-    return cst.parse_expression(f"not {asked} and {text}" if first else f"{text} and not {asked}")
