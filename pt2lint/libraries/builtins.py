@@ -28,6 +28,7 @@ from pt2lint.static.values import (
     Wrapped,
     append,
     extend,
+    given_from_outside,
     join,
     join_all,
     mixed,
@@ -66,6 +67,8 @@ def sequence(call: Call, first: Value) -> Value:
         return first  # what draws from it is known by what it draws from
     if not call.args:
         return Seq([], None, kind)
+    if last == "iter" and not call.frame.region:
+        return given_from_outside(Seq(None, call.element(first), "generator"))
     if isinstance(first, Seq):
         elts = list(first.elts) if first.elts is not None else None
         if elts is not None and last == "reversed":
@@ -410,7 +413,10 @@ LIBRARY = Library(
         "indifferent": ("builtins.print",),
         "passes items": ("builtins.enumerate", "builtins.iter"),
         "counts items": ("builtins.enumerate",),
-        "goes over items": tuple(f"builtins.{n}" for n in ("list", "tuple", "sorted", "zip")),
+        "goes over items": tuple(
+            f"builtins.{n}" for n in "list tuple set sorted zip map filter any all sum max min next".split()
+        ),
+        "asks for the next": ("builtins.next",),
         "property": ("builtins.property",),
         "static method": ("builtins.staticmethod",),
         "class method": ("builtins.classmethod",),

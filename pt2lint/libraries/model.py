@@ -91,6 +91,7 @@ ROLES = {
     "holds weights": "a class of modules with parameters",
     "trains": "a class of optimizers: who makes one trains something",
     "warns": "tells the user that something is not as it should be",
+    "asks for the next": "gives the next item of an iterator",
     "goes over items": "goes over the items of its arguments, in Python",
     "counts items": "gives items with their number before them",
     "takes a tensor first": "a function whose first argument is a tensor",

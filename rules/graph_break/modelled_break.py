@@ -15,7 +15,8 @@ class ModelledBreak(GraphBreak):
     reason that the model gives. Here it is a function that is written in C (GB0007).
 
     Of a function that the settings name as compiled, the same is told where it goes over an iterator that the
-    program passes to it (GB0811): a generator, `model.parameters()`, what `zip` and `map` return. Pass a list.
+    program passes to it, or that its object keeps (GB0811, GB4347): a generator, `model.parameters()`, what `zip` and
+    `map` return. Pass a list, or the item, where only `next` is asked.
 
     ## Example
     ```python
@@ -43,8 +44,10 @@ class ModelledBreak(GraphBreak):
     ```
 
     ## Versions
-    Measured: the example breaks on torch 2.6 to 2.15, and so do loops, comprehensions, `list`, `tuple`, `sorted`, `zip`
-    and `clip_grad_norm_` over an iterator that was passed. For what a project's own models say, the project answers.
+    Measured: the example breaks on torch 2.6 to 2.15, and so do loops, comprehensions, `next`, `list`, `tuple`, `set`,
+    `sorted`, `sum`, `max`, `min`, `any`, `all` and `clip_grad_norm_` over an iterator that was passed; `zip`, `map` and
+    `filter` from 2.13 on, before that what goes over their items. For what a project's own models say, the project
+    answers.
     """
 
     code = "PTB187"

@@ -75,18 +75,13 @@ class NumberAfterBreak(Rule):
         # What breaks in a loop leaves the whole function to Python, which guards on nothing.
         if body is None or any(isinstance(part, cst.For | cst.While) for part in walk(body)):
             return
-        if self.is_computed_with(node, body):
-            how = "which the code after this break computes with"
-        elif self.waits_for_another(node, op):
-            how = "and another break comes before it is used"
-        else:
-            return
-        self.report(
-            node,
-            op,
-            f"{self.quote(node)} is another number at every call, {how}: what comes after the break is compiled for "
-            "the first one, and then again for any",
-        )
+        if self.is_computed_with(node, body) or self.waits_for_another(node, op):
+            self.report(
+                node,
+                op,
+                f"{self.quote(node)} is another number at every call: what comes after the break is compiled for the "
+                "first one, and then again for any",
+            )
 
     def is_computed_with(self, node: cst.CSTNode, body: cst.CSTNode) -> bool:
         """Whether arithmetic further down takes the number. What takes it on the spot shows it as it is."""

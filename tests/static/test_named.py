@@ -209,7 +209,28 @@ def lists(tensors):
     return [x + 1 for x in tensors]
 
 
+class Agent:
+    def __init__(self, data):
+        self.batches = iter(data)
+
+    def update(self):
+        return next(self.batches) + 1
+
+    def learn(self, batches):
+        return next(batches) + 1
+
+    def own(self, data):
+        batches = iter([torch.ones(1)])
+        return next(batches) + 1
+
+
+def among(parameters):
+    parameters = list(filter(lambda p: p.grad is not None, parameters))
+    return sum(p.sum() for p in parameters)
+
+
 def main(model: torch.nn.Module):
+    among(model.parameters())
     clip(model.parameters(), limit=1.0)
     norm(model.parameters())
     update(zip([1, 2], [torch.ones(1), torch.ones(2)]), tensors=(x + 1 for x in [torch.ones(1)]))
@@ -221,7 +242,18 @@ def main(model: torch.nn.Module):
 
 @pytest.mark.parametrize(
     ("name", "lines"),
-    [("clip", [5]), ("norm", [11]), ("update", [20, 22]), ("lists", []), ("mixed", []), ("main", [])],
+    [
+        ("clip", [5]),
+        ("norm", [11]),
+        ("update", [20, 22]),
+        ("lists", []),
+        ("mixed", []),
+        ("Agent.update", [35]),
+        ("Agent.learn", [38]),
+        ("Agent.own", []),
+        ("among", [46]),
+        ("main", []),
+    ],
 )
 def test_an_iterator_that_the_program_passes(name: str, lines: list[int]) -> None:
     Path("pkg/given.py").write_text(GIVEN)

@@ -42,9 +42,26 @@ class Usage:
         """A tensor, if the function uses the parameter, before binding it anew, as only a tensor can be."""
         use = self._uses_of(func).get(parameter.arg)
         if use is None:
-            return UNKNOWN
+            return Seq(None, None, "generator") if self._is_asked_for_next(func, parameter.arg) else UNKNOWN
         origin = (func.module.path, use.line, f"`{parameter.arg}` {use.phrase}")
         return Tensor(None, origin, leaf=LEAF, sparse=use.sparse)
+
+    def _is_asked_for_next(self, func: Func, name: str) -> bool:
+        """`next(batches)`, of what the function does not bind anew: an iterator."""
+        asks = self.at.models.last_words("asks for the next")
+        asked = False
+        for part in walk(func.node):
+            if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store):
+                return False
+            asked = asked or (
+                isinstance(part, ast.Call)
+                and isinstance(part.func, ast.Name)
+                and part.func.id in asks
+                and bool(part.args)
+                and isinstance(part.args[0], ast.Name)
+                and part.args[0].id == name
+            )
+        return asked
 
     def _uses_of(self, func: Func) -> dict[str, Use]:
         node = func.node
