@@ -56,11 +56,13 @@ class Proof:
 @dataclass(frozen=True)
 class _Failed:
     """Why fixes that were tried together are not proven; `at` are those whose fault it plainly is, by their place
-    among them; `random` where it may be that compiled code merely draws other random numbers."""
+    among them; `random` where it may be that compiled code merely draws other random numbers, `rounding` where a run in
+    a wider dtype may tell that numbers differ no more than they have to."""
 
     why: str
     at: frozenset[int] = frozenset()
     random: bool = False
+    rounding: bool = False
 
 
 @dataclass
@@ -247,6 +249,7 @@ class _Prover:
         self.before: dict[bool, list[tuple[Job, Path, _Seen]]] = {}
         self.sides: dict[int, set[bool]] = {}
         self.gone: dict[Place, bool] = {}
+        self.exact: set[bool] = set()  # of `before`: what was observed in float64 as well
         self.in_a_row = False
         self.jobs: list[Job] = []
 
@@ -343,7 +346,7 @@ class _Prover:
         observe = {
             "file": str(file), "save": save, "only": sorted(only), "runtime_error": says_runtime_error,
             "prints": prints, "in_a_row": self.in_a_row, "more_buffers": more_buffers,
-            "leave": dict(leave or {}), "seconds": self.options.timeout, "calm": calm,
+            "leave": dict(leave or {}), "seconds": self.options.timeout, "calm": calm, "exact": calm in self.exact,
             "known": [] if calm else [list(key) for key in self.known],
         }  # fmt: skip
         return self.child(job, overlay, {"observe": observe}, enough)
@@ -445,6 +448,10 @@ class _Prover:
             return dict.fromkeys(vain, False) | (self.prove_group(left, reach, calm) if left else {})
         self.progress(f"trying {len(group)} fix{'es' if len(group) > 1 else ''}")
         failed, summary = self.attempt([finding for _, finding in group], jobs, targets, calm)
+        if failed is not None and failed.rounding and calm not in self.exact:
+            self.exact.add(calm)
+            self.look_at_all({}, set().union(*reach.values()), calm)
+            return self.prove_group(group, reach, calm)
         if failed is not None and len(group) > 1:
             half = len(group) // 2
             first = [one for at, one in enumerate(group) if (at not in failed.at if failed.at else at < half)]
@@ -618,7 +625,11 @@ class _Prover:
                 seen: _Seen, message: Mapping[str, Any], runs: Mapping[tuple[str, str], Run] = before.runs
             ) -> _Failed | None:
                 if message.get("event") == "compared" and message["difference"]:
-                    return _Failed(f"{message['label']}: {message['difference']}", random=message["random"])
+                    return _Failed(
+                        f"{message['label']}: {message['difference']}",
+                        random=message["random"],
+                        rounding=message["rounding"],
+                    )
                 key = (message.get("target", ""), message.get("mode", ""))
                 if message.get("event") == "run" and message["probe"] == "default" and key[0] in targets:
                     if key in runs:
@@ -726,6 +737,9 @@ def _grounds(runs: Sequence[tuple[_Seen, _Seen]]) -> str:
     half = max((one["half"] for _, after in runs for one in after.compared), default=0.0)
     if half:
         said += f"; in half precision up to {half:.2g} apart, but no further from a run in a wider dtype than before"
+    single = max((one["single"] for _, after in runs for one in after.compared), default=0.0)
+    if single:
+        said += f"; up to {single:.2g} apart, but no further from a run in float64 than before"
     return said
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pt2lint.dynamic import VerifyOptions, verify
-from pt2lint.dynamic.child.judge import Allowance, Held, differ, judged, spread
+from pt2lint.dynamic.child.judge import Allowance, Held, differ, judged, may_be_rounding, spread
 from pt2lint.finding import Edit, Finding, Fix
 from pt2lint.fixes.proof import prove
 
@@ -54,11 +54,11 @@ def example_inputs():
 '''
 
 
-def proved(folder, values, dtype="float32", noise=None):
+def proved(folder, values, dtype="float32", noise=None, does="h * 3"):
     """Whether each of these values for `h * 3` is proven to be the same, and the notes."""
     path = str(folder / "m.py")
     shake = "h = shaken(h)" if noise else "h = h * 1"
-    text = MODEL.format(dtype=dtype, noise=noise or 9, shake=shake)
+    text = MODEL.format(dtype=dtype, noise=noise or 9, shake=shake).replace("h = h * 3", f"h = {does}")
     with open(path, "w") as file:
         file.write(text)
     line = text.split("\n").index("        if h.sum() > 0:") + 1
@@ -95,6 +95,15 @@ def test_planted_mistakes_fail(tmp_path, dtype, wrong):
     assert found == [True, False], notes
 
 
+def test_in_float32_a_run_in_float64_decides_where_rounding_exceeds_the_tolerance(tmp_path):
+    """Both lose what a sum of this size cannot hold; neither is nearer to the truth."""
+    values = ["(h * 3 + 3000.0 - 3000.0) / 3", "(h * 3 + 3000.0 - 3000.0) / 2.99"]
+    found, notes = proved(tmp_path, values, does="(h * 2 + 3000.0 - 3000.0) / 2")
+    assert found == [True, False], notes
+    assert "no further from a run in float64 than before" in notes
+    assert "are further from those in float64" in notes
+
+
 # --- the judge alone
 
 
@@ -127,6 +136,29 @@ def test_sums_in_another_order_are_the_same_in_half_precision_and_lost_terms_are
     wrong = new.clone()
     wrong[7] = wrong[7] * 0.6
     assert "further from" in (differ(said(old), said(wrong), False, allowance) or "")
+
+
+def test_float32_is_measured_only_where_it_exceeds_the_tolerance():
+    exact = torch.linspace(-1, 1, 64, dtype=torch.float64)
+    shaken = torch.tensor([1e-4, -1e-4]).repeat(32)
+    old, new = exact.float() + shaken, exact.float() - shaken
+    allowance, held = Allowance(reference={("value", "[0]"): exact}), Held()
+    assert differ(said(old), said(new), False)
+    assert may_be_rounding(said(old), said(new))
+    assert differ(said(old), said(new), False, allowance, held) is None
+    assert held.single > 1e-4
+    assert differ(said(old), said(exact.float() + 5 * shaken), False, allowance)
+    assert differ(said(exact.float()), said(new), False, allowance)  # the code as it was does better
+    # What is the same up to rounding needs no such measure, however near the old code was.
+    assert differ(said(exact.float()), said(exact.float() * (1 + 5e-5)), False, allowance) is None
+    for other in (
+        exact.float() + 0.1,
+        exact.float()[:9],
+        exact.float().half(),
+        torch.full((64,), float("nan")),
+    ):
+        assert not may_be_rounding(said(old), said(other))
+    assert not may_be_rounding(said(old), said(new) | {"printed": "x"})
 
 
 def test_small_gradients_in_half_precision_are_compared_too():

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from .judge import HALF, Allowance, Held, differ, spread
+from .judge import HALF, Allowance, Held, differ, may_be_rounding, spread
 from .log_listener import Records, listening
 from .overlay import sides
 from .probes import CountingBackend, Prober, as_before, report_records, seed
@@ -188,12 +188,12 @@ class InMode:
     def reference(
         self, variant: Variant, eager: dict[str, Any], gradients: bool
     ) -> dict[tuple[str, str], torch.Tensor]:
-        """The numbers of a call in half precision as the same code gives them in a wider dtype, by place; empty where
-        nothing is in half precision, or the code does not run in another dtype."""
+        """The numbers of a call in half precision, or in any where it is asked for, as the same code gives them in a
+        wider dtype, by place; empty where there are none, or the code does not run in another dtype."""
         leaves = [one for what in ("value", "gradients", "inputs") for _, one in eager[what]]
         given = [one for one in leaves if isinstance(one, torch.Tensor) and one.is_floating_point()]
         halves = [one.dtype for one in given if one.dtype in HALF]
-        if eager["error"] or not halves:
+        if eager["error"] or not given or not (halves or self.wanted["exact"]):
             return {}
         wider = torch.float32 if len(halves) == len(given) else torch.float64
         self.step(variant, "eager")
@@ -213,7 +213,7 @@ class InMode:
                 gradients,
                 variant.seed,
                 lambda function: function,
-                rounded=halves[0],
+                rounded=halves[0] if halves else None,
             )
         except Exception:
             return {}
@@ -279,10 +279,13 @@ class InMode:
         if difference:
             # Dropped random numbers move those after them, not the errors or what is printed.
             random = bool(how and old["compiled"]) and not now["error"] and not old["eager"]["error"]
-            self.tell(variant, how + difference, random)
+            rounding = not old["reference"] and may_be_rounding(old["eager"], now)
+            self.tell(variant, how + difference, random, rounding)
         return difference is not None
 
-    def tell(self, variant: Variant, difference: str | None, random: bool = False) -> None:
+    def tell(
+        self, variant: Variant, difference: str | None, random: bool = False, rounding: bool = False
+    ) -> None:
         self.wire.send(
             "compared",
             target=self.target.name,
@@ -290,8 +293,10 @@ class InMode:
             label=variant.label,
             difference=difference,
             random=random,
+            rounding=rounding,
             noise=self.held.noise,
             half=self.held.half,
+            single=self.held.single,
         )
 
     def arguments(self, variant: Variant) -> Call:

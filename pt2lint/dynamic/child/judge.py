@@ -3,7 +3,9 @@
 Numbers may differ by rounding (`TOLERANCE`, by dtype). Where two runs of the unchanged code differ among themselves,
 they may differ by that much: `spread` measures it. In half precision a tolerance wide enough for a deep model hides
 mistakes and is still too narrow for some sums, so a run of the unchanged code in a wider dtype is the judge: the
-fixed code may be no further away from it than the code as it was, times a small factor.
+fixed code may be no further away from it than the code as it was, times a small factor. In float32 the same decides
+where the tolerance is exceeded and rounding may be why (`may_be_rounding`): what is divided by a number of Python is
+multiplied by its reciprocal on a GPU, and small sums of large terms keep few digits.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ HALF = (torch.float16, torch.bfloat16)
 PARTS = ("value", "inputs", "buffers", "gradients")
 NOISE_FACTOR = 3.0  # of the largest difference that a few runs showed
 NOISE_SHARE = 0.01  # of the largest number: noise above that hides everything
+NEAR = 0.01  # of the largest number: a difference up to that may be rounding
 BELIEVED = 0.05  # relative error of the old code above which the reference computes something else
 RMS_FACTOR, MAX_FACTOR = 2.0, 3.0  # how much further away than the old code
 RMS_ULPS, MAX_ULPS = 2.0, 4.0  # and by how many rounding steps, where the old code happens to be exact
@@ -47,6 +50,7 @@ class Held:
 
     noise: float = 0.0
     half: float = 0.0
+    single: float = 0.0
 
 
 def differ(
@@ -93,10 +97,10 @@ def judged(one: Any, other: Any, place: Place, allowance: Allowance, held: Held)
         if difference and noise:
             return f"{difference}, as two runs of the code as it was do: nothing can be told"
         return difference
-    if reference is not None and one.dtype in HALF and reference.shape == one.shape:
+    measured = reference is not None and reference.shape == one.shape and one.dtype != reference.dtype
+    difference = None if measured and one.dtype in HALF else differ_leaf(one, other)
+    if measured and reference is not None and (difference or one.dtype in HALF):
         difference = further(one, other, reference, held)
-    else:
-        difference = differ_leaf(one, other)
     if difference is None or not noise:
         return difference
     scale = largest(one)
@@ -117,6 +121,23 @@ def judged(one: Any, other: Any, place: Place, allowance: Allowance, held: Held)
         return f"{difference}; two runs of the code as it was differ by up to {noise:.3g} only"
     held.noise = max(held.noise, furthest(one, other))
     return None
+
+
+def may_be_rounding(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether two outcomes differ in real numbers alone, and in these by little."""
+    if old["error"] or new["error"] or old["printed"] != new["printed"]:
+        return False
+    for what in PARTS:
+        if [path for path, _ in old[what]] != [path for path, _ in new[what]]:
+            return False
+        for (_, one), (_, other) in zip(old[what], new[what]):  # noqa: B905 -- Python 3.9
+            if differ_leaf(one, other) is None:
+                continue
+            if not alike(one, other) or not is_real(one) or not torch.equal(one.isfinite(), other.isfinite()):
+                return False
+            if furthest(one, other) > NEAR * largest(one):
+                return False
+    return True
 
 
 def further(one: torch.Tensor, other: torch.Tensor, reference: torch.Tensor, held: Held) -> str | None:
@@ -142,7 +163,8 @@ def further(one: torch.Tensor, other: torch.Tensor, reference: torch.Tensor, hel
     near = rms(after) <= RMS_FACTOR * rms(before) + RMS_ULPS * step * size + least
     most = MAX_FACTOR * largest(before) + MAX_ULPS * step * largest(exact) + least
     if near and largest(after) <= most:
-        held.half = max(held.half, furthest(one, other))
+        kind = "half" if one.dtype in HALF else "single"
+        setattr(held, kind, max(getattr(held, kind), furthest(one, other)))
         return None
     return (
         f"values differ by up to {furthest(one, other):.3g}, and are further from those in "
