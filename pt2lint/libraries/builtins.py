@@ -197,14 +197,32 @@ def following(call: Call, first: Value) -> Value:
     return call.element(first)
 
 
+# Whose classes are no modules: what is tested may well be of them.
+_NO_MODULES = (
+    "",
+    "abc",
+    "builtins",
+    "collections",
+    "functools",
+    "inspect",
+    "types",
+    "typing",
+    "typing_extensions",
+)
+
+
 def instance_check(call: Call, first: Value) -> Value:
     if len(call.args) != 2:
         return UNKNOWN
     kind = call.args[1]
-    if isinstance(first, Wrapped) and first.how == "compiled" and isinstance(kind, (Class, Seq)):
-        if call.listens("isinstance of compiled"):
-            call.note("isinstance of compiled", args=call.sorts_of([first.inner, kind]))
     kinds = kind.elts if isinstance(kind, Seq) and kind.elts is not None else [kind]
+    if any(
+        isinstance(option, Wrapped)
+        and option.how == "compiled"
+        and all(_hides(call, option, one) for one in kinds)
+        for option in options(first)
+    ):
+        call.note("isinstance of compiled")
     names = [named(k) for k in kinds]
     if all(names):
         answers = {call.is_instance(o, tuple(names)) for o in options(first)}
@@ -212,6 +230,22 @@ def instance_check(call: Call, first: Value) -> Value:
             known = answers.pop()
             return BOOL if known is None else Py("bool", known)
     return BOOL
+
+
+def _hides(call: Call, compiled: Wrapped, kind: Value) -> bool:
+    """Whether the module inside the wrapper of torch.compile may be of the type, and the wrapper is not."""
+    inner = compiled.inner
+    if isinstance(kind, Class):
+        return isinstance(inner, Instance) or call.is_module_class(kind)
+    name = named(kind)
+    if compiled.within or call.says("_orig_mod"):
+        return False
+    if name.startswith("torch."):
+        # Of those that hold a model to spread it, there may be one around the wrapper.
+        base = call.models.plays(name, "module base")
+        return isinstance(inner, Instance) and inner.external == name and not base
+    own = name.partition(".")[0] in _NO_MODULES
+    return inner is UNKNOWN and not own and name.rpartition(".")[2][:1].isupper()
 
 
 def attribute(call: Call, first: Value) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from pt2lint.static.values import Ext, Instance, Seq, Tensor, Value, Wrapped, element, options
+from pt2lint.static.values import Class, Ext, Instance, Seq, Tensor, Value, Wrapped, element, options
 
 if TYPE_CHECKING:
     from pt2lint.libraries.model import Models
@@ -89,6 +89,14 @@ class Call:
         """isinstance(value, any of the named types), where it can be told."""
         answer: bool | None = self.at.types.is_instance(value, names)
         return answer
+
+    def is_module_class(self, kind: Class) -> bool:
+        """Whether a class of the project is one of modules."""
+        return self.at.classes.is_module(kind.info)
+
+    def says(self, word: str) -> bool:
+        """Whether the text of the file holds it."""
+        return self.frame.module.says(word)
 
     def methods_of(self, owner: Instance) -> set[str]:
         """The names of the methods of an object of a class of the project."""

@@ -13,6 +13,10 @@ class IsinstanceOfCompiled(Rule):
     `torch.compile(model)` returns an `OptimizedModule`, so that `isinstance(compiled, Net)` is False and
     the code takes the other branch. `model.compile()` compiles in place and keeps the class.
 
+    The same goes where the model is compiled under a condition only, and for classes of other libraries
+    (`isinstance(model, PreTrainedModel)`): what tells a model by its class no longer knows it. A file that mentions
+    `_orig_mod` knows about the wrapper: of classes of other libraries nothing is said there.
+
     ## Example
     ```python
     import torch
@@ -51,7 +55,7 @@ class IsinstanceOfCompiled(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return op.arg(0) == "module" and not op.region and op.arg(1) == "class"
+        return not op.region
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         self.report(

@@ -265,9 +265,12 @@ def either(model, fast):
     "wrapped": """
 import contextlib
 import os
+from collections.abc import Callable
+
 import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel as DDP
+from transformers import PreTrainedModel
 
 class Net(nn.Module):
     def __init__(self):
@@ -326,6 +329,24 @@ def main(x):
         pass
     if isinstance(model, nn.Module) and isinstance(net, Net):
         pass
+
+def told_by_class(flags, made):
+    if flags.compile:
+        made = torch.compile(made)
+    if isinstance(made, (Net, PreTrainedModel)):  # PTS304
+        pass
+    if isinstance(made, (nn.Module, Callable)) or isinstance(made, DDP):
+        pass
+    spread = torch.compile(DDP(made))  # PTS307
+    if isinstance(spread, DDP):  # PTS304
+        pass
+
+def saved(flags, made):
+    if flags.ddp:
+        made = DDP(made)
+    if flags.compile:
+        made = torch.compile(made)  # PTS307
+    torch.save(made.state_dict(), "m.pt")  # PTS303
 
 def in_place(x):
     net = Net()

@@ -22,6 +22,7 @@ from pt2lint.static.values import (
     Unknown,
     Value,
     Wrapped,
+    options,
 )
 
 if TYPE_CHECKING:
@@ -41,8 +42,12 @@ class CompiledCalls:
     def read(self, owner: Wrapped, name: str, node: ast.expr, frame: Frame) -> None:
         """An attribute of what torch.compile returned is read."""
         inner = owner.inner
-        module = isinstance(inner, Instance) and (inner.cls is None or self.at.classes.is_module(inner.cls))
-        if (module or inner is UNKNOWN) and self.at.notebook.listens("attribute of compiled", frame):
+        module = all(  # as it may be for the other ways that the code may have gone
+            one is UNKNOWN
+            or (isinstance(one, Instance) and (one.cls is None or self.at.classes.is_module(one.cls)))
+            for one in options(inner)
+        )
+        if module and self.at.notebook.listens("attribute of compiled", frame):
             words = self.words_of_compiled(inner, name, frame)
             if owner.within:
                 words["within"] = owner.within
