@@ -262,6 +262,65 @@ def test_proven_with_dropout_turned_off(tmp_path):
     assert any("values differ" in note or "gradients" in note for note in proof.notes)
 
 
+COUNTS = """import torch
+
+
+class Layer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(3, 3)
+        self.norm = torch.nn.BatchNorm1d(3)
+
+    def forward(self, x):
+        return self.norm(self.fc(x)) + x
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([Layer() for _ in range(6)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            skip = self.training and torch.rand([]) < 0.5
+            if not skip:
+                x = layer(x)
+        return x
+"""
+
+
+def outcome(source, how=lambda model: model, train=True):
+    torch.manual_seed(0)
+    model = lab.load(source).Model().train(train)
+    x = torch.randn(4, 3, requires_grad=True)
+    torch.manual_seed(7)
+    result = how(model)(x)
+    result.square().sum().backward()
+    return [result.detach(), x.grad, *(buffer.clone() for buffer in model.buffers())]
+
+
+def test_what_a_layer_counts_is_put_back(tmp_path):
+    """Where it is not, a batch norm counts what was left out, and the comparison says so."""
+    path = tmp_path / "m.py"
+    path.write_text(COUNTS)
+    [found] = [one for one in lint([str(path)], Settings()).findings if one.code == "PTB110"]
+    fixes = [fix for fix in found.fixes if fix.draws_otherwise]
+    plain, counting = (lab.applied(COUNTS, fix) for fix in fixes)
+    assert [fix.waits_for_proof for fix in fixes] == [False, True]
+    assert "] if self.training else []" in counting
+    assert counting.count("torch.rand") == 1
+
+    def alike(one, other):
+        return [torch.allclose(a, b, rtol=1e-4, atol=1e-6) for a, b in zip(one, other, strict=True)]
+
+    before = outcome(COUNTS)
+    assert all(alike(before, outcome(counting)))
+    assert all(alike(before, outcome(counting, lab.compiled(fullgraph=True))))
+    assert alike(before, outcome(plain))[:2] == [True, True]
+    assert not all(alike(before, outcome(plain)))
+    assert all(alike(outcome(COUNTS, train=False), outcome(counting, train=False)))
+
+
 TREND = """import torch
 
 

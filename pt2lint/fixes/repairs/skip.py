@@ -8,7 +8,7 @@ from typing import Any
 
 import libcst as cst
 
-from pt2lint.finding import OTHER_DRAWS, Fix
+from pt2lint.finding import ONCE_PROVEN, OTHER_DRAWS, Fix
 from pt2lint.fixes.arms import leaves
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import effect
@@ -36,12 +36,15 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import visit
+from pt2lint.rule.tree import visit, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
-    """The one repair, where the node is (part of) the test that leaves a layer out."""
-    return accepted(compute_and_select(function, node, kind))
+    """The repair, where the node is (part of) the test that leaves a layer out: without and with the buffers of the
+    layer."""
+    return accepted(
+        compute_and_select(function, node, kind), compute_and_select(function, node, kind, buffers=True)
+    )
 
 
 @dataclass
@@ -60,12 +63,14 @@ class _Skip:
     around: cst.If | None = None
 
 
-def compute_and_select(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> Repaired:
+def compute_and_select(
+    function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None, buffers: bool = False
+) -> Repaired:
     """A layer behind `if torch.rand([]) < rate: continue` as `h = torch.where(drawn, h as it was, layer(h))`.
 
     Read are a `continue`, also under plain `if`s; a flag that is the comparison, or that an `if` sets; and the
-    comparison as the test itself. Refused where the layer changes anything but tensors that were there before, or
-    leaves the loop.
+    comparison as the test itself. With `buffers` what the layer counted is put back too, as a batch norm's means.
+    Refused where the layer changes anything but tensors that were there before, or leaves the loop.
     """
     kind = kind or guess(function)
     statement = statement_of(function, node)
@@ -106,19 +111,54 @@ def compute_and_select(function: FunctionCode, node: cst.CSTNode, kind: Kind | N
         return Refusal("the layer makes a tensor of nothing that was there")
     if asked & set(binds(*skip.body)):
         return Refusal("the layer changes what the test asks for")
-    return _rewritten(function, skip, changed)
+    if not buffers:
+        return _rewritten(function, skip, changed)
+    layers = _layers(function, skip, loop)
+    return (
+        _rewritten(function, skip, changed, layers) if layers else Refusal("no layer of the loop is called")
+    )
 
 
-def _rewritten(function: FunctionCode, skip: _Skip, names: Sequence[str]) -> Repaired:
+def _layers(function: FunctionCode, skip: _Skip, loop: cst.For | None) -> list[str]:
+    """The layers that the loop goes over and that the body calls, each in a statement that is always run."""
+    over = {use.name for use in uses(loop.target)} if loop is not None else set()
+    called = [
+        (one.func.value, statement_of(function, one) in skip.body)
+        for statement in skip.body
+        for one in walk(statement)
+        if isinstance(one, cst.Call) and isinstance(one.func, cst.Name) and one.func.value in over
+    ]
+    return list(dict.fromkeys(name for name, _ in called)) if all(always for _, always in called) else []
+
+
+def _rewritten(
+    function: FunctionCode, skip: _Skip, names: Sequence[str], layers: Sequence[str] = ()
+) -> Repaired:
     where, imports = torch_name(function, "torch.where")
     drawn = source(function, skip.drawn.with_changes(lpar=(), rpar=()))
     before = {name: fresh(function, f"{name}_before") for name in names}
-    lines = [f"{name} = {where}({drawn}, {before[name]}, {name})" for name in names]
+    lines: list[str] = []
+    if len(names) + len(layers) > 1 and any(isinstance(one, cst.Call) for one in walk(skip.drawn)):
+        # One number decides of all.
+        once = fresh(function, "left_out")
+        lines, drawn = [f"{once} = {drawn}"], once
+    lines += [f"{name} = {where}({drawn}, {before[name]}, {name})" for name in names]
     indent = function.module.default_indent
+    kept_buffers: list[str] = []
+    for layer in layers:
+        several = f"{layer}_buffers_before" if len(layers) > 1 else "buffers_before"
+        held, buffer, old = (fresh(function, one) for one in (several, "buffer", "buffer_before"))
+        under = isinstance(function.parent(function.parent(skip.kept) or skip.kept), cst.If)
+        asked = f" if {' and '.join(skip.static)} else []" if skip.static and not under else ""
+        kept_buffers.append(f"{held} = [{buffer}.clone() for {buffer} in {layer}.buffers()]{asked}")
+        lines += [
+            f"for {buffer}, {old} in zip({layer}.buffers(), {held}):",
+            f"{indent}{buffer}.data.copy_({where}({drawn}, {old}, {buffer}))",
+        ]
     if skip.static:
         lines = [f"if {' and '.join(skip.static)}:", *(indent + one for one in lines)]
     select = statements(function, lines)
-    keep = statements(function, [f"{kept} = {name}" for name, kept in before.items()])
+    keep = statements(function, [*(f"{kept} = {name}" for name, kept in before.items()), *kept_buffers])
     above = skip.kept.leading_lines  # type: ignore[attr-defined]
     keep[0] = keep[0].with_changes(leading_lines=above)
     new: dict[cst.CSTNode, New] = dict.fromkeys(skip.dropped)
@@ -132,10 +172,13 @@ def _rewritten(function: FunctionCode, skip: _Skip, names: Sequence[str]) -> Rep
         first = first.with_changes(leading_lines=[*skip.around.leading_lines, *first.leading_lines])
         new[skip.kept] = keep
         new[skip.around] = [first, *skip.body[1:], *select]
+    counted = ", and put back what it counted in its buffers" if layers else ""
+    waits = f" {ONCE_PROVEN}." if layers else ""
+    changed = "" if layers else ", changes its buffers"
     return fix(
-        f"Compute always, and select what was before where it is left out. With dropout inside, one seed then draws "
-        f"{OTHER_DRAWS}; what is left out still costs its time, and its parameters get a gradient of zero instead of "
-        "none, as long as all values are finite.",
+        f"Compute always, and select what was before where it is left out{counted}. With dropout inside, one seed then "
+        f"draws {OTHER_DRAWS}; what is left out still costs its time{changed}, and its parameters get a gradient of "
+        f"zero instead of none, as long as all values are finite.{waits}",
         (*imports, *rewrite(function, new)),
     )
 
