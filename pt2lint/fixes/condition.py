@@ -123,9 +123,11 @@ def unread(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> cst.
     return node
 
 
-def and_not(function: FunctionCode, test: cst.BaseExpression, asked: str) -> cst.BaseExpression:
+def and_not(
+    function: FunctionCode, test: cst.BaseExpression, asked: str, first: bool = False
+) -> cst.BaseExpression:
     """The test, and that `asked` does not hold: asked first where the test asks a tensor, which then need not be."""
-    tensor = any(
+    tensor = first or any(
         op.name == "test tensor"
         for part in walk(test)
         if isinstance(part, cst.BaseExpression)
@@ -136,8 +138,9 @@ def and_not(function: FunctionCode, test: cst.BaseExpression, asked: str) -> cst
     )
     text = source(function, test)
     text = f"({text})" if loose and not test.lpar else text
-    first = tensor and not effect(test)
-    return cst.parse_expression(f"not {asked} and {text}" if first else f"{text} and not {asked}")
+    return cst.parse_expression(
+        f"not {asked} and {text}" if tensor and not effect(test) else f"{text} and not {asked}"
+    )
 
 
 class _Cannot(Exception):

@@ -201,6 +201,7 @@ def test_values_are_logged_at_each_call(caplog, statement, call, said):
         "logger.warning(f'{name.upper():>3}')",
         "logger.log(30, f'{size}')",
         "x.logger.warning(f'{size}')",
+        "warnings.warn(f'{size}', UserWarning)",
         "y = logger.warning(f'{size}')",
     ],
 )

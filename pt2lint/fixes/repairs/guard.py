@@ -12,7 +12,7 @@ from pt2lint.finding import WAY_ROUND, Edit, Fix
 from pt2lint.fixes.condition import and_not, opposite, read_condition
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, told, words
-from pt2lint.fixes.purity import callee, number
+from pt2lint.fixes.purity import callee, effect, number
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -112,17 +112,19 @@ def raise_in_eager(function: FunctionCode, node: cst.If) -> Repaired:
     """`if bad: raise Own()` as `if not torch.compiler.is_compiling() and bad: raise Own()`, where an assertion will
     not do: compiled code goes without the check.
 
-    Refused where the body does more than raise, or there is an `else`.
+    Refused where the body does more than raise, there is an `else`, or the test has an effect.
     """
     only = node.body.body[0] if len(node.body.body) == 1 else None
     small = only.body if isinstance(only, cst.SimpleStatementLine) else ()
     raises = isinstance(small[0] if len(small) == 1 else only, cst.Raise)
     if not raises or node.orelse is not None or isinstance(function.parent(node), cst.If):
         return Refusal("the `if` does more than raise")
+    if effect(node.test):
+        return Refusal("the test has an effect")
     name, imports = torch_name(function, "torch.compiler.is_compiling")
     return fix(
         f"{WAY_ROUND}: check in eager mode alone, which raises the same error. Compiled code goes without the check.",
-        (*imports, *rewrite(function, {node.test: and_not(function, node.test, f"{name}()")})),
+        (*imports, *rewrite(function, {node.test: and_not(function, node.test, f"{name}()", first=True)})),
     )
 
 

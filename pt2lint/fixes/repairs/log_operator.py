@@ -9,7 +9,7 @@ from pathlib import Path
 
 import libcst as cst
 
-from pt2lint.finding import Edit
+from pt2lint.finding import ONCE_PROVEN, Edit
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, words
 from pt2lint.fixes.purity import callee, effect
@@ -20,6 +20,7 @@ from pt2lint.fixes.rewrite import (
     enclosing_function,
     fix,
     parameters,
+    qualified,
     reads,
     replaced,
     rewrite,
@@ -40,7 +41,8 @@ def log_in_graph(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaired
 
     Sizes stay symbols, and numbers are read out of tensors on the host. Of what is known only to be no tensor the text
     is passed. Refused where a tensor itself is formatted, whose text says how its gradient is computed; where the
-    logger is no name of the file; and with keywords. Unsafe: the record says that it comes from the operator.
+    logger is no name of the file; with keywords; and for `warnings.warn`. Unsafe: the record says that it comes from
+    the operator.
     """
     method = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
     owner = enclosing_function(function, node)
@@ -48,6 +50,8 @@ def log_in_graph(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaired
         return Refusal("no logger is told something")
     if function.target < SINCE:
         return Refusal("what this torch makes of such an operator was not measured")
+    if (qualified(function, node.func) or "").startswith("warnings."):
+        return Refusal("a warning counts the frames that it comes from")
     local = set(binds(owner.body)) | {param.name.value for param in parameters(owner)}
     if reads(node.func) & local:
         return Refusal("the logger is not a name of the file")
@@ -96,7 +100,7 @@ def _(order, {names}):
     call = cst.parse_expression(f"{name}({ORDER}, {', '.join(value for _, value in passed.given.values())})")
     return fix(
         "Log by a custom operator, which the graph calls: at each call, in order, and with the values of that call. "
-        "The record says that it comes from the operator.",
+        f"The record says that it comes from the operator. {ONCE_PROVEN}.",
         (
             *dict.fromkeys((*imports, *more)),
             *order,
