@@ -79,7 +79,11 @@ def gathered(findings: Sequence[Finding], text: str) -> list[Finding]:
 
 def _covers(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
     """Whether the leader happens wherever the finding does, and mending it comes first or mends both."""
-    if at.function != where.function or not set(leader.when) <= set(finding.when):
+    if at.function != where.function:
+        return False
+    if _of_one_cause(leader, finding) and _beside(at.arms, where.arms):
+        return True  # the other arms of one choice: who mends one mends them all
+    if not set(leader.when) <= set(finding.when):
         return False
     if leader.code == finding.code and at.statement == where.statement:
         return True
@@ -87,6 +91,14 @@ def _covers(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
         return True
     a = leader.price
     return a is not None and a.gives_up in ("function", "rest") and where.arms[: len(at.arms)] == at.arms
+
+
+def _beside(a: Arms, b: Arms) -> bool:
+    """Whether two places stand in different branches of one `if`, `elif`s included, which are its last ones each."""
+    for one, other in zip(a, b, strict=False):
+        if one != other:
+            return one[0] == other[0]
+    return False
 
 
 def _of_one_cause(leader: Finding, finding: Finding) -> bool:

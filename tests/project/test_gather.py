@@ -96,6 +96,27 @@ class M(nn.Module):
     assert told == [(7, "warning", []), (8, "note", [10]), (10, "note", [])]
 
 
+def test_the_arms_of_one_choice_are_told_together(capsys: pytest.CaptureFixture[str]) -> None:
+    code = """
+class M(nn.Module):
+    def __init__(self, kind):
+        super().__init__()
+        self.kind, self.gru = kind, nn.GRU(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        if self.kind == "gru":
+            x = self.gru(x)[0]
+        elif self.kind == "back":
+            x = self.gru(x.flip(0))[0]
+        if self.kind == "gates":
+            x = self.gru(x)[1]
+        return x
+"""
+    Path("m.py").write_text(HEAD + code)
+    found = rows(capsys, "m.py", "--target-torch", "2.15")
+    assert [(r["line"], r["also"]) for r in found if r["severity"] != "note"] == [(12, [14]), (16, [])]
+
+
 LAYERS = """
 class R(nn.Module):
     def __init__(self):

@@ -210,6 +210,7 @@ ONCE = {
     "if self.ready:\n    return x\n{item}\nself.ready = True": "once",
     "if self.ready:\n    return x\nself.ready.data.copy_(x.sum().item())": "once",
     "if not self.ready:\n    self.prepare(x)": "once",
+    "if self.cos is None:\n    self.register_buffer('cos', {item})": "once",
     "if not hasattr(self, 'table'):\n    self.table = {item}": "once",
     "if self.kind not in self.tables:\n    self.tables[self.kind] = {item}": "once",
     "global READY\nif not READY:\n    READY = True\n    {item}": "once",
@@ -232,6 +233,7 @@ class M(nn.Module):
         super().__init__()
         self.flag, self.kind, self.tables = flag, kind, {{}}
         self.register_buffer("ready", torch.tensor(False))
+        self.register_buffer("cos", None)
         self.ready: bool = flag
 
     def prepare(self, x):
@@ -448,3 +450,16 @@ def f(x: torch.Tensor):
     return x
 """
     assert findings(tmp_path, code) == [("PTB109", "if converted(x, np.ndarray).dtype == torch.float32:")]
+
+
+def test_numbers_of_one_origin_in_a_loop_are_told_where_the_first_is_a_size(tmp_path: Path) -> None:
+    code = """
+@torch.compile
+def f(x: torch.Tensor, lengths: torch.Tensor):
+    for _ in range(3):
+        n = lengths.max()
+        x = x[:n]
+        x = x + torch.zeros(n)
+    return x
+"""
+    assert findings(tmp_path, code) == [("PTB106", "x = x[:n]")]

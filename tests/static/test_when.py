@@ -165,6 +165,48 @@ class B(nn.Module):
         assert [(f.when, f.note) for f in lint([str(path)]).findings] == [(when, note)]
 
 
+def test_an_option_that_is_none_by_default_is_off(tmp_path: Path) -> None:
+    code = """
+import torch
+from torch import nn
+
+def picked(x, ignored=None):
+    if ignored is None:
+        return x
+    return x[x != ignored]
+
+class M(nn.Module):
+    def __init__(self, ignored=None, width: int | None = None, norm=None, part: nn.Module | None = None):
+        super().__init__()
+        self.ignored = ignored
+        self.width = width
+        self.norm = norm
+        self.part = part
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor, mask=None):
+        if self.width is not None:
+            x = x * x.sum().item()
+        if self.norm is not None:
+            x = self.norm(x) * x.mean().item()
+        if self.part is not None:
+            x = self.part(x) * x.max().item()
+        if mask is not None:
+            x = x * x.min().item()
+        return picked(self.layer(x), self.ignored)
+"""
+    path = tmp_path / "m.py"
+    path.write_text(code)
+    found = {(f.when, f.note) for f in lint([str(path)]).findings}
+    assert found == {
+        (("self.width is not None",), "`self.width is not None` is off by default"),
+        (("self.norm is not None",), ""),
+        (("self.part is not None",), ""),
+        (("mask is not None",), ""),
+        (("ignored is not None",), "`ignored is not None` is off by default"),
+    }
+
+
 @pytest.mark.parametrize("again", ["not self.training", "torch.is_autocast_enabled()"])
 def test_what_a_caller_has_excluded_is_dead(tmp_path: Path, again: str) -> None:
     helper = f"if {again}:\n    return {ITEM}\nreturn x"

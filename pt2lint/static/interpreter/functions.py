@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.guards import GRADLESS, MODE, RAISES, SELDOM, Guard, always_fails
 from pt2lint.static.interpreter.passed import Passed
+from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.interpreter.usage import Usage
 from pt2lint.static.source.modules import Module
 from pt2lint.static.source.nodes import FunctionNode, Unit, unit_of, walk
 from pt2lint.static.values import (
     LEAF,
+    LEFT_OUT,
     NONE,
     OFTEN_OFF,
     TRUE,
@@ -26,6 +28,7 @@ from pt2lint.static.values import (
     Tensor,
     Union,
     Value,
+    is_none,
     join,
     join_all,
     mixed,
@@ -313,6 +316,8 @@ class Functions:
             value = self.at.functions.usage.by_use(func, parameter, frame)
         if default is not None:
             if isinstance(default, ast.Constant) and default.value is None:
+                if self._is_option(func, parameter.arg, value):
+                    return join(LEFT_OUT, without(value, lambda o: is_none(o) is True))
                 return join(NONE, value)
             if isinstance(default, ast.Constant) and default.value is not ...:
                 # A flag or a rate that is off by default may well be switched on.
@@ -324,6 +329,18 @@ class Functions:
                     # Annotated as a tensor, and a plain value by default: the annotation is not to be trusted.
                     return Union((*options(value), plain), True) if not isinstance(value, Py) else value
         return value
+
+    def _is_option(self, func: Func, name: str, value: Value) -> bool:
+        """Whether a parameter of `__init__` is a number, a text or the like, which the object keeps and never calls."""
+        cls = func.defined_in
+        if cls is None or func.node is not cls.methods.get("__init__"):
+            return False
+        if not all(o is UNKNOWN or isinstance(o, Py) for o in options(value)):
+            return False
+        if not any(attr == name and dotted(kept) == name for attr, kept in cls.layers()):
+            return False
+        calls = (part.func for m in cls.mentioning(name) for part in walk(m) if isinstance(part, ast.Call))
+        return not any(f"{dotted(callee)}.".startswith(f"self.{name}.") for callee in calls)
 
     def seeds(self, func: Func, frame: Frame) -> list[Value]:
         """What a root's positional parameters are, self included."""

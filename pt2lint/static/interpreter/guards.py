@@ -296,6 +296,9 @@ class Guards:
             return DTYPE
         if outcome and self.at.conditions.unlikely(test, env, frame):
             return OFF
+        asks = isinstance(test.ops[0], (ast.IsNot, ast.NotEq)) is outcome and _is_none(right)
+        if asks and any(isinstance(o, Py) and o.off for o in options(values[0])):
+            return OFF  # an option that is None by default
         if isinstance(right, ast.Constant) and (right.value is None or isinstance(right.value, (bool, str))):
             return self._given(left, frame) if type(test.ops[0]) in _OPPOSITE else None
         if isinstance(right, ast.Attribute) and self._is_member(right, env, frame):
@@ -524,14 +527,29 @@ def _set_in(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr | None]]:
                 if isinstance(owner, ast.Attribute) and owner.attr == "data":
                     owner = owner.value
                 yield owner, call.args[0]
+            elif len(call.args) > 1 and (place := _kept_by_name(call)) is not None:
+                yield place, call.args[1]
+
+
+def _kept_by_name(call: ast.Call) -> ast.expr | None:
+    """What `self.register_buffer("table", ...)` or `self.__setattr__("table", ...)` sets."""
+    name = call.args[0]
+    if isinstance(call.func, ast.Attribute) and call.func.attr in ("register_buffer", "__setattr__"):
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+            return ast.Attribute(call.func.value, name.value, ast.Load())
+    return None
 
 
 def _is_something(value: ast.expr | None) -> bool:
-    return value is not None and not (isinstance(value, ast.Constant) and value.value is None)
+    return value is not None and not _is_none(value)
 
 
 def _is_zero(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value == 0
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _is_name(node: ast.expr, name: str) -> bool:

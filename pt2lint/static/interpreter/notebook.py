@@ -81,6 +81,15 @@ class Notebook:
         key = (name, line, start, end_line, end)
         unit = self.notes.setdefault(module.path, {}).setdefault(frame.unit, {})
         sure = (about is None or about.sure) and not self.doubt
+        if sure and frame.region and name in ("test tensor", "size tensor", "index mask"):
+            if frame.inside == "loop":
+                frame.skipped = True
+                if name == "size tensor" and about is not None and about.origin is not None:
+                    # Dynamo has given up the function by the second, and what mends the first mends it.
+                    if frame.sized.setdefault(about.origin, key) != key:
+                        return
+            elif frame.inside is None:
+                frame.broke = True
         root, began, beside = self.started
         if frame.region:
             seen = self._seen.setdefault((module.path, frame.unit, key), {})

@@ -75,7 +75,7 @@ class Py(Value):
 
     `const` is its value where known. `read` says that it was read out of a tensor. `off` is ALWAYS_OFF for a flag
     that is False wherever the project sets it: code under it may run, but only if someone switches it on from
-    outside; OFTEN_OFF for one that is False (or a rate that is 0.0) by default.
+    outside; OFTEN_OFF for one that is False (or a rate that is 0.0, or an option that is None) by default.
     """
 
     __slots__ = ("const", "off", "read", "type")
@@ -86,6 +86,7 @@ class Py(Value):
 
 
 NONE = Py("none", None)
+LEFT_OUT = Py("none", None, off=OFTEN_OFF)  # an option that nobody asks for by default
 BOOL = Py("bool")
 INT = Py("int")
 FLOAT = Py("float")
