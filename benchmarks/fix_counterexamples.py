@@ -31,6 +31,7 @@ from hypothesis import strategies as st
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.edit import apply_edits, check_source
+from pt2lint.fixes.kinds import guess
 from pt2lint.fixes.repairs import (
     branch,
     chunks,
@@ -39,6 +40,7 @@ from pt2lint.fixes.repairs import (
     grad,
     guard,
     index,
+    log_operator,
     mask,
     masked_loss,
     operator,
@@ -48,9 +50,11 @@ from pt2lint.fixes.repairs import (
     ragged,
     scalar,
     shortcut,
+    sized,
     skip,
     uncut,
 )
+from pt2lint.fixes.rewrite import accepted
 from pt2lint.rule import FunctionCode
 
 HEAD = "import copy\nimport numpy as np\nimport torch\n\n"
@@ -131,6 +135,28 @@ indices = st.sampled_from(
 ).map(lambda text: [text])
 
 
+rolls = st.sampled_from(
+    "z = y.roll(int(x.argmax()), 0)|k = x.argmin()\nz = torch.roll(x, -k.item(), 0) * y|"
+    "k = (x > 0).sum()\nz = x.roll(shifts=2 * int(k) - 5, dims=-1)|z = z.roll(int(x.sum()), 0)|"
+    "z = y.roll(shifts=x.argmax().item() - y.argmin().item(), dims=0)".split("|")
+).map(lambda text: text.split("\n"))
+repeats = st.sampled_from(
+    "c = [1, x.dim(), 2]\nz = torch.repeat_interleave(x, torch.tensor(c))|"
+    "c = [2]\nz = y.repeat_interleave(torch.tensor(c))|"
+    "c = [0, 3, 1]\nz = x.repeat_interleave(torch.tensor(c), dim=0) * 2|"
+    "c = [len(x), 0, 1]\nz = torch.repeat_interleave(y, repeats=torch.tensor(c), dim=-1)".split("|")
+).map(lambda text: text.split("\n"))
+logs = st.sampled_from(
+    [
+        'n = x.numel()\nlogger.warning(f"{n} and {n + 1}")',
+        'logger.info("%s of %.3f", x.dim(), x.sum().item())',
+        'w = y.dtype\nlogger.warning(f"{x.max().item():.2f} " f"{w}")\nlogger.info(f"{w}")',
+        'n = 0.5\nlogger.error(f"{n} {int(y.isfinite().sum())}")',
+        'logger.info(f"{x.shape} {len(y)}")',
+    ]
+).map(lambda text: text.split("\n"))
+
+
 @st.composite
 def attentions(draw: st.DrawFn) -> list[str]:
     """Chunks of a sequence that something is computed of one by one: an attention, or what only looks like one."""
@@ -181,6 +207,17 @@ def numbers_read(draw: st.DrawFn) -> list[str]:
     return "\n".join(draw(st.sampled_from(ways))).split("\n")
 
 
+LOGGER = """class Logger:
+    def info(self, message, *more):
+        print(message % more if more else message)
+
+    warning = error = info
+
+
+logger = Logger()
+
+
+"""
 HELPERS = """def summed(given):
     return sum(given)
 
@@ -385,6 +422,9 @@ def programs(draw: st.DrawFn) -> str:
                 "position",
                 "check",
                 "attention",
+                "roll",
+                "repeat",
+                "log",
             ]
         )
     )
@@ -406,6 +446,9 @@ def programs(draw: st.DrawFn) -> str:
         "position": positions,
         "check": checks,
         "attention": attentions(),
+        "roll": rolls,
+        "repeat": repeats,
+        "log": logs,
         "numbers read": numbers_read(),
     }[construct]
     lines += draw(made)
@@ -416,6 +459,7 @@ def programs(draw: st.DrawFn) -> str:
         "host": draw(drawn()) if construct == "host" else "",
         "attention": ATTENTIONS,
         "numbers read": HELPERS,
+        "log": LOGGER,
     }
     return (
         HEAD
@@ -483,6 +527,8 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
                 ("shortcut", shortcut.fixes(code, node)),
                 ("position", position.fixes(code, node)),
                 ("check", guard.fixes(code, node)),
+                ("sized", sized.fixes(code, node)),
+                ("log", accepted(log_operator.log_in_graph(code, node, guess(code)))),
             ]
         for name, found in offered:
             for fix in found:
