@@ -178,12 +178,11 @@ def test_keep_tensor(body, call):
 @pytest.mark.parametrize(
     "body",
     [
-        "return x.sum().item()",
         "return x + 1 if x.sum().item() > 0 else x",
         "n = x.sum().item()\n    return x.reshape(n)",
         "n = x.sum().item()\n    n = n + x\n    return n",
-        "n = x.sum().item()\n    return [n * x, n]",
         "n = x.sum().item()",
+        "n = x.sum().item()\n    if n > 3:\n        x = -x\n    return x, n",
         "return x * int(x.sum())",
         "return x * y.item().z",
         "return unknown * x.sum().item()",
@@ -200,11 +199,30 @@ def test_keep_tensor_is_refused(body):
     assert isinstance(scalar.keep_tensor(code, call), Refusal)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return (x.sum().item() + 1e-6) * 2",
+        "n = x.sum().item()\n    return [n * x, n]",
+        "return x, {'sum': x.sum().item()}",
+    ],
+)
+def test_a_number_that_is_returned_is_told(body):
+    code = function_code(HEAD + DEF + body + "\n")
+    code.kinds = lambda: {code.range(one): "float" for one in nodes(code, cst.Float | cst.Integer)}
+    fix = scalar.keep_tensor(code, calls(code, "x.sum().item"))
+    assert isinstance(fix, Fix)
+    assert fix.is_told
+    assert not fix.is_way_round
+    assert "x.sum().detach()" in applied(HEAD + DEF + body + "\n", fix)
+
+
 def test_scalar_fixes_repair_what_is_around():
     for body, word in (
         ("if x.sum().item() > 0:\n        x = -x\n    return x", "torch.where"),
         ("assert x.sum().item() > 0\n    return x", "Assert"),
-        ("return x.sum().item()", "setting"),
+        ("return x.sum().item()", "callers"),
+        ("return foo(x.sum().item())", "setting"),
     ):
         code = function_code(HEAD + DEF + body)
         found = scalar.fixes(code, calls(code, "x.sum().item"))

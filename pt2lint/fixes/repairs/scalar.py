@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import Fix
+from pt2lint.finding import LEFT_TO_YOU, Fix
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.repairs import branch, guard, in_math, rolled
@@ -29,6 +29,8 @@ _TAKES_TENSORS = words(
     "clamp clip clamp_min clamp_max add sub mul div true_divide pow maximum minimum where masked_fill "
     "eq ne lt le gt ge fmod remainder lerp floor_divide full_like isclose"
 )
+
+_RETURNED = "the number is returned"
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
@@ -76,9 +78,9 @@ def keep_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None
     """`t.item()` (or `float(t)`) as `t.detach()`, where all that is done with the number can be done with a
     tensor of no dimension: arithmetic with tensors, and arguments of torch functions that take either.
 
-    Refused where the number is compared, returned, stored, given to other code, cut to an integer, or used
-    where a tensor cannot stand. Unsafe: a number of Python has double precision and takes the dtype of the
-    tensor it meets; a one-element tensor of one dimension broadcasts.
+    Refused where the number is compared, stored, given to other code, cut to an integer, or used where a tensor
+    cannot stand; told only where it is returned, as callers then get a tensor. Unsafe: a number of Python has double
+    precision and takes the dtype of the tensor it meets; a one-element tensor of one dimension broadcasts.
     """
     kind = kind or guess(function)
     tensor = read_of(function, node, kind)
@@ -89,12 +91,18 @@ def keep_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None
     if _of_numpy(function, tensor):
         return Refusal("the number is read out of an array, not a tensor")
     reason = _bad_use(function, node, kind, 6)
-    if reason:
+    if reason and not reason.endswith(_RETURNED):
         return Refusal(reason)
     text = in_parentheses(source(function, tensor))
     if kind(tensor) not in ("tensor:int", "tensor:bool"):
         text += ".detach()"  # a number has no gradient
     edits = rewrite(function, {node: cst.parse_expression(text)})
+    if reason:
+        return fix(
+            "Return the value as a tensor: callers read the number out of it, outside of what is compiled, or do "
+            f"without; {LEFT_TO_YOU}.",
+            edits,
+        )
     return fix(
         "Keep the value as a tensor: all that is done with it can be done with one. Arithmetic is then "
         "done in the tensor's precision, not in Python's.",
@@ -151,7 +159,11 @@ def _bad_use(function: FunctionCode, node: cst.CSTNode, kind: Kind, depth: int) 
     if isinstance(parent, cst.Comparison | cst.ComparisonTarget):
         return "the number is compared"
     if isinstance(parent, cst.Return):
-        return "the number is returned"
+        return _RETURNED
+    while isinstance(parent, cst.Element | cst.DictElement | cst.Tuple | cst.List | cst.Dict):
+        parent = function.parent(parent)
+        if isinstance(parent, cst.Return):
+            return _RETURNED
     return "the number is used where a tensor may not stand"
 
 
@@ -164,9 +176,6 @@ def _bad_name(function: FunctionCode, target: cst.Name, kind: Kind, depth: int) 
         return f"`{target.value}` is bound more than once"
     if not any(not use.binds for use in found):
         return f"`{target.value}` is not used"
-    for use in found:
-        if not use.binds:
-            reason = _bad_use(function, use.node, kind, depth)
-            if reason:
-                return f"`{target.value}`: {reason}"
-    return None
+    reasons = [_bad_use(function, use.node, kind, depth) for use in found if not use.binds]
+    bad = sorted(filter(None, reasons), key=lambda one: one.endswith(_RETURNED))
+    return f"`{target.value}`: {bad[0]}" if bad else None
