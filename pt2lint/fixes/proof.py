@@ -144,7 +144,8 @@ def prove(
     reach = {
         number: found
         for number, finding in enumerate(findings)
-        if finding.code.startswith("PTB") and (_to_try(finding) or _last(finding, sources) is not None)
+        if finding.code.startswith("PTB")
+        and (_to_try(finding) or _last(finding, sources, events) is not None)
         if (found := _targets_that_break(finding, events, roots))
     }
     others = [
@@ -160,7 +161,7 @@ def prove(
     with tempfile.TemporaryDirectory(prefix="pt2lint-proof-") as scratch:
         known = _default_runs(events)
         around = Around(folder, options.environment)
-        prover = _Prover(python, options, sources, roots, Path(scratch), progress, known, events.jobs, around)
+        prover = _Prover(python, options, sources, roots, Path(scratch), progress, known, events, around)
         proved = list(findings)
         # Calls of what is compiled again are compared like those of what breaks.
         called = {number: _called(findings[number], events) for number in others}
@@ -181,14 +182,16 @@ def _to_try(finding: Finding) -> bool:
     return finding.verdict == "confirmed" and any(fix.proven is None and fix.edits for fix in finding.fixes)
 
 
-def _last(finding: Finding, sources: Mapping[str, str]) -> Fix | None:
-    """What is left to try where nothing else helps: to run the function outside of the graph."""
+def _last(finding: Finding, sources: Mapping[str, str], events: Events) -> Fix | None:
+    """What is left to try where nothing else helps: to run the function outside of the graph, unless it is what is
+    compiled."""
     path = os.path.realpath(finding.path)
     if finding.verdict != "confirmed" or path not in sources:
         return None
     if any(fix.is_way_round and not fix.is_setting for fix in finding.fixes):
         return None
-    return last_resort(finding.path, sources[path], finding.line)
+    entries = {place[1] for run in events.runs if (place := run.details.get("defined")) and place[0] == path}
+    return last_resort(finding.path, sources[path], finding.line, entries)
 
 
 def _called(finding: Finding, events: Events) -> set[str]:
@@ -237,10 +240,10 @@ class _Prover:
         folder: Path,
         progress: Callable[[str], None],
         known: Mapping[tuple[str, str], Run],
-        ways: Sequence[Job],
+        events: Events,
         around: Around,
     ) -> None:
-        self.known, self.ways, self.around = known, ways, around
+        self.known, self.events, self.ways, self.around = known, events, events.jobs, around
         self.times: dict[str, dict[str, float]] = {}
         self.python, self.options, self.sources, self.roots = python, options, sources, roots
         self.folder, self.progress = folder, progress
@@ -409,7 +412,8 @@ class _Prover:
         left = {
             number: one
             for number, given in fixes.items()
-            if not any(fix.proven for fix in given) and (one := _last(findings[number], self.sources))
+            if not any(fix.proven for fix in given)
+            and (one := _last(findings[number], self.sources, self.events))
         }
         group = [(number, replace(findings[number], fixes=(one,))) for number, one in left.items()]
         for number, proven in (self.prove_group(group, reach, False) if group else {}).items():

@@ -12,6 +12,7 @@ from pt2lint.dynamic.events import Break, Run
 from pt2lint.finding import LEFT_TO_YOU, ONCE_PROVEN, WAY_ROUND, Edit, Finding, Fix
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.proof import line_map, mended, prove
+from pt2lint.fixes.repairs.disable import last_resort
 
 MODEL = """import torch
 
@@ -145,6 +146,9 @@ class Outer(torch.nn.Module):
         self.inner = Inner()
 
     def forward(self, x):
+        return self.work(x)
+
+    def work(self, x):
         return self.inner(x * 2).sum() + x[int(x.abs().min())]
 
 
@@ -156,7 +160,7 @@ def example_inputs():
 def test_what_nothing_else_mends_is_left_out_unless_that_leaves_nothing(tmp_path):
     path = tmp_path / "m.py"
     path.write_text(INNER)
-    found = [Finding("PTB104", "number", "m", str(path), line, 16, line, 20) for line in (7, 16)]
+    found = [Finding("PTB104", "number", "m", str(path), line, 16, line, 20) for line in (7, 19)]
     options = replace(OPTIONS, modes=("eval",))
     judged = verify(found, [str(path)], options)
     proof = prove(judged.findings, judged.events, [str(path)], options)
@@ -168,6 +172,9 @@ def test_what_nothing_else_mends_is_left_out_unless_that_leaves_nothing(tmp_path
     )
     assert not outer.fixes
     assert any("nothing of Outer is compiled any more" in note for note in proof.notes)
+    assert last_resort(str(path), INNER, 16) is not None
+    assert last_resort(str(path), INNER, 16, {15}) is None  # it is what is compiled
+    assert last_resort(str(path), INNER, 1) is None
 
 
 def test_lines_that_no_longer_break():

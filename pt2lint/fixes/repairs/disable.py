@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 import libcst as cst
 
 from pt2lint.finding import LEFT_TO_YOU, WAY_ROUND, Edit, Fix
@@ -49,13 +51,13 @@ def decorate(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     return _decorated(function, owner)
 
 
-def last_resort(path: str, text: str, line: int) -> Fix | None:
+def last_resort(path: str, text: str, line: int, entries: Container[int] = ()) -> Fix | None:
     """The decorator on the function of the file's top level, or the method, that holds the line, `forward` too, and
-    below whatever decorates it: for a module that is called by another one. Only a run tells whether anything is
-    compiled then.
+    below whatever decorates it: for a module that is called by another one. None for those that begin in a line of
+    `entries`, which are compiled themselves. Only a run tells whether anything is compiled then.
     """
     function = function_at(path, text, line)
-    if function is None:
+    if function is None or function.first_line in entries:
         return None
     owner = next((one for one in walk(function.module) if isinstance(one, cst.FunctionDef)), None)
     made = _decorated(function, owner) if owner is not None else None
