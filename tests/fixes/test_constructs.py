@@ -572,3 +572,34 @@ def test_other_calls_are_not_left_out():
     code = function_code(lines("torch._dynamo.reset()", "y = torch._dynamo.graph_break()", "return x"))
     found = [left_out.remove_break(code, call) for call in nodes(code, cst.Call)]
     assert all(isinstance(one, Refusal) for one in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("y = x * 2\n    y[:, k : k + 1] = 7\n    return y", "y[:, k[None]] = 7"),
+        ("return x[..., k : k + 1] * 2", "x[..., k[None]] * 2"),
+    ],
+)
+def test_one_row_at_a_place_in_a_tensor(text, made):
+    source = lines("k = x.argmax() % 3", text)
+    code = function_code(source)
+    after = prove(source, index.one_long(code, nodes(code, cst.Subscript)[0]), [[X], [POSITIVE]])
+    assert made in after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x[k : k + 2]",
+        "x[k : n + 1]",
+        "x[k : k + 1, 0]",
+        "x[k:]",
+        "x[: k + 1]",
+        "table[k : k + 1]",
+        "x[n : n + 1]",
+    ],
+)
+def test_more_or_less_than_one_row(text):
+    code = function_code(lines("k = x.argmax() % 3", "n = x.shape[0]", f"return {text}"))
+    assert isinstance(index.one_long(code, nodes(code, cst.Subscript)[-1]), Refusal)

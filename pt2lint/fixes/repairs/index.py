@@ -1,4 +1,4 @@
-"""One index read out of a tensor: the row is selected by the tensor itself."""
+"""One index, or the bounds of one row, read out of a tensor: the row is selected by the tensor itself."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
     """The repair of the subscript that the node is, or is the index of."""
     for outer in (node, *ancestors(function, node)):
         if isinstance(outer, cst.Subscript):
-            return accepted(select_row(function, outer, kind))
+            return accepted(select_row(function, outer, kind), one_long(function, outer, kind))
         if isinstance(outer, cst.BaseStatement | cst.Call):
             return ()
     return ()
@@ -70,6 +70,49 @@ def select_row(function: FunctionCode, node: cst.Subscript, kind: Kind | None = 
         f"`{source(function, index.value)}` has no dimensions.{'' if sure else f' {ONCE_PROVEN}.'}",
         edits,
     )
+
+
+def one_long(function: FunctionCode, node: cst.Subscript, kind: Kind | None = None) -> Repaired:
+    """`cache[:, k : k + 1]` as `cache[:, k[None]]`, also where it is assigned to: a row at a place in a tensor.
+
+    Refused where anything else than whole slices and ellipses is beside it, and in an augmented assignment. Unsafe:
+    `k` must have no dimensions and lie within the tensor, and what is read is a copy, not a view.
+    """
+    kind = kind or guess(function)
+    if not kind(node.value).startswith("tensor") or isinstance(
+        function.parent(node), cst.AugAssign | cst.Del
+    ):
+        return Refusal("what is indexed is not known to be a tensor, or is changed in place")
+    rows = [element.slice for element in node.slice if not _is_whole(element.slice)]
+    if len(rows) != 1 or not isinstance(rows[0], cst.Slice):
+        return Refusal("more than one row is taken, or none")
+    low, high = rows[0].lower, rows[0].upper
+    if (
+        low is None
+        or rows[0].step is not None
+        or not isinstance(high, cst.BinaryOperation)
+        or not isinstance(high.operator, cst.Add)
+        or not high.left.deep_equals(low)
+        or not (isinstance(high.right, cst.Integer) and high.right.evaluated_value == 1)
+    ):
+        return Refusal("the slice is not known to be one long")
+    if kind(low) not in ("tensor", "tensor:int") or effect(low):
+        return Refusal("the place is not known to be a number in a tensor")
+    taken = cst.Index(cst.parse_expression(f"{in_parentheses(source(function, low))}[None]"))
+    edits = rewrite(function, {rows[0]: taken})
+    sure = is_scalar(function, low)
+    return fix(
+        f"Take the row by the tensor itself instead of the number in it. It assumes that `{source(function, low)}` has "
+        f"no dimensions and lies within.{'' if sure else f' {ONCE_PROVEN}.'}",
+        edits,
+    )
+
+
+def _is_whole(part: cst.BaseSlice) -> bool:
+    """`:` or `...`"""
+    if isinstance(part, cst.Slice):
+        return part.lower is None and part.upper is None and part.step is None
+    return isinstance(part, cst.Index) and isinstance(part.value, cst.Ellipsis)
 
 
 def read_at_once(function: FunctionCode, node: cst.CSTNode) -> bool:
