@@ -104,6 +104,9 @@ class _Carrier:
             (one for one in self.old_parents if _is_statement(one)), key=lambda one: self.old[one][:2]
         )
         self.orphans: set[Comment] = set()  # whose statement nothing takes the place of
+        self.before_others: set[Comment] = (
+            set()
+        )  # of these, what stood before the comments of the next statement
         self.width = max(_WIDTH, *map(len, before.code.split("\n")))
 
     def put(self, gone: Sequence[Comment], text: str) -> str:
@@ -132,8 +135,14 @@ class _Carrier:
                 if start in free and "#" not in line and len(line) + 2 + len(own[0].text) <= self.width:
                     ends.append((start, own[0].text))
                     own = []
-            if own:
-                above.append((start, [one.text for one in own]))
+            before = [one.text for one in own if one in self.before_others]
+            if before:
+                first = start
+                while lines[first - 2].lstrip().startswith("#"):
+                    first -= 1
+                above.append((first, before))
+            if len(before) < len(own):
+                above.append((start, [one.text for one in own if one not in self.before_others]))
         for number, said in ends:
             lines[number - 1] = _with_end(lines[number - 1], said)
         for number, texts in sorted(above, reverse=True):
@@ -252,6 +261,8 @@ class _Carrier:
         before, after = self.siblings(node)
         for one in (*after, *reversed(before)):
             if self.statements(one):
+                if one in after:
+                    self.before_others.add(comment)
                 return self.statements(one)[0]
         return None
 

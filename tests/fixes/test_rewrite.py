@@ -167,9 +167,9 @@ def test_comments_of_what_is_removed_go_above_what_follows():
         """\
         def f(x):
 
-            # next
             # why it is here
             # noqa: PLC0415
+            # next
             y = x
             # of z
             return y
