@@ -210,6 +210,8 @@ ONCE = {
     "if self.ready:\n    return x\n{item}\nself.ready = True": "once",
     "if self.ready:\n    return x\nself.ready.data.copy_(x.sum().item())": "once",
     "if not self.ready:\n    self.prepare(x)": "once",
+    "if not self.ready or x is None:\n    {item}\n    if self.flag:\n        self.ready = True": "once",
+    "if self.ready:\n    {item}\n    if self.flag:\n        self.ready = True": "",
     "if self.cos is None:\n    self.register_buffer('cos', {item})": "once",
     "if not hasattr(self, 'table'):\n    self.table = {item}": "once",
     "if self.kind not in self.tables:\n    self.tables[self.kind] = {item}": "once",
@@ -463,3 +465,18 @@ def f(x: torch.Tensor, lengths: torch.Tensor):
     return x
 """
     assert findings(tmp_path, code) == [("PTB106", "x = x[:n]")]
+
+
+def test_the_shape_of_what_nobody_knows_holds_numbers(tmp_path: Path) -> None:
+    code = """
+def mask(lengths, longest=None):
+    if longest is None:
+        longest = lengths.max()
+    return torch.arange(longest)
+
+@torch.compile
+def f(x: torch.Tensor, given):
+    return mask(x, given.pair[0].shape[1])
+"""
+    assert findings(tmp_path, code) == []
+    assert len(findings(tmp_path, code.replace(".shape[1]", ""))) == 1

@@ -171,6 +171,8 @@ class Expressions:
             return self.compiled_attribute(owner, name, node, frame)
         if isinstance(owner, Func) and name in ("__name__", "__qualname__", "__doc__"):
             return STR
+        if owner is UNKNOWN and name == "shape":
+            return Seq(None, INT, "tuple")  # of whatever library's arrays
         if owner is UNKNOWN and name in self.at.models.last_words("only of tensors"):
             return Ext(
                 f"{self.at.models.tensor}.{name}",

@@ -361,6 +361,10 @@ class Guards:
                     asked.add(f"{owner}.{name.value}")
         if not asked and not filled:
             return False
+        if _missing(test) & {
+            dotted(target) for target, value in _set_in(_nested(body)) if _is_something(value)
+        }:
+            return True  # on one of its own branches: with the last of several steps
         body = [*body, *self._called(body, frame)]
         return any(
             (dotted(target) in asked and _is_something(value))
@@ -529,6 +533,31 @@ def _set_in(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr | None]]:
                 yield owner, call.args[0]
             elif len(call.args) > 1 and (place := _kept_by_name(call)) is not None:
                 yield place, call.args[1]
+
+
+def _nested(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements that stand under tests among the statements."""
+    found: list[ast.stmt] = []
+    for statement in body:
+        if isinstance(statement, ast.If):
+            found += [*statement.body, *statement.orelse]
+            found += _nested(statement.body) + _nested(statement.orelse)
+    return found
+
+
+def _missing(test: ast.expr) -> set[str | None]:
+    """The places that a test finds not to be there yet: `not self.ready`, `self.table is None`."""
+    found = set[str | None]()
+    for part in walk(test):
+        if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not):
+            found.add(dotted(part.operand))
+        elif (
+            isinstance(part, ast.Compare)
+            and isinstance(part.ops[0], ast.Is)
+            and _is_none(part.comparators[0])
+        ):
+            found.add(dotted(part.left))
+    return found - {None}
 
 
 def _kept_by_name(call: ast.Call) -> ast.expr | None:
