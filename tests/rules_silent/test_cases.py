@@ -55,6 +55,30 @@ def run(y):
     flow.shifted(y), flow.label("a")  # PTS302
     return flow.inverse(y)  # PTS302
 """,
+    "data that is refused": """
+import numpy as np
+import torch
+
+@torch.compile
+def made(state: np.ndarray, x: torch.Tensor):
+    a = torch.FloatTensor(np.zeros(3))  # PTS327
+    b = torch.LongTensor(np.ones(3))  # PTS327
+    c = torch.FloatTensor([state, state])  # PTS327
+    d = torch.as_tensor([x.sum(), x.mean()])  # PTS327
+    e = torch.Tensor([each for each in x])  # PTS327
+    return a, b, c, d, e
+
+@torch.compile
+def taken(state: np.ndarray, x: torch.Tensor):
+    a = torch.FloatTensor(np.zeros(3, dtype=np.float32)), torch.FloatTensor(np.zeros(3, np.float32))
+    b = torch.FloatTensor(state), torch.FloatTensor([x.sum()]), torch.FloatTensor([1.0, 2.0])
+    c = torch.tensor([state, state]), torch.tensor([x.sum(), x.mean()])
+    d = torch.Tensor(np.zeros(3)), torch.Tensor(state), torch.as_tensor(state), torch.DoubleTensor(np.zeros(3))
+    return a, b, c, d
+
+def eager(state):
+    return torch.FloatTensor(np.zeros(3)), torch.Tensor([state.sum()])
+""",
     "iterators": """
 import torch
 
