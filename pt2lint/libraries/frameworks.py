@@ -5,7 +5,21 @@ from __future__ import annotations
 
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
-from pt2lint.static.values import NONE, OFTEN_OFF, TRUE, UNKNOWN, Instance, Py, Seq, Value, is_none, truth
+from pt2lint.static.values import (
+    NONE,
+    OFTEN_OFF,
+    TRUE,
+    UNKNOWN,
+    Instance,
+    Py,
+    Seq,
+    Value,
+    Wrapped,
+    is_none,
+    join_all,
+    options,
+    truth,
+)
 
 COMPILES = "compiles what it is given"
 
@@ -48,6 +62,19 @@ def prepared(call: Call) -> Value:
     return results[0] if len(results) == 1 else Seq(results, None, "tuple")
 
 
+def unwrapped(call: Call) -> Value:
+    """Accelerator.unwrap_model(model): takes off what spreads the model, and keeps the wrapper of torch.compile, unless
+    told not to."""
+    model = call.args[0] if call.args else call.kwargs.get("model", UNKNOWN)
+    kept = truth(call.kwargs.get("keep_torch_compile", TRUE))
+    found = [
+        (Wrapped(one.how, one.inner) if kept else one.inner)
+        for one in options(model)
+        if isinstance(one, Wrapped) and one.how == "compiled" and kept is not None
+    ]
+    return join_all([*found, *(() if len(found) == len(list(options(model))) else (UNKNOWN,))])
+
+
 def named_arguments(call: Call) -> Value:
     """TensorDictModule(f, in_keys=...): a call of it is a call of `f`, whose arguments it takes from a dictionary."""
     return call.args[0] if call.args else call.kwargs.get("module", UNKNOWN)
@@ -85,7 +112,11 @@ LIBRARIES = (
         "accelerate",
         roles={"base of hooks": ("accelerate.hooks.ModelHook",)},
         mentions=("dynamo_backend",),
-        handlers={"accelerate.Accelerator": settings, "accelerate.Accelerator.prepare": prepared},
+        handlers={
+            "accelerate.Accelerator": settings,
+            "accelerate.Accelerator.prepare": prepared,
+            "accelerate.Accelerator.unwrap_model": unwrapped,
+        },
     ),
     Library(
         "diffusers",

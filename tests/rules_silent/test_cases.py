@@ -294,6 +294,7 @@ from collections.abc import Callable
 import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel as DDP
+from accelerate import Accelerator
 from transformers import PreTrainedModel
 
 class Net(nn.Module):
@@ -364,6 +365,14 @@ def told_by_class(flags, made):
     spread = torch.compile(DDP(made))  # PTS307
     if isinstance(spread, DDP):  # PTS304
         pass
+
+def prepared(flags, made):
+    accelerator = Accelerator()
+    if flags.compile:
+        made = torch.compile(made)
+    made = accelerator.prepare(made)
+    torch.save(accelerator.unwrap_model(made).state_dict(), "m.pt")  # PTS303
+    torch.save(accelerator.unwrap_model(made, keep_torch_compile=False).state_dict(), "m.pt")
 
 def saved(flags, made):
     if flags.ddp:
