@@ -69,6 +69,13 @@ AT_ONCE = """\
     return out
 """
 X = torch.randn(1, 2, 6, 4, generator=torch.Generator().manual_seed(0), requires_grad=True)
+EACH_ITS_OWN = """\
+    qs = q.split(sizes.tolist(), 2)
+    ks = k.split(sizes.tolist(), dim=2)
+    vs = torch.split(v, sizes.tolist(), 2)
+    out = torch.cat([F.scaled_dot_product_attention(a, b, c) for a, b, c in zip(qs, ks, vs)], dim=2)
+    return out
+"""
 SIZES = [torch.tensor(one) for one in ([2, 4], [6], [1, 2, 3], [3, 0, 3])]
 
 
@@ -105,6 +112,7 @@ def test_masked_in_a_list():
             OF_TORCH,
             "attention(q, k, v, attn_mask=chunk_ids[:, None] == chunk_ids, scale=0.5)\n    return outs",
         ),
+        (EACH_ITS_OWN, "attention(q, k, v, attn_mask=chunk_ids[:, None] == chunk_ids)\n    return out"),
         (AT_ONCE, "attention(q, k, v, attn_mask=chunk_ids[:, None] == chunk_ids)\n    return out"),
     ],
 )
@@ -133,6 +141,11 @@ REFUSED = [
     (IN_LOOP, "outs, sums = [], []", "outs, sums, more = [], [], []"),
     (IN_LOOP, "(qs, ks, vs)", "(qs, ks)"),
     (IN_LOOP, "ks = k.split(lengths, 2)", "ks = k.split(lengths, 1)"),
+    (EACH_ITS_OWN, "ks = k.split(sizes", "ks = k.split(x.shape"),
+    (EACH_ITS_OWN, "dim=2)\n    vs", "dim=1)\n    vs"),
+    (EACH_ITS_OWN, "    return out", "    return out, ks"),
+    (EACH_ITS_OWN, "    ks = k", "    sizes = sizes.flip(0)\n    ks = k"),
+    (EACH_ITS_OWN, "(qs, ks, vs)", "(qs, ks, x)"),
     (OF_TORCH, "scale=0.5))", "scale=0.5))\n        print(a)"),
     (OF_TORCH, "scale=0.5", "is_causal=True"),
     (OF_TORCH, "(a, b, c, ", "(a, b, c, None, "),

@@ -86,13 +86,13 @@ class _Chunks:
         attention, target, place = self.attended(tensors, zipped)
         self.must_hold_still(first, place)
         function, query = self.function, tensors[0]
-        ids = fresh(function, "chunk_ids", self.node)
+        ids = fresh(function, "chunk_ids", zipped)
         repeat, imports = torch_name(function, "torch.repeat_interleave")
         where, more = torch_name(function, "torch.where")
         lines = [f"{ids} = {repeat}({source(function, self.sizes)}, output_size={query}.shape[{dim}])"]
         same = f"{ids}[:, None] == {ids}"
         if qualified(function, attention.call.func) != _SDPA:
-            both, mask = (fresh(function, name, self.node) for name in ("same_chunk", "chunk_mask"))
+            both, mask = (fresh(function, name, zipped) for name in ("same_chunk", "chunk_mask"))
             lines.append(f"{both} = {same}")
             lines.append(f'{mask} = {where}({both}, 0.0, float("-inf")).to({query}.dtype)[None, None]')
         else:
@@ -113,7 +113,8 @@ class _Chunks:
         blocks = [block_of(self.function, one) for one in (first, place)]
         if blocks[0] is None or blocks[1] is None or blocks[0][0] is not blocks[1][0]:
             raise _No("the attention stands in another block")
-        begin, end = self.function.range(self.node)[:2], self.function.range(place)[:2]
+        begin = min(self.function.range(one)[:2] for one in (self.node, first))
+        end = self.function.range(place)[:2]
         used = reads(self.sizes, first)
         for use in uses(self.owner.body):
             if use.binds and use.name in used and begin < self.function.range(use.node)[:2] < end:
@@ -134,18 +135,31 @@ class _Chunks:
                 raise _No("the chunks are not zipped")
             self.new[statement] = None
             return tensors, dim, statement, zipped
-        names, lines_ = [], []
-        for call in calls:
-            statement, name = self.assigned(call)
-            names.append(name)
-            lines_.append(statement)
-        zipped = self.zip_of(names)
+        zipped = self.zip_of([self.assigned(call)[1] for call in calls])
+        if len(calls) == 1:
+            calls = [self.split_of(arg.value) for arg in zipped.args]
+        by_name = {self.assigned(call)[1]: call for call in calls}
         given = [arg.value.value if isinstance(arg.value, cst.Name) else "" for arg in zipped.args]
-        if sorted(given) != sorted(names) or any(arg.star or arg.keyword for arg in zipped.args):
+        if sorted(given) != sorted(by_name) or any(arg.star or arg.keyword for arg in zipped.args):
             raise _No("the chunks are not zipped")
-        by_name = dict(zip(names, (self.tensor(call) for call in calls), strict=True))
-        self.new |= dict.fromkeys(lines_)
-        return [by_name[name] for name in given], dim, lines_[0], zipped
+        if {self.dim(call, 1) for call in calls} != {dim} or self.zip_of(given) is not zipped:
+            raise _No("not all are split along one dimension")
+        statements_ = sorted((self.assigned(call)[0] for call in calls), key=self.function.range)
+        self.new |= dict.fromkeys(statements_)
+        return [self.tensor(by_name[name]) for name in given], dim, statements_[0], zipped
+
+    def split_of(self, name: cst.BaseExpression) -> cst.Call:
+        """The call that splits, by a list made just like this one, into what has the name."""
+        bound = [
+            use.node for use in uses(self.owner.body) if use.binds and use.name == getattr(name, "value", "")
+        ]
+        assign = self.function.parent(self.function.parent(bound[0]) or bound[0]) if len(bound) == 1 else None
+        call = assign.value if isinstance(assign, cst.Assign) else None
+        wanted = source(self.function, self.node)
+        for arg in call.args if isinstance(call, cst.Call) else ():
+            if source(self.function, arg.value) == wanted:
+                return self.call_of(arg.value)
+        raise _No("the chunks are not all split by one list")
 
     def given(self) -> list[cst.CSTNode]:
         """The places where the list of sizes is used; its own assignment goes, where it has one."""
