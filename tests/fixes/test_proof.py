@@ -175,6 +175,10 @@ def test_what_nothing_else_mends_is_left_out_unless_that_leaves_nothing(tmp_path
     assert last_resort(str(path), INNER, 16) is not None
     assert last_resort(str(path), INNER, 16, {15}) is None  # it is what is compiled
     assert last_resort(str(path), INNER, 1) is None
+    careful = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import torch\n\n\ndef f(x):\n    return x\n"
+    told = last_resort("m.py", careful, 8)
+    assert "the file then has to import torch" in told.description
+    assert "@torch.compiler.disable\ndef f" in apply_edits(careful, told.edits)
 
 
 def test_lines_that_no_longer_break():

@@ -9,7 +9,16 @@ import libcst as cst
 from pt2lint.finding import LEFT_TO_YOU, WAY_ROUND, Edit, Fix
 from pt2lint.fixes.elsewhere import function_at
 from pt2lint.fixes.kinds import Kind
-from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, enclosing_function, fix, qualified, torch_name
+from pt2lint.fixes.rewrite import (
+    Refusal,
+    Repaired,
+    accepted,
+    enclosing_function,
+    fix,
+    import_edit,
+    qualified,
+    torch_name,
+)
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
 
@@ -60,7 +69,9 @@ def last_resort(path: str, text: str, line: int, entries: Container[int] = ()) -
     if function is None or function.first_line in entries:
         return None
     owner = next((one for one in walk(function.module) if isinstance(one, cst.FunctionDef)), None)
-    made = _decorated(function, owner) if owner is not None else None
+    if owner is None:
+        return None
+    made = _decorated(function, owner) or _decorated(function, owner, importing=True)
     return made if isinstance(made, Fix) else None
 
 
@@ -70,7 +81,8 @@ def _decorators(function: FunctionCode, owner: cst.FunctionDef) -> list[str]:
     return [qualified(function, one.func if isinstance(one, cst.Call) else one) or "" for one in targets]
 
 
-def _decorated(function: FunctionCode, owner: cst.FunctionDef) -> Repaired:
+def _decorated(function: FunctionCode, owner: cst.FunctionDef, importing: bool = False) -> Repaired:
+    """`importing`: though the file imports torch under a condition only, or for type checkers."""
     if any(
         ("compile" in name or "jit" in name or "disable" in name) and name not in _NOTHING
         for name in _decorators(function, owner)
@@ -80,6 +92,10 @@ def _decorated(function: FunctionCode, owner: cst.FunctionDef) -> Repaired:
         return Refusal("the function is asynchronous")
     line = function.range(owner)[0]
     name, imports = torch_name(function, "torch.compiler.disable", line)
+    needs = ""
+    if importing:
+        name, imports = "torch.compiler.disable", (import_edit(function, "import torch"),)
+        needs = "; the file then has to import torch, which it does not always do"
     first = function.text.split("\n")[line - function.first_line]
     while not first.lstrip().startswith("def "):
         line += 1
@@ -88,6 +104,6 @@ def _decorated(function: FunctionCode, owner: cst.FunctionDef) -> Repaired:
     edit = Edit(function.path, line, 1, line, 1, f"{indent}@{name}\n")
     return fix(
         f"{WAY_ROUND}: run `{owner.name.value}` outside the graph. One graph break remains, at its call, "
-        f"where pt2lint then reports it; {LEFT_TO_YOU}.",
+        f"where pt2lint then reports it{needs}; {LEFT_TO_YOU}.",
         (*imports, edit),
     )
