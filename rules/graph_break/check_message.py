@@ -3,7 +3,9 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.op import Op
-from pt2lint.rule import GraphBreak, calls
+from pt2lint.rule import GraphBreak, breaks_on, calls
+
+PLAIN = "call torch._check without a tensor"  # as it was measured
 
 
 class CheckMessage(GraphBreak):
@@ -58,12 +60,15 @@ class CheckMessage(GraphBreak):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         over = any("function over a tensor" in kind for kind in op.args.values())
+        unsure = any("function | " in kind or "| function" in kind for kind in op.args.values())
         if over:
             self.breaks(node, op, self.says)
-        else:
+        elif unsure and not breaks_on(PLAIN, self.function.target):
             self.breaks(
-                node, op, "{code} is given a function as its message", "call torch._check without a tensor"
+                node, op._replace(sure=False), "{code} is given a message that may close over a tensor"
             )
+        else:
+            self.breaks(node, op, "{code} is given a function as its message", PLAIN)
 
     @classmethod
     def accepts(cls, op: Op) -> bool:

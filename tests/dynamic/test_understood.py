@@ -8,7 +8,8 @@ import pytest
 
 from pt2lint.cli import main
 from pt2lint.finding import Finding
-from pt2lint.project.config import Configs
+from pt2lint.project.config import Configs, Settings
+from pt2lint.static.engine import lint
 from pt2lint.understood import Understood
 from tests.dynamic.conftest import needs_torch
 
@@ -86,6 +87,30 @@ def test_the_rule_that_knows_the_statement(
     assert found.evidence == {"graph_break": id, "reason": "why", "rule": "PTB103"}
     assert found.message.startswith("Dynamo breaks the graph here: why (as PTB103 says: `x.")
     assert found.fixes[0].description.startswith("Keep the value as a tensor")
+
+
+CHECK = """\
+import torch
+
+
+def checked(cond, msg, error_type=ValueError):
+    if not callable(msg):
+        def said():
+            return msg
+    else:
+        said = msg
+    torch._check_with(error_type, cond, said)
+"""
+
+
+def test_what_reading_alone_is_not_sure_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a message that is given closes over a tensor: only that it broke there says so."""
+    monkeypatch.chdir(tmp_path)
+    Path("m.py").write_text(CHECK)
+    [found] = Understood(Configs())([unforeseen(10, "GB9158")])
+    assert "as PTB113 says" in found.message
+    assert found.fixes[0].edits[0].text.startswith("    if not cond:\n        raise error_type(said())")
+    assert not lint(["m.py"], Settings(root_names=("m:checked",))).findings
 
 
 @needs_torch
