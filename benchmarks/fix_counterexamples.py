@@ -202,7 +202,7 @@ def numbers_read(draw: st.DrawFn) -> list[str]:
          "z = t * (w + 1)"],
         [f"i = {ids}", f"k = i.max().item() {end}", "t = y[:k]", f"z = {use}"],
         [f"i = {ids}", f"k = i.max() {end}", f"t = y[None, :k][0]\nz = {use}"],
-        [f"i = {ids}", f"z = x * {taking}(i.tolist())"],
+        [f"i = {ids}", f"z = {taking}(x, i.tolist())"],
     )  # fmt: skip
     return "\n".join(draw(st.sampled_from(ways))).split("\n")
 
@@ -218,20 +218,20 @@ logger = Logger()
 
 
 """
-HELPERS = """def summed(given):
-    return sum(given)
+HELPERS = """def summed(x, given):
+    return x * sum(given)
 
 
-def counted(given):
-    return len(given) + (1 if given[0] else 0)
+def counted(x, given):
+    return x * len(given) + (1 if given[0] else 0)
 
 
-def as_shape(given):
-    return torch.ones([abs(one) + 1 for one in given]).sum() + len(str(given))
+def as_shape(x, given):
+    return x * torch.ones([abs(one) + 1 for one in given]).sum() + len(str(given))
 
 
-def made_tensor(given):
-    return torch.as_tensor(given).sum()
+def made_tensor(x, given):
+    return x + torch.as_tensor(given).sum()
 
 
 """

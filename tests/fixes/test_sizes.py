@@ -139,6 +139,8 @@ def test_a_tensor_is_passed_on():
         ("scaled(x, sizes)", "x * sum(sizes)"),
         ("scaled(x, sizes)", "x.view(sizes)"),
         ("scaled(x, sizes)", "torch.tensor(sizes)"),
+        ("scaled(x, sizes)", "scaled(2, sizes)"),
+        ("scaled(x, sizes)", "y.other(x, sizes)"),
         ("scaled(x, sizes)", "scaled(x, *sizes)"),
         ("scaled(x, sizes)", "sizes[0] * x"),
         ("    return", "    sizes = 2\n    return"),

@@ -30,8 +30,8 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
 def as_tensor(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> Repaired:
     """`self.layer(x, t.tolist())` as `self.layer(x, t)`, also where the list has a name.
 
-    Refused where anything else is done with the list than to pass it to the project's own code, which may well make it
-    a tensor again.
+    Refused where anything else is done with the list than to pass it, beside a tensor, to the project's own code, which
+    may well make it a tensor again.
     """
     kind = kind or guess(function)
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.args:
@@ -60,22 +60,28 @@ def as_tensor(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = Non
 
 
 def _called(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> str | None:
-    """What the node is an argument of, as the code spells it: code of the project."""
+    """What the node is an argument of beside a tensor, as the code spells it: code of the project."""
     arg = function.parent(node)
     call = function.parent(arg) if isinstance(arg, cst.Arg) else None
     if not isinstance(call, cst.Call) or arg.star:  # type: ignore[union-attr]
+        return None
+    if not any(kind(one.value).startswith("tensor") for one in call.args if one is not arg):
         return None
     name = qualified(function, call.func)
     if name is not None and name.startswith(("torch.", "numpy.")):
         return None
     if isinstance(call.func, cst.Name):
         return None if hasattr(builtins, call.func.value) else call.func.value
-    if not isinstance(call.func, cst.Attribute) or kind(call.func.value) != "unknown":
-        return None
     begin: cst.BaseExpression = call.func
     while isinstance(begin, cst.Attribute):
         begin = begin.value
-    return source(function, call.func) if isinstance(begin, cst.Name) else None
+    # Of another object nobody knows whether it is a tensor.
+    own = (
+        isinstance(begin, cst.Name)
+        and begin.value in ("self", "cls")
+        and not kind(call.func).startswith("tensor")
+    )
+    return source(function, call.func) if own else None
 
 
 def _said(called: list[str | None]) -> str:
