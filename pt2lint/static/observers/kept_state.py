@@ -102,7 +102,7 @@ class KeptState:
         if not kept and not (
             isinstance(target.value, ast.Name)
             and target.value.id in frame.parameters
-            and (frame.parent is None or not frame.parent.region or frame.parent.parent is None)
+            and _is_first(frame)
             and (owner is UNKNOWN or isinstance(owner, Dict))
         ):
             if not isinstance(owner, Dict) or not self.outlives(target.value, None, env, frame):
@@ -145,13 +145,19 @@ class KeptState:
 
     def outlives(self, place: ast.expr, owner: Value | None, env: Env, frame: Frame) -> bool:
         """Whether what lies at the place was there before the compiled code ran, and is there after it."""
+        # What a function closes over that compiling starts with was there before.
+        first = _is_first(frame)
+        closed = frame.closure or {}
         if isinstance(place, ast.Name):
-            closed = place.id in (frame.closure or {})
             return place.id in frame.globals or (
-                place.id not in env and not closed and place.id in frame.module.assigned
+                (first and place.id in closed)
+                if place.id in env or place.id in closed
+                else place.id in frame.module.assigned
             )
         if not isinstance(place, ast.Attribute):
             return False
+        if first and isinstance(place.value, ast.Name) and place.value.id in closed:
+            return True
         if owner is None:
             owner = self.at.expressions.again(place.value, env, frame)
         if not isinstance(owner, Instance) or owner.cls is None:
@@ -161,7 +167,7 @@ class KeptState:
         root: Frame | None = frame
         while root is not None:
             me = root.me
-            if me is owner and (root.parent is None or not root.parent.region or root.parent.parent is None):
+            if me is owner and _is_first(root):
                 return True
             if isinstance(me, Instance) and me.cls is not None and me is not owner:
                 if any(owner is o for held in self.at.objects.state(me).values() for o in options(held)):
@@ -234,6 +240,11 @@ def _each(value: ast.expr) -> tuple[tuple[str, ast.expr] | None, ast.expr]:
     return (ast.unparse(item), source), value.elt
 
 
+def _is_first(frame: Frame) -> bool:
+    """Whether the function is one that compiling starts with."""
+    return frame.parent is None or not frame.parent.region or frame.parent.parent is None
+
+
 def _statement(target: ast.expr, node: FunctionNode) -> ast.Assign | None:
     """The assignment to that target alone."""
     return next(
@@ -260,7 +271,9 @@ def _is_asked_first(target: ast.expr, place: ast.expr, statement: ast.Assign, no
     for part in walk(node):
         if isinstance(part, ast.If) and _mentions(part.test, text, names):
             if any(statement in walk(b) for b in [*part.body, *part.orelse]):
-                return True
+                # An item that is there is only replaced.
+                there = _arm_that_has_it(part, text) if isinstance(target, ast.Subscript) else []
+                return not any(statement in walk(b) for b in there)
             if isinstance(part.body[-1], ast.Return) and part.lineno < statement.lineno:
                 return True
         elif isinstance(part, ast.Try):
@@ -268,6 +281,15 @@ def _is_asked_first(target: ast.expr, place: ast.expr, statement: ast.Assign, no
             if asked and any(statement in walk(s) for h in part.handlers for s in h.body):
                 return True
     return False
+
+
+def _arm_that_has_it(branch: ast.If, text: str) -> list[ast.stmt]:
+    """What runs where `key in place` holds."""
+    test = branch.test
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or ast.unparse(test.comparators[0]) != text:
+        return []
+    arms = {ast.In: branch.body, ast.NotIn: branch.orelse}
+    return arms.get(type(test.ops[0]), [])
 
 
 def _mentions(test: ast.AST, text: str, names: set[str]) -> bool:
