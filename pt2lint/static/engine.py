@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -24,7 +24,6 @@ from pt2lint.static.moved import with_lines_plain
 from pt2lint.static.source.data import SMALL
 from pt2lint.static.source.modules import Module, Project, digest_of, module_name
 from pt2lint.static.source.named import inside, unknown
-from pt2lint.static.source.reads import Reads
 
 if TYPE_CHECKING:
     from pt2lint.libraries.model import Models
@@ -37,9 +36,12 @@ NEWEST_TORCH = (2, 15)
 KindsIn = Callable[[tuple[int, int]], Mapping[Range, str]]
 
 
-# About 30,000 lines, counting each file as twice as long as the next power of two below: what is interpreted in one
-# process, with one memory of what is known.
-GROUP = 1_800_000
+# About 3,700 lines, counting each file as twice as long as the next power of two below: what is interpreted with one
+# memory of what is known, and anew once something that was read changes.
+GROUP = 225_000
+SHARE = (
+    8  # groups that one process takes, if there are enough: what one of them has parsed, the others need not
+)
 
 
 @dataclass
@@ -215,11 +217,10 @@ class _Run:
         facts = Facts()
         notes = all_notes(path, home, others)
         if notes is not None:
-            project = self._places
-            project.reads = Reads()
-            module = Project(self.texts, self.files, project).load(path)
-            facts.findings[path] = self.findings_in(module, notes, facts.problems)
-            facts.reads = project.reads
+            project = Project(self.texts, self.files, self._places)
+            facts.findings[path] = self.findings_in(project.load(path), notes, facts.problems)
+            facts.reads = project.reads.copy()
+            self._places.forget()
             told = {step.path for finding in facts.findings[path] for step in finding.flow}
             edited = {e.path for f in facts.findings[path] for fix in f.fixes for e in fix.edits}
             facts.read = {each: self._digest(each) for each in (path, *told, *edited)}
@@ -292,29 +293,26 @@ class _Run:
         """The facts of each group, from child processes where that is worth it."""
         _ = self.rules, self.target, self.models  # once, before there are children
         small = len(groups) == 1 and len(groups[0]) < 8  # not worth a process
+        size = min(SHARE, -(-len(groups) // workers.children()))
+        shares = [groups[at : at + size] for at in range(0, len(groups), size)]
         if small or not workers.can_fork():
-            for i, group in enumerate(groups):
+            for i, share in enumerate(shares):
                 if i:
-                    gc.collect()  # what the group before left
-                yield self.analyse_group(group)
+                    gc.collect()  # what the groups before left
+                self._parsed = Project(self.texts, self.files)
+                yield from self.analyse_groups(share)
             return
         self._load_all()
         self._parsed = Project(self.texts, self.files)
-        for group, facts in zip(groups, workers.spread(self.analyse_group, groups), strict=True):
-            if facts is not None:
-                self._parse_what_many_read(facts)
-                yield facts
+        for share, made in zip(shares, workers.spread(self.analyse_groups, shares), strict=True):
+            if made is not None:
+                self._parse_what_many_read(made)
+                yield from made
                 continue
             # A file that kills its reader shall not cost the others' findings.
-            for path, one in zip(
-                group, workers.spread(self.analyse_group, [[p] for p in group]), strict=True
-            ):
-                if one is None:
-                    told = "could not be followed: the process that read it died; exclude it"
-                    one = Facts(problems=[Problem(path, told)], complete=False)
-                facts = one if facts is None else joined(facts, one)
-            assert facts is not None
-            yield facts
+            for group in share:
+                alone = workers.spread(self.analyse_group, [[path] for path in group])
+                yield reduce(joined, map(_died_or, group, alone))
 
     def go_on(self, *_: object) -> None:
         """Raises Stopped where nobody waits for the answer."""
@@ -330,15 +328,18 @@ class _Run:
             with contextlib.suppress(Exception):  # told of where it is needed
                 importlib.import_module(f"pt2lint.{name}")
 
-    def _parse_what_many_read(self, facts: Facts) -> None:
-        """What a second group has parsed beyond its own files, the children still to come will read too: they find it
-        parsed."""
+    def _parse_what_many_read(self, share: Sequence[Facts]) -> None:
+        """What a second process has parsed beyond its own files, the children still to come will read too: they find
+        it parsed."""
         assert self._parsed is not None
-        for path in facts.parsed:
+        for path in sorted({path for facts in share for path in facts.parsed}):
             self._readers[path] += 1
             if self._readers[path] == 2 and self._room > 0:
                 with contextlib.suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):
                     self._room -= len(self._parsed.load(path, whole=False).text)
+
+    def analyse_groups(self, groups: Sequence[Sequence[str]]) -> list[Facts]:
+        return [self.analyse_group(group) for group in groups]
 
     def analyse_group(self, group: Sequence[str]) -> Facts:
         # What is made here lives until the end, and looking for garbage among it takes a third of the time.
@@ -386,7 +387,11 @@ class _Run:
                 module, notes, facts.problems, partial(kinds_of, interpreter.at, module)
             )
         facts.parsed = sorted(project.parsed().difference(group))
-        facts.read, facts.looked_at, facts.reads = project.read(), sorted(project.looked_at), project.reads
+        facts.read, facts.looked_at, facts.reads = (
+            project.read(),
+            sorted(project.looked_at),
+            project.reads.copy(),
+        )
         return facts
 
     def findings_in(
@@ -394,6 +399,12 @@ class _Run:
     ) -> list[Finding]:
         self.go_on()
         return list(findings_in(module, notes, self.rules, self.target, problems, kinds, self.go_on))
+
+
+def _died_or(path: str, facts: Facts | None) -> Facts:
+    """What a process of its own found out about a file, which may have killed it."""
+    told = "could not be followed: the process that read it died; exclude it"
+    return Facts(problems=[Problem(path, told)], complete=False) if facts is None else facts
 
 
 def _load(project: Project, path: str, problems: list[Problem]) -> Module | None:

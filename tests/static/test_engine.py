@@ -16,6 +16,8 @@ from pt2lint.project.config import Settings
 from pt2lint.static import engine, workers
 from pt2lint.static.engine import lint
 from pt2lint.static.facts import from_plain, to_plain
+from pt2lint.static.interpret import Interpreter
+from pt2lint.static.source.modules import Project
 
 LAYER = """\
 import torch
@@ -215,6 +217,7 @@ def test_what_many_groups_read_is_parsed_once_and_answers_as_if_each_had(
     for name in files[3:]:
         Path(name).write_text(CALLER)
     monkeypatch.setattr(workers, "processors", lambda: 1)
+    monkeypatch.setattr(engine, "SHARE", 1)
     groups = [[path] for path in files]
 
     def facts() -> tuple[list[engine.Facts], engine._Run]:
@@ -227,6 +230,109 @@ def test_what_many_groups_read_is_parsed_once_and_answers_as_if_each_had(
     monkeypatch.setattr(engine._Run, "_parse_what_many_read", lambda *_: None)
     assert facts()[0] == shared
     assert shared[-1].read["layer.py"]
+    monkeypatch.setattr(engine, "SHARE", len(files))
+    assert facts()[0] == shared
+
+
+NESTING = """\
+import torch
+
+
+class Base(torch.nn.Module):
+    # A comment before a method,
+    def outer(self, x):
+        def inner(y):
+            return y.mean().item()
+
+        return inner(x)
+
+    # and one after it.
+
+    def unread(self):
+        return 1
+
+
+# And at the margin.
+scale = lambda x: x * x.sum().item()
+# Below it too.
+"""
+USING = """\
+import torch
+from nesting import Base, scale
+
+
+class Model(Base):
+    def forward(self, x: torch.Tensor):
+        return scale(x) + self.outer(x)
+"""
+
+
+def test_what_a_file_is_parsed_of_where_others_import_it_makes_no_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only what they ask for; what is noted in it stands in the lines that its own group knows."""
+    monkeypatch.chdir(tmp_path)
+    Path("nesting.py").write_text(NESTING)
+    Path("using.py").write_text(USING)
+    files = ["nesting.py", "using.py"]
+    whole = said(files)
+    assert [line for path, line, *_ in whole if path == "nesting.py"] == [8, 19]
+    run = engine._Run(files, Settings(target_torch=(2, 13)), {})
+    alone, calling = run.analyse([["nesting.py"], ["using.py"]])
+    assert set(calling.notes["nesting.py"]) == {(6, 10), (19, 19)}
+    assert not alone.notes
+    for groups in (["using.py"], ["nesting.py"]), (["nesting.py"], ["using.py"]):
+        monkeypatch.setattr(engine._Run, "groups", lambda _, groups=groups: groups)
+        assert said(files) == whole
+
+
+FAR = """\
+class Near:
+    def set_up(self):
+        self.near = 1
+        self.set_up_further()
+
+    def set_up_further(self):
+        self.far = 1
+
+
+class Base(Near):
+    def __init__(self):
+        super().__init__()
+        self.set_up()
+"""
+MADE = """\
+import torch
+from far import Base
+
+
+class Model(torch.nn.Module, Base):
+    def __init__(self):
+        Base.__init__(self)
+        self.here()
+
+    def here(self):
+        self.there()
+
+    def there(self):
+        self.own = 1
+
+    def forward(self, x: torch.Tensor):
+        return x
+"""
+
+
+def test_how_far_an_init_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A helper of another file's helper is too far off; what the class's own file holds is not, nor is `__init__` of
+    the classes above."""
+    monkeypatch.chdir(tmp_path)
+    Path("far.py").write_text(FAR)
+    Path("made.py").write_text(MADE)
+    project = Project({}, ["made.py"])
+    interpreter = Interpreter(project)
+    cls = project.load("made.py").classes["Model"]
+    state = interpreter.at.objects.state(interpreter.at.objects.instance(cls))
+    assert set(state) == {"near", "own"}
 
 
 def test_facts_survive_json(files: list[str]) -> None:

@@ -127,7 +127,7 @@ class Functions:
         active = self.active.count(which)
         often = count >= MAX_CONTEXTS * (3 if region else 1) and not self.at.calls.decorating
         often = often or bool(self.active and self.at.expressions.spent)
-        if active > 1 or len(self.active) >= MAX_DEPTH or often:
+        if active > 1 or len(self.active) >= MAX_DEPTH or often or self.at.objects.is_beside(func):
             self.at.conditions.guards.called_somehow(which, frame, func.bound)
             answer = self._returned.get(which, UNKNOWN)
             if isinstance(answer, Py) and truth(answer) is not None:

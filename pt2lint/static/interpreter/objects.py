@@ -33,6 +33,8 @@ from pt2lint.static.values import (
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
+NEAR = 1  # helpers of other files that are followed one below the other, where `__init__` leads to them
+
 
 class Objects:
     def __init__(self, at: Context) -> None:
@@ -44,6 +46,9 @@ class Objects:
         self._initialized: set[Instance] = set()
         self._late: set[tuple[Instance, str]] = set()
         self.made: dict[tuple[str, int, int, str], Instance] = {}
+        self.building: tuple[ClassInfo, int] | None = (
+            None  # what `state` runs, and how many functions ran before
+        )
 
     def construct(
         self,
@@ -145,6 +150,7 @@ class Objects:
                 frame = Frame(owner.module, unit_of(node), "`__init__`", cls=owner, me=instance)
                 args, kwargs = self._ctor.get(instance, (None, {}))
                 self.at.notebook.quiet += 1
+                outer, self.building = self.building, (instance.cls, len(self.at.functions.active))
                 try:
                     self.at.functions.call_function(
                         func,
@@ -155,8 +161,21 @@ class Objects:
                         False,
                     )
                 finally:
+                    self.building = outer
                     self.at.notebook.quiet -= 1
         return instance.attrs
+
+    def is_beside(self, func: Func) -> bool:
+        """Whether a function that an `__init__` leads to is too far off to leave anything in the object: a helper of
+        another file's helper."""
+        if self.building is None or func.module is self.building[0].module:
+            return False
+        cls, before = self.building
+        own = [c.methods.get("__init__") for c in self.at.classes.bases(cls)[0]]
+        running = (
+            which[0] if isinstance(which, tuple) else which for which in self.at.functions.active[before:]
+        )
+        return sum(node not in own for node in running) >= NEAR
 
     def store(self, instance: Instance, name: str, value: Value, frame: Frame) -> None:
         old = instance.attrs.get(name)

@@ -72,9 +72,9 @@ class ClassInfo:
 
     def assigned(self, name: str) -> list[tuple[FunctionNode, ast.expr | None]]:
         """`self.name = value` anywhere in the class: (method, value or None where it is not plain)."""
+        self.module.asked("stores", f"{self.name} {name}")
         found = self._assigned.get(name)
         if found is None:
-            self.module.asked("stores", f"{self.name} {name}")
             mention = f".{name}"
             later = self.methods.later() if isinstance(self.methods, Late) else {}
             # What does not mention the name need not be parsed to know that it does not assign it.
@@ -223,9 +223,14 @@ class Module:
         self.lacks: set[str] = set()  # names that were sought in vain
         self.linted = linted  # only linted files get findings
         self._parts: list[Part] = []
-        if whole or not self._bind_parts():
+        self.whole = whole or not self._bind_parts()
+        if self.whole:
             for statement in flat(self.tree.body):
                 self._bind(statement)
+
+    def begin(self) -> None:
+        """Forget what an interpreter found: another one takes the module."""
+        self.values, self.lacks = {}, set()
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -338,7 +343,7 @@ class Module:
 
     def unit_at(self, line: int) -> tuple[int, int] | None:
         """The lines of the top-level function, method or statement that holds the line."""
-        if self._parts:
+        if self._parts and not self.linted:  # of a linted file, where its own group says that it ends
             part = next((p for p in self._parts if p.first <= line <= p.last), None)
             if part is not None and part.kind == "class":
                 methods = self._outline.methods(part)
@@ -447,8 +452,8 @@ class Project:
         linted: Sequence[str] = (),
         parsed: Project | None = None,
     ) -> None:
-        """`parsed` is a project of the same files, in which nothing was interpreted: what it has parsed is taken from
-        it, and must be taken once only."""
+        """`parsed` is a project of the same files in which nothing is interpreted: what it parses is taken from it, by
+        one project at a time."""
         self._texts = texts or {}
         self._linted = frozenset(linted)
         self._parsed = parsed
@@ -458,7 +463,7 @@ class Project:
         self.reads = Reads()
         if parsed is not None:
             self.reads = parsed.reads  # what is taken from it notes there what is read
-            self.reads.parsed = set()
+            self.reads.begin()
         self.looked_at: set[str] = set()  # every place where a first-party module was sought, found or not
         self._missing: set[str] = set()
         self._extensions: set[str] | None = None
@@ -482,21 +487,32 @@ class Project:
         With `whole` it is parsed at once, else as far as it is asked about.
         """
         module = self._by_path.get(path)
-        if module is None:
+        if module is None or (whole and not module.whole and self._parsed is None):
             self.reads.parsed.add(path)
             name, root, is_package = module_name(path)
             if root not in self._roots:
                 self._roots.append(root)
-            if self._parsed is not None and path in self._parsed._by_path:
-                self._digests.setdefault(path, self._parsed._digests.get(path))
-                module = self._by_path[path] = self._parsed._by_path[path]
+            if self._parsed is not None:
+                try:
+                    module = self._parsed.load(path, whole)
+                finally:
+                    if path in self._texts:
+                        self._given.add(path)
+                    else:
+                        self._digests.setdefault(path, self._parsed._digests.get(path))
+                module.begin()
+                self._by_path[path] = module
                 return module
             source = self.text(path)
             linted = path in self._linted
             module = self._by_path[path] = Module(
-                path, name, source, is_package, linted, linted or whole, partial(self.home, root), self.reads
+                path, name, source, is_package, linted, whole, partial(self.home, root), self.reads
             )
         return module
+
+    def forget(self) -> None:
+        """Let go of what is parsed."""
+        self._by_path.clear()
 
     def text(self, path: str) -> str:
         """What the file holds, or what is there in its place; raises as `load`."""
@@ -507,6 +523,10 @@ class Project:
 
     def _bytes(self, path: str) -> bytes:
         self._digests.setdefault(path, None)
+        if self._parsed is not None:
+            data = self._parsed._bytes(path)
+            self._digests[path] = self._parsed._digests[path]
+            return data
         with open(path, "rb") as file:
             data = file.read()
         if self._digests[path] is None:  # what is looked through again and again is hashed once

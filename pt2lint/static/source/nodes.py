@@ -45,6 +45,7 @@ def walk(root: ast.AST) -> Sequence[ast.AST]:
     if whole:
         known: Sequence[ast.AST] | None = root.__dict__.get("pt2lint_walk")
         if known is not None:
+            _ = root.body  # type: ignore[attr-defined]  # which notes that it is read
             return known
     found = [root]
     for node in found:

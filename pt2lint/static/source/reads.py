@@ -81,6 +81,14 @@ class Reads:
     rules: set[tuple[str, int, int]] = field(default_factory=set)
     whole: set[str] = field(default_factory=set)
 
+    def begin(self) -> None:
+        """Forget all of it; nodes that are watched go on noting here."""
+        for noted in vars(self).values():
+            noted.clear()
+
+    def copy(self) -> Reads:
+        return self.with_those_of(Reads())
+
     def with_those_of(self, other: Reads) -> Reads:
         both = Reads()
         for name in vars(both):
