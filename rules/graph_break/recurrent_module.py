@@ -86,6 +86,7 @@ class RecurrentModule(GraphBreak):
     INVALID = (
         "rnn = torch.nn.RNN(4, 4)\ndef f(x, m, i):\n    return rnn(x[None])[0]",
         "gru = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    return gru(x[None])[0]",
+        "gru = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    return gru.forward(x[None])[0]",
         "class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.rnn = torch.nn.LSTM(4, 4)\nnet = Net()\nnet.rnn.weight_ih_l0.grad = torch.ones(16, 4)\n"
         "def f(x, m, i):\n    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n    return x",

@@ -237,6 +237,16 @@ def main(model: torch.nn.Module):
     lists(list(model.parameters()))
     mixed([torch.ones(1)])
     mixed(model.parameters())
+
+
+def train(nets):
+    net, optimizer = nets
+    net.train()
+    of_unknown(net.parameters())
+
+
+def of_unknown(parameters):
+    return max(p.abs().max() for p in list(parameters))
 """
 
 
@@ -252,6 +262,7 @@ def main(model: torch.nn.Module):
         ("Agent.learn", [38]),
         ("Agent.own", []),
         ("among", [46]),
+        ("of_unknown", [67]),
         ("main", []),
     ],
 )

@@ -231,6 +231,9 @@ class Calls:
         self, func: Ext, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame
     ) -> Value:
         name, receiver = func.name, func.receiver
+        if name.endswith(".forward") and isinstance(receiver, Instance) and receiver.external:
+            if self.at.models.of(receiver.external).forward is not None:
+                return self.call_external_module(receiver, args, kwargs, node, frame)
         entry = self.at.models.of(name)
         self.last_external, self.last_call = name, node
         if frame.region and entry.given == "tensors" and not self.at.notebook.quiet:
