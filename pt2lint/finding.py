@@ -24,6 +24,8 @@ ONCE_PROVEN = "Only `--verify --fix` writes it, where it is proven"
 UNCALLED = "in code that no model calls"  # the note of what a package offers beside its models
 ITERATES = "in a loop that runs until its values say so"  # the note of an algorithm, which ends compiling all the same
 UNDER = "told with line "  # how the note of a finding begins whose line another one tells too
+# What a fix says whose proof has to try other whole numbers than those of the sample, which may be indices.
+WHOLE_NUMBERS = "It is tried with other whole numbers, too"
 OTHER_DRAWS = "other random numbers"  # what a fix says that draws them in another order
 SILENT = ("compiled code does not log", "Compiled code goes without it", "once for each compilation")
 
@@ -101,6 +103,11 @@ class Fix:
     def draws_otherwise(self) -> bool:
         """Whether a run with the same seed draws other random numbers after the fix."""
         return OTHER_DRAWS in self.description
+
+    @property
+    def asks_for_numbers(self) -> bool:
+        """Whether its proof tries other whole numbers than those of the sample."""
+        return WHOLE_NUMBERS in self.description
 
     @property
     def tells_otherwise(self) -> bool:

@@ -32,6 +32,7 @@ from pt2lint.fixes.recount import Recounter, moved_to
 from pt2lint.fixes.repairs.disable import last_resort
 
 NOT_FINITE = ("one NaN", "one infinity", "all NaN", "all infinite")  # labels of changed inputs
+NUMBERS = ("whole numbers reversed", "whole numbers alike")
 ATTEMPTS = 4  # fixes of one finding that are tried, at most
 RETRIES = 3  # changed inputs that may end the process before the observation is given up
 
@@ -253,12 +254,13 @@ class _Prover:
         self.sides: dict[int, set[bool]] = {}
         self.gone: dict[Place, bool] = {}
         self.exact: set[bool] = set()  # of `before`: what was observed in float64 as well
-        self.in_a_row = False
+        self.in_a_row = self.numbers = False
         self.jobs: list[Job] = []
 
     def observe(self, findings: Sequence[Finding], reach: Mapping[int, set[str]]) -> None:
         """Run the code as it is, once a job, with the tests that fixes rewrite wrapped to see their
         values."""
+        self.numbers = any(fix.asks_for_numbers for number in reach for fix in findings[number].fixes)
         flagged = {os.path.realpath(findings[number].path) for number in reach}
         overlay = self.wrapped([(number, findings[number]) for number in reach])
         targets = set().union(*reach.values())
@@ -287,7 +289,8 @@ class _Prover:
         """What one job does now. Changed inputs that bring it down (a size that comes of them takes all memory) are
         left out; where nothing helps, no runs are returned, or those of the modes that could be observed."""
         # What is selected by torch.where has a gradient of zero only for finite values, as such fixes say.
-        leave = {mode: [*NOT_FINITE] for mode in ("call", *self.options.modes)} if calm else {}
+        left = [*(NOT_FINITE if calm else ()), *(() if self.numbers else NUMBERS)]
+        leave = {mode: [*left] for mode in ("call", *self.options.modes)}
         for _ in range(RETRIES + 1):
             seen = self.run(job, overlay, file, True, targets, leave=leave, calm=calm)
             if seen.trouble is None or seen.step is None or seen.step[1] == "call 1":

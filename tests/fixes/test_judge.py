@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.dynamic.child.judge import Allowance, Held, differ, judged, may_be_rounding, spread
-from pt2lint.finding import Edit, Finding, Fix
+from pt2lint.finding import WHOLE_NUMBERS, Edit, Finding, Fix
 from pt2lint.fixes.proof import prove
 
 OPTIONS = VerifyOptions(modes=("train",), further=False, timeout=120)
@@ -198,3 +200,34 @@ def test_what_is_zero_but_for_rounding_tells_nothing_and_hinders_nothing():
     assert "nothing can be told" in judged(old, new + 1, place, Allowance({place: 0.15}, {place: zero}), held)
     assert "nothing can be told" in judged(old, new, place, Allowance({place: 0.15}, {place: zero + 1}), held)
     assert "nothing can be told" in judged(old, new, place, Allowance({place: 0.15}), held)
+
+
+LISTED = """import torch
+
+
+def scaled(x, sizes):
+    return x * (len(sizes) if isinstance(sizes, list) else sizes.sum())
+
+
+class Model(torch.nn.Module):
+    def forward(self, x: torch.Tensor, n: torch.Tensor):
+        return scaled(x, n.tolist())
+
+
+def example_inputs():
+    return Model(), (torch.rand(3), torch.tensor([1, 2, 0]))
+"""
+
+
+def test_other_whole_numbers_are_tried_where_a_fix_asks_for_it(tmp_path):
+    """Of the sample, the list has as many numbers as their sum says."""
+    path = str(tmp_path / "m.py")
+    with open(path, "w") as file:
+        file.write(LISTED)
+    edit = Edit(path, 10, 26, 10, 36, "n")
+    fixes = [Fix(f"passed on{more}", "unsafe", (edit,)) for more in (f". {WHOLE_NUMBERS}.", "")]
+    listed = Finding("PTB105", "list", "m", path, 10, 26, 10, 36, verdict="confirmed")
+    judged = verify([listed], [path], OPTIONS)
+    found = [prove([replace(listed, fixes=(fix,))], judged.events, [path], OPTIONS) for fix in fixes]
+    assert [proof.findings[0].fixes[0].proven for proof in found] == [False, True]
+    assert "whole numbers alike" in "".join(found[0].notes)

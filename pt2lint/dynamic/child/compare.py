@@ -465,7 +465,15 @@ def switched(tensor: torch.Tensor) -> torch.Tensor:
     return ~tensor if tensor.dtype == torch.bool else tensor
 
 
-# Whole numbers stay as they are: they may be indices.
+def whole(change: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[torch.Tensor], torch.Tensor]:
+    def changed(tensor: torch.Tensor) -> torch.Tensor:
+        plain = tensor.dtype in (torch.int8, torch.int16, torch.int32, torch.int64) and tensor.numel()
+        return change(tensor) if plain else tensor
+
+    return changed
+
+
+# Whole numbers stay as they are, but for the last two: they may be indices.
 CHANGES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "negated": floats(lambda tensor: -tensor),
     "zeros": floats(torch.zeros_like),
@@ -481,6 +489,8 @@ CHANGES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "masks switched": switched,
     "masks off": lambda tensor: torch.zeros_like(tensor) if tensor.dtype == torch.bool else tensor,
     "masks on": lambda tensor: torch.ones_like(tensor) if tensor.dtype == torch.bool else tensor,
+    "whole numbers reversed": whole(lambda tensor: tensor.flip(0) if tensor.dim() else tensor),
+    "whole numbers alike": whole(lambda tensor: torch.full_like(tensor, int(tensor.min()))),
 }
 MADE = {*CHANGES, GRADIENTS}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, OTHER_DRAWS, Fix
+from pt2lint.finding import ONCE_PROVEN, OTHER_DRAWS, WHOLE_NUMBERS, Fix
 from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
@@ -104,7 +104,7 @@ class _Chunks:
             "Attend to all chunks at once, with a mask that keeps them apart, so that nobody has to know their sizes. "
             "All pairs are computed, which is more work where chunks are many. It assumes that this is an attention, "
             "that the sizes add up, and that the values are finite: others reach all chunks. With dropout, one seed "
-            f"then draws {OTHER_DRAWS}. {ONCE_PROVEN}.",
+            f"then draws {OTHER_DRAWS}. {ONCE_PROVEN}. {WHOLE_NUMBERS}.",
             (*imports, *more, *rewrite(function, self.new)),
         )
 

@@ -6,7 +6,7 @@ import builtins
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, Fix
+from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Fix
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -54,7 +54,7 @@ def as_tensor(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = Non
         return Refusal("the list is not only passed on")
     return fix(
         f"Pass the tensor on instead of a list of its numbers. It assumes that {_said(called)} takes one. "
-        f"{ONCE_PROVEN}.",
+        f"{ONCE_PROVEN}. {WHOLE_NUMBERS}.",
         rewrite(function, {node: tensor.with_changes(lpar=(), rpar=())}),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, Fix
+from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Fix
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
@@ -71,7 +71,7 @@ def at_once(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None)
     text = f"{name}({rows}, {given}{dim}, output_size={like}.shape[0])"
     return fix(
         f"Repeat all rows at once. It assumes that as many come of it as `{like}` has, with which it meets element by "
-        f"element, and that `{given}` is a tensor beside `{rows}`. {ONCE_PROVEN}.",
+        f"element, and that `{given}` is a tensor beside `{rows}`. {ONCE_PROVEN}. {WHOLE_NUMBERS}.",
         (*imports, *rewrite(function, {cat: cst.parse_expression(text)})),
     )
 
