@@ -145,6 +145,7 @@ REFUSED = [
     (EACH_ITS_OWN, "dim=2)\n    vs", "dim=1)\n    vs"),
     (EACH_ITS_OWN, "    return out", "    return out, ks"),
     (EACH_ITS_OWN, "    ks = k", "    sizes = sizes.flip(0)\n    ks = k"),
+    (EACH_ITS_OWN, "    out = torch", "    v = q\n    out = torch"),
     (EACH_ITS_OWN, "(qs, ks, vs)", "(qs, ks, x)"),
     (OF_TORCH, "scale=0.5))", "scale=0.5))\n        print(a)"),
     (OF_TORCH, "scale=0.5", "is_causal=True"),

@@ -63,7 +63,7 @@ def one_attention(function: FunctionCode, node: cst.CSTNode) -> Repaired:
 
 @dataclass
 class _Attention:
-    """The call that is made for each chunk: `value` is what of it is kept, `target` what that is bound to."""
+    """The call that is made for each chunk; `value` is what of it is kept."""
 
     value: cst.BaseExpression
     call: cst.Call
@@ -84,7 +84,7 @@ class _Chunks:
     def rewritten(self) -> Repaired:
         tensors, dim, first, zipped = self.split()
         attention, target, place = self.attended(tensors, zipped)
-        self.must_hold_still(first, place)
+        self.must_hold_still(tensors, first, place)
         function, query = self.function, tensors[0]
         ids = fresh(function, "chunk_ids", zipped)
         repeat, imports = torch_name(function, "torch.repeat_interleave")
@@ -102,20 +102,20 @@ class _Chunks:
         self.new[place] = line(f"{target} = {self.masked(attention, mask)}", place)
         return fix(
             "Attend to all chunks at once, with a mask that keeps them apart, so that nobody has to know their sizes. "
-            "All pairs are computed, which is more work where chunks are many. It assumes that this is an attention, "
-            "that the sizes add up, and that the values are finite: others reach all chunks. With dropout, one seed "
-            f"then draws {OTHER_DRAWS}. {ONCE_PROVEN}. {WHOLE_NUMBERS}.",
+            "All pairs are computed: where many thousands are split, that costs more than it saves. It assumes that "
+            "this is an attention, that the sizes add up, and that the values are finite: others reach all chunks. "
+            f"With dropout, one seed then draws {OTHER_DRAWS}. {ONCE_PROVEN}. {WHOLE_NUMBERS}.",
             (*imports, *more, *rewrite(function, self.new)),
         )
 
-    def must_hold_still(self, first: cst.CSTNode, place: cst.CSTNode) -> None:
+    def must_hold_still(self, tensors: Sequence[str], first: cst.CSTNode, place: cst.CSTNode) -> None:
         """Raise _No where what is split is bound anew on the way to the attention, or not always split."""
         blocks = [block_of(self.function, one) for one in (first, place)]
         if blocks[0] is None or blocks[1] is None or blocks[0][0] is not blocks[1][0]:
             raise _No("the attention stands in another block")
         begin = min(self.function.range(one)[:2] for one in (self.node, first))
         end = self.function.range(place)[:2]
-        used = reads(self.sizes, first)
+        used = reads(self.sizes, *map(cst.parse_expression, tensors))
         for use in uses(self.owner.body):
             if use.binds and use.name in used and begin < self.function.range(use.node)[:2] < end:
                 raise _No(f"`{use.name}` is bound anew on the way")
@@ -369,7 +369,7 @@ class _Chunks:
         if not told:
             plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
             made = cst.Arg(cst.parse_expression(mask), cst.Name("attn_mask"), plain)
-            after = args[3 - 1].comma if len(args) > 3 else cst.MaybeSentinel.DEFAULT
+            after = args[2].comma if len(args) > 3 else cst.MaybeSentinel.DEFAULT
             if len(args) == 3:
                 args[2] = args[2].with_changes(comma=cst.MaybeSentinel.DEFAULT)
             args.insert(3, made.with_changes(comma=after))
