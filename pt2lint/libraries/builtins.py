@@ -355,6 +355,8 @@ FUNCTIONS: dict[str, Callable[[Call, Value], Value]] = {
 
 # Containers
 
+KEEPS_LENGTH = frozenset(("index", "count", "copy", "sort", "reverse"))
+
 
 def container_method(method: str, call: Call) -> Value:
     owner = call.receiver
@@ -378,6 +380,7 @@ def container_method(method: str, call: Call) -> Value:
 
 
 def sequence_method(method: str, owner: Seq, first: Value, call: Call) -> Value:
+    owner.counted = owner.counted and method in KEEPS_LENGTH
     if method in ("append", "add", "appendleft"):
         append(owner, first)
         return NONE

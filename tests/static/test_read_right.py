@@ -480,3 +480,42 @@ def f(x: torch.Tensor, given):
 """
     assert findings(tmp_path, code) == []
     assert len(findings(tmp_path, code.replace(".shape[1]", ""))) == 1
+
+
+LISTED = """
+class Styled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, styles, more=None):
+        if more is None:
+            styles = [self.layer(style) for style in styles]
+        {changed}
+        if len(styles) == 1:
+            return styles[0]
+        return styles[0] * styles[1].sum().item()
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.styled, self.layer = Styled(), nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        return self.styled([self.layer(x)])
+"""
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "",
+        "styles.append(more)",
+        "styles += [more]",
+        "styles.pop()",
+        "del styles[0]",
+        "styles = [style for style in styles if len(style)]",
+    ],
+)
+def test_a_list_is_as_long_as_the_code_makes_it(tmp_path: Path, changed: str) -> None:
+    assert len(findings(tmp_path, LISTED.format(changed=changed))) == bool(changed)

@@ -113,6 +113,7 @@ class Assignments:
                     option.elem = value if option.elem is UNKNOWN else join(option.elem, value)
                     option.key = index if option.key is None else join(option.key, index)
             elif isinstance(option, Seq):
+                option.counted = False
                 option.elts, option.elem = None, join(option.elem, value) if option.elts != [] else value
             elif isinstance(option, Tensor):
                 self.at.expressions.subscripts.check_sizes(target.slice, env, frame)

@@ -82,7 +82,22 @@ class Conditions:
                 if frame.region and frame.inside is None:
                     resumed(env)
             return value, None
-        return value, self.truth_of(value)
+        known = self.truth_of(value)
+        return value, self.by_length(node, env, frame) if known is None else known
+
+    def by_length(self, test: ast.expr, env: Env, frame: Frame) -> bool | None:
+        """`len(parts) == 1`, where the code lists the parts."""
+        if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
+            return None
+        asked, number = test.left, test.comparators[0]
+        if not isinstance(number, ast.Constant) or not isinstance(asked, ast.Call) or len(asked.args) != 1:
+            return None
+        if not isinstance(asked.func, ast.Name) or asked.func.id != "len":
+            return None
+        value = env.get(asked.args[0].id) if isinstance(asked.args[0], ast.Name) else None
+        if not isinstance(value, Seq) or not value.counted or not value.elts:
+            return None
+        return (len(value.elts) == number.value) is isinstance(test.ops[0], ast.Eq)
 
     def _is_any_item(self, node: ast.Subscript, env: Env, frame: Frame) -> bool:
         """An item of a dictionary of which only an annotation tells: `dict[str, Tensor]` may hold a list that is tested

@@ -248,7 +248,9 @@ class Expressions:
                     elts.append(element(inner))
             else:
                 elts.append(self.eval(e, env, frame))
-        return Seq(elts, None, type) if exact else Seq(None, join_all(elts), type)
+        made = Seq(elts, None, type) if exact else Seq(None, join_all(elts), type)
+        made.counted = type != "set" and not any(isinstance(e, ast.Starred) for e in node.elts)
+        return made
 
     def e_list(self, node: ast.List, env: Env, frame: Frame) -> Value:
         return self.sequence(node, env, frame, "list")
@@ -294,7 +296,13 @@ class Expressions:
 
     def e_listcomp(self, node: ast.ListComp, env: Env, frame: Frame) -> Value:
         [elem] = self.comprehend(node, env, frame, node.elt)
-        return Seq(None, elem, "list")
+        made = Seq(None, elem, "list")
+        if len(node.generators) == 1 and not node.generators[0].ifs:
+            over = self.again(node.generators[0].iter, env, frame)
+            if isinstance(over, Seq) and over.counted and over.elts:
+                made = Seq([elem] * len(over.elts))  # as many as it goes over
+                made.counted = True
+        return made
 
     def e_setcomp(self, node: ast.SetComp, env: Env, frame: Frame) -> Value:
         [elem] = self.comprehend(node, env, frame, node.elt)

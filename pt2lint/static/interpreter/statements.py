@@ -158,6 +158,10 @@ class Statements:
         for target in node.targets:
             if isinstance(target, ast.Name):
                 env.pop(target.id, None)
+            elif isinstance(target, ast.Subscript):
+                for owner in options(self.at.expressions.again(target.value, env, frame)):
+                    if isinstance(owner, Seq):
+                        owner.counted = False
 
     def s_global(self, node: ast.Global, env: Env, frame: Frame) -> None:
         frame.globals.update(node.names)

@@ -102,10 +102,11 @@ class Seq(Value):
     """A list, tuple or set: `elts` where every element is known, and `elem`, the join of all of them.
 
     `prefix` holds the first elements where those are known but the length is not. `owner` is the module whose
-    parameters it gives.
+    parameters it gives. `counted` says that it has as many elements as the code that makes it lists, as nothing since
+    has changed.
     """
 
-    __slots__ = ("elem", "elts", "owner", "prefix", "type")
+    __slots__ = ("counted", "elem", "elts", "owner", "prefix", "type")
     kind = "seq"
 
     def __init__(
@@ -121,6 +122,7 @@ class Seq(Value):
         self.elts, self.prefix = elts, prefix
         self.type = type
         self.owner: Value | None = None
+        self.counted = False
 
 
 OUTSIDE = "iterator from outside"  # the type of an iterator that compiled code is given
@@ -341,7 +343,9 @@ def _merge_containers(a: Value, b: Value) -> Value | None:
 def _merge_elements(a: Value, b: Value) -> Value | None:
     if isinstance(a, Seq) and isinstance(b, Seq):
         if a.elts is not None and b.elts is not None and len(a.elts) == len(b.elts):
-            return Seq([join(x, y) for x, y in zip(a.elts, b.elts, strict=True)], None, a.type)
+            both = Seq([join(x, y) for x, y in zip(a.elts, b.elts, strict=True)], None, a.type)
+            both.counted = a.counted and b.counted
+            return both
         if a.elts == []:
             return Seq(None, b.elem, b.type)
         if b.elts == []:
@@ -404,6 +408,7 @@ def element(value: Value) -> Value:
 
 def extend(target: Seq, value: Value) -> None:
     """`target.extend(value)`"""
+    target.counted = False
     if (
         isinstance(value, Seq)
         and value.elts is not None
@@ -418,6 +423,7 @@ def extend(target: Seq, value: Value) -> None:
 
 def append(target: Seq, value: Value) -> None:
     """`target.append(value)`"""
+    target.counted = False
     target.elem = value if target.elts == [] or target.elem is UNKNOWN else join(target.elem, value)
     target.elts = None
 
@@ -508,7 +514,7 @@ def signature(value: Value, depth: int = 0) -> Any:
         if depth > 1:
             return "s"
         if value.elts is not None and len(value.elts) <= 4:
-            return ("s", *(signature(e, depth + 1) for e in value.elts))
+            return ("s", value.counted, *(signature(e, depth + 1) for e in value.elts))
         return ("s*", value.type == OUTSIDE, signature(value.elem, depth + 1))
     if isinstance(value, Union):
         return ("u", value.declared, *sorted((signature(o, depth + 1) for o in value.options), key=repr))
