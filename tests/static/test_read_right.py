@@ -519,3 +519,28 @@ class M(nn.Module):
 )
 def test_a_list_is_as_long_as_the_code_makes_it(tmp_path: Path, changed: str) -> None:
     assert len(findings(tmp_path, LISTED.format(changed=changed))) == bool(changed)
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"), [("tuple[torch.Tensor, torch.Tensor]", 0), ("torch.Tensor", 1), ("list", 0)]
+)
+def test_where_two_annotations_differ_neither_is_trusted(tmp_path: Path, kind: str, told: int) -> None:
+    code = f"""
+class Layer(nn.Module):
+    def forward(self, x: torch.Tensor, past: {kind}):
+        if past:
+            x = x + 1
+        return x
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = Layer()
+
+    def forward(self, x: torch.Tensor, past: tuple[torch.Tensor, torch.Tensor]):
+        for each in past {{chosen}}:
+            x = self.layer(x, each)
+        return x
+"""
+    for chosen in ("", "or [None]"):
+        assert len(findings(tmp_path, code.format(chosen=chosen))) == told

@@ -290,6 +290,11 @@ class Functions:
                 )  # a tensor for a flag: the caller may well mean another function
             if value is UNKNOWN:
                 value = self.parameter(func, parameter, default, frame)
+            elif parameter.annotation is not None and _is_annotated(value):
+                # Two annotations: where this one says that it is no tensor, neither is to be trusted.
+                promised = self.parameter(func, parameter, None, frame)
+                if not any(o is UNKNOWN or isinstance(o, (Tensor, Instance)) for o in options(promised)):
+                    value = promised
             elif isinstance(value, Union) and any(o is UNKNOWN for o in value.options):
                 # What the caller does not know of one alternative, the parameter may tell.
                 promised = self.parameter(func, parameter, None, frame)
@@ -363,6 +368,13 @@ def _parameters(a: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
         defaults = [*none, *a.defaults, *a.kw_defaults]
         known = a.__dict__["pt2lint"] = list(zip([*positional, *a.kwonlyargs], defaults, strict=True))
     return known
+
+
+def _is_annotated(value: Value) -> bool:
+    """Whether it is a tensor, if anything, of which an annotation alone says so."""
+    tensors = [o for o in options(value) if isinstance(o, Tensor)]
+    others = [o for o in options(value) if not isinstance(o, Tensor) and is_none(o) is not True]
+    return bool(tensors) and not others and all(o.is_annotated for o in tensors)
 
 
 def _is_flag(default: ast.expr | None) -> bool:

@@ -62,6 +62,11 @@ class Tensor(Value):
         self.dtype, self.origin, self.sure, self.array = dtype, origin, sure, array
         self.ndim, self.leaf, self.sparse = ndim, leaf, sparse
 
+    @property
+    def is_annotated(self) -> bool:
+        """Whether an annotation alone says that it is one."""
+        return self.origin is not None and self.origin[2].endswith("annotated as a tensor")
+
     def but(self, **changes: Any) -> Tensor:
         """The same tensor in all but what is given."""
         new = Tensor(self.dtype, self.origin, self.sure, self.array, self.ndim, self.leaf, self.sparse)
