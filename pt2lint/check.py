@@ -96,8 +96,12 @@ def check(
     cache = memory or _cache(cache_folder)
     given = dict(texts or {})
     discovery = Discovery((path for path in paths if path not in given), configs, force_exclude)
+    places = {path: at for at, path in enumerate(paths)}  # what is kept is kept of files in this order
     checked = Checked(
-        files=[*given, *discovery.files], problems=discovery.problems, notes=discovery.notes, texts=given
+        files=sorted([*given, *discovery.files], key=lambda path: places.get(path, -1)),
+        problems=discovery.problems,
+        notes=discovery.notes,
+        texts=given,
     )
     if digests:
         checked.digests = _digests(discovery.files)
@@ -188,6 +192,13 @@ def _cache(folder: str | None) -> Cache | None:
     from pt2lint.static.cache import Cache
 
     return Cache(folder) if folder else None
+
+
+def scratch_cache(folder: str, kept: str | None) -> Cache:
+    """A cache for as long as the folder is there, over what is kept in the other one, which it leaves alone."""
+    from pt2lint.static.cache import Scratch
+
+    return Scratch(folder, _cache(kept))
 
 
 def _add_pages(settings: Settings, checked: Checked, cache: Cache | None) -> None:

@@ -80,7 +80,9 @@ def _write_notebook(checked: Checked, path: str, text: str) -> None:
 
 
 def fix(options: argparse.Namespace, configs: Configs, checked: Checked, verified: bool) -> int:
-    from pt2lint.check import check
+    import tempfile
+
+    from pt2lint.check import check, scratch_cache
     from pt2lint.fixes.edit import fix_findings
     from pt2lint.project import entries
 
@@ -93,20 +95,24 @@ def fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifie
 
     def relint_all(texts: Any) -> Any:
         texts = {path: text for path, text in texts.items() if path not in checked.notebooks}
-        again = check([path for path in checked.files if path not in checked.notebooks], configs, texts=texts)
+        files = [path for path in checked.files if path not in checked.notebooks]
+        again = check(files, configs, texts=texts, memory=cache)
         narrow(options, again)
         return again.findings
 
-    fixed = fix_findings(
-        checked.findings,
-        "unsafe" if options.unsafe_fixes else "safe",
-        verified,
-        None if verified else relint,
-        texts=checked.texts,
-        digests=checked.digests,
-        relint_all=None if verified or len(checked.files) < 2 else relint_all,
-        notes=options.notes,
-    )
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+        # What most fixes leave as it was need not be found out anew after each.
+        cache = scratch_cache(scratch, None if options.no_cache else entries.folder(options.cache_dir))
+        fixed = fix_findings(
+            checked.findings,
+            "unsafe" if options.unsafe_fixes else "safe",
+            verified,
+            None if verified else relint,
+            texts=checked.texts,
+            digests=checked.digests,
+            relint_all=None if verified or len(checked.files) < 2 else relint_all,
+            notes=options.notes,
+        )
     notes = "" if options.notes else _fixable_notes(checked.findings, options.unsafe_fixes, verified)
     if options.commit_message:
         from pt2lint.report.commit_message import commit_message

@@ -9,6 +9,7 @@ processes at any time: what is not as it was written is not there.
 
 from __future__ import annotations
 
+import codecs
 import importlib
 import json
 import os
@@ -111,6 +112,8 @@ class Cache:
         path = os.path.join(self.folder, f"text-{digest}")
         if not os.path.exists(path) and entries.make_folder(self.folder):
             data = read()
+            if isinstance(data, str) and self.keeps_buffers:
+                data = codecs.BOM_UTF8 + data.encode("utf-8", "surrogatepass")
             if isinstance(data, bytes):
                 entries.write(path, zlib.compress(data, 1))
 
@@ -154,6 +157,24 @@ class Cache:
 
     def _path(self, key: Sequence[str]) -> str:
         return os.path.join(self.folder, f"facts-{digest(self._project, *key)}")
+
+
+class Scratch(Cache):
+    """A cache of texts in no file too, in a folder that goes soon, over one that is left as it is."""
+
+    keeps_buffers = True
+
+    def __init__(self, folder: str, below: Cache | None) -> None:
+        super().__init__(folder)
+        self.below = below
+
+    def _kept(self, key: Sequence[str]) -> Facts | None:
+        facts = super()._kept(key)
+        return self.below._kept(key) if facts is None and self.below is not None else facts
+
+    def text(self, digest: str) -> str | None:
+        text = super().text(digest)
+        return self.below.text(digest) if text is None and self.below is not None else text
 
 
 def _moved(

@@ -15,7 +15,7 @@ from pt2lint.finding import Finding
 from pt2lint.project.config import Settings
 from pt2lint.static import cache as cache_module
 from pt2lint.static import engine
-from pt2lint.static.cache import Cache
+from pt2lint.static.cache import Cache, Scratch
 from pt2lint.static.engine import lint
 
 MODEL = """\
@@ -205,6 +205,30 @@ def test_texts_in_place_of_files_are_not_kept(cache: Cache, analysed: list[list[
     run(cache)
     lint(["model.py"], Settings(target_torch=(2, 13)), {"helpers.py": NUMBER}, cache)
     assert len(analysed) == 3
+
+
+def test_a_cache_for_a_while_keeps_texts_too_and_leaves_the_one_below(
+    cache: Cache, analysed: list[list[str]]
+) -> None:
+    first = run(cache)
+    below = sorted(os.listdir("kept"))
+    scratch = Scratch("scratch", cache)
+    given = Settings(target_torch=(2, 13))
+
+    def after(text: str) -> list[int]:
+        return [f.line for f in lint(["model.py"], given, {"model.py": text}, scratch).findings]
+
+    (line,) = after(MODEL)  # as the cache below has it
+    assert [line] == [f.line for f in first]
+    assert len(analysed) == 1
+    assert not after(MODEL.replace("total(x)", "total(x.ndim)"))
+    assert len(analysed) == 2
+    # Compared with a text that was in no file.
+    assert not after("# é\n" + MODEL.replace("total(x)", "total(x.ndim)"))
+    assert len(analysed) == 2
+    assert sorted(os.listdir("kept")) == below
+    assert run(cache) == first
+    assert len(analysed) == 2
 
 
 def test_old_entries_go(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
