@@ -151,20 +151,21 @@ def without_copies(findings: Sequence[Finding], sources: Mapping[str, str]) -> l
 
     A file says in its header that it is generated, and from which file in its folder.
     """
-    paths = {f.path for f in findings if f.severity != "note"}
+    telling = [f for f in findings if f.severity != "note"]  # a package can have thousands of notes
+    paths = {f.path for f in telling}
     made = {path: origin for path in paths if (origin := _made_from(path, sources.get(path, "")))}
     if not made:
         return [*findings]
     first: dict[tuple[str, str, str], Finding] = {}
-    keys = dict(_keys(findings, sources))
-    for finding in sorted(findings, key=lambda f: (f.path in made, f.sort_key)):
-        if finding.severity != "note" and (key := keys.get(id(finding))) is not None:
+    keys = dict(_keys(telling, sources))
+    for finding in sorted(telling, key=lambda f: (f.path in made, f.sort_key)):
+        if (key := keys.get(id(finding))) is not None:
             first.setdefault(key, finding)
     result = []
     for finding in findings:
         other = first.get(keys.get(id(finding), ("", "", "")))
         if finding.path in made and other is not None and other is not finding and other.path != finding.path:
-            if finding.severity != "note" and finding.verdict is None:
+            if finding.verdict is None:
                 why = f"generated: the same is told at {other.path}:{other.line}"
                 finding = replace(finding, severity="note", note=why)
         result.append(finding)
