@@ -27,14 +27,16 @@ def test_each_target_is_a_line_of_what_is_kept(zoo: Zoo) -> None:
     assert (zoo.ran.status, zoo.ran.err) == (1, "")
     results = read(str(zoo.folder / "results.jsonl"), str(zoo.folder))
     assert results.header.planned == [f"zoo.py:cases[{name}]" for name in ("net", "odd")]
-    assert sorted(event for event, _ in results.records) == ["proof", "target", "target"]
+    assert sorted(event for event, _ in results.records) == ["proof", "proof", "target", "target"]
     assert set(results.header.files) == {"models.py", "zoo.py"}
     net, odd = results.models(results.header.planned)
     assert [model.name for model in (net, odd)] == ["net", "odd"]
     assert (len(net.graphs), [place.text for place in net.breaks]) == (2, ["if x.sum() > 0:"])
     assert net.fixed is not None
     assert (len(net.fixed), net.fixed_breaks) == (1, 0)
-    assert (odd.fixed, [place.text for place in odd.breaks]) == (None, ["torch._dynamo.graph_break()"])
+    assert [place.text for place in odd.breaks] == ["torch._dynamo.graph_break()"]
+    assert odd.fixed is not None
+    assert (len(odd.fixed), odd.fixed_breaks) == (1, 0)
     assert {"compile"} == {*net.seconds}
     assert "PTB110" in zoo.ran.out
     assert "proven" in zoo.ran.out
@@ -239,7 +241,7 @@ def test_what_a_lost_worker_had_is_run_again(tmp_path: Path, crew: str) -> None:
     assert len(slow.breaks) == 1
     assert "TypeError" in broken.trouble
     lines = (tmp_path / "seen").read_text().splitlines()
-    assert len(lines) == 2
+    assert len(lines) >= 2  # the one that was lost, the one in its place, and what proves a fix
     assert {*lines} <= {"blue 5", "blue 7"}
     assert out.startswith("models.py:19:9: PTB184")
 
