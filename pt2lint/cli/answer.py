@@ -126,8 +126,8 @@ def written(path: str, data: str | bytes, problems: list[Problem]) -> bool:
         else:
             replace_file(path, data)
     except (EditError, OSError) as error:
-        told = error.strerror if isinstance(error, OSError) else "the file is write-protected"
-        problems.append(Problem(path, f"cannot be written: {told or error}"))
+        why = error.strerror if isinstance(error, OSError) else "the file is write-protected"
+        problems.append(Problem(path, f"cannot be written: {why or error}"))
         return False
     return True
 

@@ -100,9 +100,10 @@ def fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifie
         narrow(options, again)
         return again.findings
 
+    cache_folder = None if options.no_cache else entries.folder(options.cache_dir)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         # What most fixes leave as it was need not be found out anew after each.
-        cache = scratch_cache(scratch, None if options.no_cache else entries.folder(options.cache_dir))
+        cache = scratch_cache(scratch, cache_folder)
         fixed = fix_findings(
             checked.findings,
             "unsafe" if options.unsafe_fixes else "safe",
@@ -144,7 +145,6 @@ def fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifie
         return status
     if fixed.texts and not verified:
         problems = checked.problems
-        cache_folder = None if options.no_cache else entries.folder(options.cache_dir)
         checked = check(
             options.paths or ["."], configs, force_exclude=options.force_exclude, cache_folder=cache_folder
         )
