@@ -123,6 +123,22 @@ def unread(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> cst.
     return node
 
 
+def read_of(node: cst.Call) -> cst.BaseExpression | None:
+    """The tensor in `t.item()`, `float(t)`, `int(t)` or `bool(t)`."""
+    if isinstance(node.func, cst.Attribute) and node.func.attr.value == "item" and not node.args:
+        return node.func.value
+    if (
+        isinstance(node.func, cst.Name)
+        and node.func.value in ("float", "int", "bool")
+        and len(node.args) == 1
+    ):
+        inner = node.args[0].value
+        if isinstance(inner, cst.Call) and callee(inner) == "item":
+            return read_of(inner)
+        return inner
+    return None
+
+
 def and_not(
     function: FunctionCode, test: cst.BaseExpression, asked: str, first: bool = False
 ) -> cst.BaseExpression:

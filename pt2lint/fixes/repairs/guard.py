@@ -63,14 +63,9 @@ def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = No
     arrives when the device gets there, and values of tensors in the message are left out.
     """
     kind = kind or guess(function)
-    body = node.body.body
-    inner = body[0] if len(body) == 1 else None
-    small = inner.body if isinstance(inner, cst.SimpleStatementLine) else ()
-    raised = small[0] if len(small) == 1 else inner
-    if not isinstance(raised, cst.Raise):
-        return Refusal("the body does more than raise")
-    if node.orelse is not None or isinstance(function.parent(node), cst.If):
-        return Refusal("the check is one side of a longer branch")
+    raised = _only_raises(function, node)
+    if isinstance(raised, Refusal):
+        return raised
     if raised.exc is None or raised.cause is not None:
         return Refusal("the error is raised again, or from another")
     condition = read_condition(function, node.test, kind)
@@ -114,11 +109,9 @@ def raise_in_eager(function: FunctionCode, node: cst.If) -> Repaired:
 
     Refused where the body does more than raise, there is an `else`, or the test has an effect.
     """
-    only = node.body.body[0] if len(node.body.body) == 1 else None
-    small = only.body if isinstance(only, cst.SimpleStatementLine) else ()
-    raises = isinstance(small[0] if len(small) == 1 else only, cst.Raise)
-    if not raises or node.orelse is not None or isinstance(function.parent(node), cst.If):
-        return Refusal("the `if` does more than raise")
+    raised = _only_raises(function, node)
+    if isinstance(raised, Refusal):
+        return raised
     if effect(node.test):
         return Refusal("the test has an effect")
     name, imports = torch_name(function, "torch.compiler.is_compiling")
@@ -126,6 +119,19 @@ def raise_in_eager(function: FunctionCode, node: cst.If) -> Repaired:
         f"{WAY_ROUND}: check in eager mode alone, which raises the same error. Compiled code goes without the check.",
         (*imports, *rewrite(function, {node.test: and_not(function, node.test, f"{name}()", first=True)})),
     )
+
+
+def _only_raises(function: FunctionCode, node: cst.If) -> cst.Raise | Refusal:
+    """What the `if` raises, where it does nothing else and has no other side."""
+    body = node.body.body
+    inner = body[0] if len(body) == 1 else None
+    small = inner.body if isinstance(inner, cst.SimpleStatementLine) else ()
+    raised = small[0] if len(small) == 1 else inner
+    if not isinstance(raised, cst.Raise):
+        return Refusal("the body does more than raise")
+    if node.orelse is not None or isinstance(function.parent(node), cst.If):
+        return Refusal("the check is one side of a longer branch")
+    return raised
 
 
 # Functions of torch that read a tensor for a check: which argument is the tensor.

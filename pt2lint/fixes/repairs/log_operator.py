@@ -10,9 +10,10 @@ from pathlib import Path
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Edit
+from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, words
-from pt2lint.fixes.purity import callee, effect
+from pt2lint.fixes.purity import effect
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -159,7 +160,7 @@ class _Passed:
                 return True
             self.take(node, _TYPES[word], source(self.function, node))
             return True
-        read = _read(node)
+        read = read_of(node) if isinstance(node, cst.Call) else None
         if read is not None and self.kind(read).startswith("tensor"):
             name = self.take(read, "Tensor", source(self.function, read))
             self.new[read] = cst.Name(name)
@@ -183,21 +184,6 @@ class _Passed:
 
     def refuse(self, node: cst.BaseExpression) -> None:
         self.refused = f"`{source(self.function, node)}` is not known to be a number, or formatted as one"
-
-
-def _read(node: cst.BaseExpression) -> cst.BaseExpression | None:
-    """The tensor in `t.item()`, `float(t)`, `int(t)`, `bool(t)`."""
-    if not isinstance(node, cst.Call):
-        return None
-    if callee(node) == "item" and isinstance(node.func, cst.Attribute) and not node.args:
-        return node.func.value
-    if (
-        isinstance(node.func, cst.Name)
-        and node.func.value in ("float", "int", "bool")
-        and len(node.args) == 1
-    ):
-        return node.args[0].value
-    return None
 
 
 def _name(function: FunctionCode, node: cst.Call, owner: cst.FunctionDef) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import LEFT_TO_YOU, Fix
+from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.repairs import branch, guard, in_math, rolled
@@ -52,26 +53,10 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
             break
         inner = outer
     kept = accepted(keep_tensor(function, node, kind)) if isinstance(node, cst.Call) else ()
-    tensor = read_of(function, node, kind) if isinstance(node, cst.Call) else None
+    tensor = read_of(node) if isinstance(node, cst.Call) else None
     if isinstance(node, cst.Call) and tensor is not None:
         kept += accepted(rolled.by_index(function, node, tensor, kind))
     return (*plain, *around, *kept, *(() if tested else accepted(capture_scalars(function))))
-
-
-def read_of(function: FunctionCode, node: cst.Call, kind: Kind) -> cst.BaseExpression | None:
-    """The tensor in `t.item()`, `float(t)`, `int(t)` or `bool(t)`."""
-    if isinstance(node.func, cst.Attribute) and node.func.attr.value == "item" and not node.args:
-        return node.func.value
-    if (
-        isinstance(node.func, cst.Name)
-        and node.func.value in ("float", "int", "bool")
-        and len(node.args) == 1
-    ):
-        inner = node.args[0].value
-        if isinstance(inner, cst.Call) and callee(inner) == "item":
-            return read_of(function, inner, kind)
-        return inner
-    return None
 
 
 def keep_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
@@ -83,7 +68,7 @@ def keep_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None
     precision and takes the dtype of the tensor it meets; a one-element tensor of one dimension broadcasts.
     """
     kind = kind or guess(function)
-    tensor = read_of(function, node, kind)
+    tensor = read_of(node)
     if tensor is None:
         return Refusal("no number is read out of a tensor here")
     if callee(node) in ("int", "bool") and kind(tensor) not in ("tensor:int", "tensor:bool"):
