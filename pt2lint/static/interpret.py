@@ -260,17 +260,16 @@ class Interpreter:
         """Functions that are added to modules as hooks of their forward: Dynamo traces them with it."""
         hooked = (Guard("", HOOKED),)
         adders = self.at.models.last_words("forward hook")
-        owners: list[tuple[Value, FunctionNode]] = [(Func(n, module), n) for n in module.functions.values()]
         for cls in self.classes_of(module):
-            me = self.at.objects.instance(cls)
-            methods = list(cls.methods.values())
-            owners += [(self.at.classes.method_value(cls, node, me), node) for node in methods]
             if self._is_hook(cls):
-                for node in methods:
+                for method, node in self._methods(cls):
                     if node.name in HOOKS_OF_CLASSES:
-                        self.at.calls.roots.root(self.at.classes.method_value(cls, node, me), None, hooked)
+                        self.at.calls.roots.root(method, None, hooked)
         if not any(module.says(f"{word}(") for word in adders):
             return
+        owners: list[tuple[Value, FunctionNode]] = [(Func(n, module), n) for n in module.functions.values()]
+        for cls in self.classes_of(module):
+            owners += self._methods(cls)
         for owner, node in owners:
             for call in walk(node):
                 if (
@@ -282,6 +281,10 @@ class Interpreter:
                 if call.func.attr in adders:
                     for hook in self._hooks(owner, call.args[0], module):
                         self.at.calls.roots.root(hook, None, hooked)
+
+    def _methods(self, cls: ClassInfo) -> list[tuple[Value, FunctionNode]]:
+        me = self.at.objects.instance(cls)
+        return [(self.at.classes.method_value(cls, node, me), node) for node in cls.methods.values()]
 
     def _is_hook(self, cls: ClassInfo) -> bool:
         """Whether its objects are hooks, of accelerate or diffusers, or of a project that does it as they do."""
