@@ -131,12 +131,13 @@ class File:
             return (first.end_lineno or first.lineno) + 1
         return 1
 
-    def place_of(self, module: str) -> int:
-        """The line before which `import module` goes, as isort has it: among its like, plain imports first."""
+    def place_of(self, module: str) -> tuple[int, str, str]:
+        """The line before which `import module` goes, as isort has it (among its like, plain imports first), and what
+        parts it from the imports of another section above and below it."""
         group = _group(module)
         tops = [s for s in self.tree.body if isinstance(s, ast.Import | ast.ImportFrom)]
         if not tops:
-            return self._after_docstring
+            return self._after_docstring, "", ""
         run: list[ast.stmt] = []  # the imports at the top, up to the first statement that is none
         for statement in self.tree.body:
             if statement in tops:
@@ -149,13 +150,16 @@ class File:
             section = self._section(run, alike[0])
             plain = [s for s in section if isinstance(s, ast.Import) and _module(s) < module]
             if any(isinstance(s, ast.Import) and _module(s) >= module for s in section) and related:
-                return alike[0].lineno  # beside torch.nn, also where the imports are in no order
+                return alike[0].lineno, "", ""  # beside torch.nn, also where the imports are in no order
             if plain:
-                return (plain[-1].end_lineno or plain[-1].lineno) + 1
-            return section[0].lineno
+                return (plain[-1].end_lineno or plain[-1].lineno) + 1, "", ""
+            return section[0].lineno, "", ""
         earlier = [s for s in run if _group(_module(s)) < group and not _relative(s)]
-        last = earlier[-1] if earlier else None
-        return (last.end_lineno or last.lineno) + 1 if last is not None else run[0].lineno
+        if not earlier:
+            return run[0].lineno, "", "\n"
+        line = (earlier[-1].end_lineno or earlier[-1].lineno) + 1
+        parted = not any(one.lineno == line for one in run)
+        return line, "\n" if parted else "", ""
 
     def _section(self, run: Sequence[ast.stmt], one: ast.stmt) -> list[ast.stmt]:
         """The imports that stand in one block with this one."""

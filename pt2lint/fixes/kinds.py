@@ -163,8 +163,8 @@ def guess(function: FunctionCode) -> Kind:
     def call_kind(node: cst.Call) -> str:
         if isinstance(node.func, cst.Name) and node.func.value in ("int", "float", "bool", "len", "str"):
             return {"len": "int"}.get(node.func.value, node.func.value)
-        if isinstance(node.func, cst.Name) and node.func.value in ("any", "all"):
-            return "bool"  # Python's own, whatever it goes through
+        if isinstance(node.func, cst.Name) and node.func.value in _ANSWERS:
+            return "bool"
         name = qualified(function, node.func)
         if name is not None:
             if not name.startswith("torch."):
@@ -183,6 +183,9 @@ def guess(function: FunctionCode) -> Kind:
 
     return kind
 
+
+# Python's own functions that answer with a bool, whatever they are given.
+_ANSWERS = frozenset(words("all any callable hasattr isinstance issubclass"))
 
 _WORDS = words("int float bool str none dict list tuple")
 

@@ -223,8 +223,8 @@ class _Own:
 def import_edit(function: FunctionCode, statement: str) -> Edit:
     """The edit that adds an import statement at its place among the file's others."""
     words = statement.split()
-    line = file_of(function).place_of(words[1])
-    return Edit(function.path, line, 1, line, 1, statement + "\n")
+    line, above, below = file_of(function).place_of(words[1])
+    return Edit(function.path, line, 1, line, 1, f"{above}{statement}\n{below}")
 
 
 def qualified(function: FunctionCode, node: cst.BaseExpression) -> str | None:

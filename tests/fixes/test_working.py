@@ -398,6 +398,64 @@ def test_an_import_goes_among_its_like(tmp_path: Path, head: str, expected: str)
     assert expected in fixed(tmp_path, text + "        return x\n")
 
 
+def test_an_import_of_the_standard_library_stands_apart(tmp_path: Path) -> None:
+    text = """\"\"\"Doc.\"\"\"
+import numpy as np
+import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        return x.reshape(int(np.prod(x.shape))), np.pi
+"""
+    new = fixed(tmp_path, text)
+    assert new.startswith('"""Doc."""\nimport math\n\nimport numpy as np\nimport torch\n')
+
+
+@pytest.mark.parametrize("error", ["ValueError('no')", "KeyError('no')", "RuntimeError('no')"])
+@pytest.mark.parametrize("caught", ["ValueError", "(OSError, ValueError)", "Exception", "module.Error", ""])
+def test_a_check_whose_error_the_function_catches_stays(tmp_path: Path, error: str, caught: str) -> None:
+    text = f"""import module
+import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        try:
+            if x.isnan().any():
+                raise {error}
+            return x / x.mean()
+        except {caught}:
+            return x
+"""
+    passes = "ValueError" in caught and not error.startswith("ValueError")
+    assert ("torch._assert_async" in fixed(tmp_path, text)) is passes
+    asserts = text.replace("if x.isnan().any():", "assert x.sum().item() > 0, f'{x}'").replace(
+        f"                raise {error}\n", ""
+    )
+    assert ("torch._assert_async" in fixed(tmp_path, asserts)) is ("ValueError" in caught)
+
+
+def test_a_conditional_expression_is_not_its_own_test(tmp_path: Path) -> None:
+    text = """import math
+import numbers
+
+import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        return warn(x.sum()) + warn(x.sum().item())
+
+
+def warn(x):
+    if x == math.inf if isinstance(x, numbers.Number) else (x == math.inf).any():
+        x = x + 1
+    return x
+"""
+    assert "torch.where" not in fixed(tmp_path, text)
+
+
 def test_the_projects_line_length_holds(tmp_path: Path) -> None:
     folder = tmp_path / "pkg"
     folder.mkdir()

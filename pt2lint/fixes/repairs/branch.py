@@ -19,11 +19,12 @@ from pt2lint.rule import FunctionCode
 
 
 def branch_of(function: FunctionCode, node: cst.CSTNode) -> cst.If | cst.IfExp | None:
-    """The branch that an expression is (part of) the test of."""
+    """The branch that an expression is (part of) the test of, or the `if` statement that it is."""
     inner = node
     for outer in (node, *ancestors(function, node)):
         if isinstance(outer, cst.If | cst.IfExp):
-            return outer if outer is node or outer.test is inner else None
+            # A conditional expression is noted where another branch tests what it gives.
+            return outer if outer.test is inner or (outer is node and isinstance(node, cst.If)) else None
         if isinstance(outer, cst.BaseStatement):
             return None
         inner = outer

@@ -57,8 +57,8 @@ def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = No
     """`if bad: raise X("text")` as `torch._assert_async(not bad, "text")`, or `assert` where X is
     AssertionError.
 
-    Refused where the body does more than raise, there is an `else`, the error is raised from another, or is none of
-    Python's own.
+    Refused where the body does more than raise, there is an `else`, the error is raised from another, is none of
+    Python's own, or is caught in the function.
     Unsafe: what is raised is a RuntimeError (compiled; with `torch._assert_async` in eager too), on a GPU it
     arrives when the device gets there, and values of tensors in the message are left out.
     """
@@ -131,7 +131,39 @@ def _only_raises(function: FunctionCode, node: cst.If) -> cst.Raise | Refusal:
         return Refusal("the body does more than raise")
     if node.orelse is not None or isinstance(function.parent(node), cst.If):
         return Refusal("the check is one side of a longer branch")
+    error = raised.exc.func if isinstance(raised.exc, cst.Call) else raised.exc
+    if _caught(function, node, source(function, error) if error is not None else ""):
+        return Refusal("the error is caught in the function, which then goes another way")
     return raised
+
+
+def _caught(function: FunctionCode, node: cst.CSTNode, error: str) -> bool:
+    """Whether a `try` of the function around the node may catch an error of this name."""
+    inner = node
+    for outer in ancestors(function, node):
+        if isinstance(outer, cst.FunctionDef | cst.Lambda):
+            return False
+        if isinstance(outer, cst.Try | cst.TryStar) and outer.body is inner:
+            if any(_catches(function, handler, error) for handler in outer.handlers):
+                return True
+        inner = outer
+    return False
+
+
+def _catches(function: FunctionCode, handler: cst.ExceptHandler | cst.ExceptStarHandler, error: str) -> bool:
+    if handler.type is None:
+        return True
+    types = (
+        [one.value for one in handler.type.elements]
+        if isinstance(handler.type, cst.Tuple)
+        else [handler.type]
+    )
+    raised = getattr(builtins, error, None)
+    for one in types:
+        caught = getattr(builtins, source(function, one), None)
+        if not (isinstance(raised, type) and isinstance(caught, type)) or issubclass(raised, caught):
+            return True  # a name that is not Python's own may stand for anything
+    return False
 
 
 # Functions of torch that read a tensor for a check: which argument is the tensor.
@@ -457,6 +489,8 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
     failure raises RuntimeError.
     """
     kind = kind or guess(function)
+    if _caught(function, node, "AssertionError"):
+        return Refusal("the error is caught in the function, which then goes another way")
     condition = read_condition(function, node.test, kind)
     if isinstance(condition, Refusal):
         return condition
