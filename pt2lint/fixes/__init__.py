@@ -10,7 +10,7 @@ modules (`repairs = ("guard", "branch")`), or writes
 where `fixes(function, node, kind=None)` of each module returns all that fit, the best first. `node` is the
 node of the finding: for a test the tested expression or its `if`, for a call the call.
 
-- branch: `if`, ternary, early return, `continue` on a tensor: torch.where, torch.cond, the rate asked first
+- branch: `if`, ternary, early return, `continue` on a tensor: a clamp, torch.where, torch.cond, the rate asked first
 - guard: `if not c.all(): raise X(...)`, `assert a and b`: assert, torch._assert_async
 - scalar: `.item()`, `float()`, `int()`, `bool()`: the tensor itself; scalar capture
 - mask: `x[mask].sum()`, `y[mask] = z[mask]`, `y[mask] += 1`: torch.where; shape capture

@@ -8,8 +8,9 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.finding import Fix
+from pt2lint.finding import ONCE_PROVEN, Fix
 from pt2lint.fixes.repairs.branch import fixes
+from pt2lint.fixes.repairs.clip import to_clamp
 from pt2lint.fixes.repairs.cond import to_cond
 from pt2lint.fixes.repairs.rate import ask_rate_first
 from pt2lint.fixes.repairs.where import to_where
@@ -524,3 +525,69 @@ def test_a_number_that_a_side_replaces_is_no_operand():
     refusal = to_cond(code, nodes(code, cst.If)[0])
     assert isinstance(refusal, Refusal)
     assert "`extra` is not a tensor" in refusal.reason
+
+
+CLIPS = """
+def f(x: torch.Tensor, limit: float = 1.5):
+    norm = x.norm()
+    # no longer than the limit
+    {test}:
+        {body}  # scaled
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "body", "expected"),
+    [
+        ("if norm > 1", "x = x / norm", "x = x / norm.clamp(min=1)"),
+        ("if norm > limit", "x = x * limit / norm", "x = x * (limit / norm.clamp(min=limit))"),
+        ("if norm > limit", "x = (limit / norm) * x", "x = (limit / norm.clamp(min=limit)) * x"),
+        ("if limit <= norm", "x = x / (norm / limit)", "x = x / (norm.clamp(min=limit) / limit)"),
+        ("if norm < 1.0", "x = x * norm", "x = x * norm.clamp(max=1.0)"),
+    ],
+)
+def test_a_scaling_down_to_a_limit(test: str, body: str, expected: str) -> None:
+    source = HEAD + CLIPS.format(test=test, body=body)
+    new = prove(source, branch(source, to_clamp), SIDES)
+    assert f"    # no longer than the limit\n    {expected}  # scaled\n" in new
+
+
+def test_scalings_in_a_loop() -> None:
+    source = """import torch
+
+
+def f(grads, norm: torch.Tensor):
+    factor = 2.0 / norm
+    if factor < 1:
+        for grad in grads:
+            if grad is not None:
+                grad.mul_(factor)
+    return grads
+"""
+    found = branch(source, to_clamp)
+    new = prove(source, found, [[[torch.ones(2), None], torch.tensor(n)] for n in (1.0, 4.0)])
+    assert (
+        "for grad in grads:\n        if grad is not None:\n            grad.mul_(factor.clamp(max=1))\n"
+        in new
+    )
+    assert ONCE_PROVEN in found.description
+    parameters = source.replace("grad in grads", "p in ps").replace("grad.mul_", "p.grad.mul_")
+    assert ONCE_PROVEN not in branch(parameters, to_clamp).description
+
+
+@pytest.mark.parametrize(
+    ("test", "body"),
+    [
+        ("if norm > limit", "x = x / norm"),  # not one at the limit
+        ("if norm > 1", "x = x * norm"),
+        ("if norm < limit", "x = x * (limit / norm)"),
+        ("if norm > limit and limit > 0", "x = x * (limit / norm)"),
+        ("if norm > limit", "x = norm / x"),
+        ("if norm > limit", "x = x * (limit / norm); y = 1"),
+        ("if norm > limit", "limit = limit * (limit / norm)"),
+        ("if norm > 1", "norm = norm / norm"),
+    ],
+)
+def test_no_scaling_down_to_a_limit(test: str, body: str) -> None:
+    assert isinstance(branch(HEAD + CLIPS.format(test=test, body=body), to_clamp), Refusal)

@@ -372,7 +372,7 @@ def test_checks_of_tensors(text, made):
 
 def test_ternary_behind_a_plain_test():
     source = lines("y = (", "    x.sin() if x.dim() == 2 and x.sum() > 0 else x + 1", ")", "return y * 2")
-    fixes = branch.fixes(code := function_code(source), nodes(code, cst.IfExp)[0])
+    fixes = branch.fixes(code := function_code(source), nodes(code, cst.IfExp)[0].test)
     assert len(fixes) == 2
     for fix in fixes:
         prove(source, fix, [[X], [(-X).detach()]])
@@ -387,6 +387,8 @@ def test_requires_grad_is_left_to_eager():
     assert "if x.dim() == 2 and not torch.compiler.is_compiling():" in applied(source, fix)
     argument = lines("x.requires_grad = True", "return x")
     assert isinstance(first_fix(argument, cst.Attribute, grad.fixes, at=1), Refusal)
+    one_of_many = lines("for y, flag in zip(x, (True, False)):\n        y.requires_grad = flag", "return x")
+    assert isinstance(first_fix(one_of_many, cst.Attribute, grad.fixes, at=1), Refusal)
 
 
 def test_plain_numbers_are_printed_in_the_graph():

@@ -6,7 +6,7 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.repairs import shortcut, skip
+from pt2lint.fixes.repairs import clip, shortcut, skip
 from pt2lint.fixes.repairs.attributes import select_attributes
 from pt2lint.fixes.repairs.cond import to_cond
 from pt2lint.fixes.repairs.rate import ask_rate_first
@@ -42,6 +42,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
     dangerous = isinstance(where, Fix) and NAN_WARNING in where.description
     return (
         *accepted(ask_rate_first(function, node.test, kind)),
+        *clip.fixes(function, node, kind),
         *skip.fixes(function, asked, kind),
         *shortcut.fixes(function, asked, kind),
         *accepted(*((cond, where) if dangerous else (where, cond))),

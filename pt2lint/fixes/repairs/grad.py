@@ -183,11 +183,7 @@ def _statement(function: FunctionCode, node: cst.CSTNode) -> tuple[cst.SimpleSta
     name, owner = target.value.value, enclosing_function(function, statement)
     if owner is None or sum(use.binds and use.name == name for use in uses(owner.body)) == 0:
         return Refusal("the tensor is not made in the function")
-    if any(
-        isinstance(function.parent(use.node), cst.For)
-        for use in uses(owner.body)
-        if use.binds and use.name == name
-    ):
+    if any(use.binds and use.name == name and _goes_through(function, use.node) for use in uses(owner.body)):
         return Refusal("the tensor is one of many, which a module may hold")
     given = {param.name.value for param in parameters(owner)}
     bound = min(
@@ -197,6 +193,14 @@ def _statement(function: FunctionCode, node: cst.CSTNode) -> tuple[cst.SimpleSta
     if name in given and bound > function.range(statement)[:2]:
         return Refusal("the tensor is an argument")
     return statement, name
+
+
+def _goes_through(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether the name is bound by a `for`, by itself or as one of several."""
+    here = function.parent(node)
+    while isinstance(here, cst.Element | cst.StarredElement | cst.Tuple | cst.List):
+        here = function.parent(here)
+    return isinstance(here, cst.For)
 
 
 def _plain_if(function: FunctionCode, statement: cst.SimpleStatementLine) -> cst.If | None:

@@ -384,10 +384,15 @@ class _WhereWriter:
         suffix: str,
         outs: Sequence[str],
     ) -> dict[str, str]:
-        """Add the side's assignments under names of their own; returns those names."""
+        """Add the side's assignments under names of their own, but for what has a name that stays; returns the
+        names."""
         own: dict[str, str] = {}
+        assigned = [name for name, _ in pairs]
         for name, value in pairs:
             text = self.with_names(value, own)
+            if isinstance(value, cst.Name) and text not in (*outs, *assigned) and assigned.count(name) == 1:
+                own[name] = text
+                continue
             own[name] = own.get(name) or fresh(self.function, f"{name}_{suffix}")
             lines.append(f"{own[name]} = {self.one_line(text)}")
         return own
