@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import sys
-from stat import S_ISDIR
 
 from pt2lint.project import entries
 
@@ -19,11 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 Answer = tuple[str, str, int]
-Stamp = tuple[int, int, int, int, int]
-
-# The clock of a file system ticks in milliseconds: a file that was changed just before it was read may change
-# once more without a new time.
-TICK = 50_000_000
 
 
 def recall(arguments: Sequence[str]) -> Answer | None:
@@ -36,7 +30,7 @@ def recall(arguments: Sequence[str]) -> Answer | None:
         if key != _key(arguments):
             return None
         for path, seen in zip(stamps[::2], stamps[1::2], strict=True):
-            if _shown(stamp(path)) != seen:
+            if entries.shown(entries.stamp(path)) != seen:
                 return None
         return out, err, int(status)
     except (OSError, ValueError):
@@ -61,32 +55,16 @@ class Watch:
 
     def store(self, watched: Iterable[str], out: str, err: str, status: int) -> None:
         """Keep the answer, unless one of the watched files changed while it was made."""
-        stamps = {path: stamp(path) for path in (*watched, *_own_files(), *sys.path)}
-        if not self._file or any(seen and self._too_new(seen) for seen in stamps.values()):
+        stamps = {path: entries.stamp(path) for path in (*watched, *_own_files(), *sys.path)}
+        if not self._file or any(
+            seen and entries.may_change_unseen(seen, self._started) for seen in stamps.values()
+        ):
             return
         fields = [_key(self._arguments), str(status), out, err]
         for path, seen in stamps.items():
-            fields += [path, _shown(seen)]
+            fields += [path, entries.shown(seen)]
         if not any("\0" in field for field in fields):
             entries.write(self._file, "\0".join(fields).encode("utf-8", "surrogatepass"))
-
-    def _too_new(self, seen: Stamp) -> bool:
-        mode, _, changed, touched, _ = seen
-        # A folder may be as new as the cache's own, which was just made in it.
-        return max(changed, touched) >= self._started - (0 if S_ISDIR(mode) else TICK)
-
-
-def stamp(path: str) -> Stamp | None:
-    """What changes when a file does: mode, size, times of content and metadata, inode; None: not there."""
-    try:
-        found = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
-
-
-def _shown(seen: Stamp | None) -> str:
-    return "" if seen is None else " ".join(map(str, seen))
 
 
 def _key(arguments: Sequence[str]) -> str:

@@ -11,6 +11,10 @@ import os
 import sys
 from stat import S_IMODE, S_ISDIR, S_ISREG
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Stamp = tuple[int, int, int, int, int]
+
 try:
     from _blake2 import blake2b  # hashlib loads OpenSSL first, which takes a tenth of a warm run
 except ImportError:
@@ -19,6 +23,9 @@ except ImportError:
 KEY = "key"  # the file that holds it, 32 bytes
 SIZE = 32  # bytes of a digest and of the key
 OTHERS = 0o022  # the modes that let others write
+# The clock of a file system ticks in milliseconds: a file that was changed just before it was read may change
+# once more without a new time.
+TICK = 50_000_000
 LARGEST = 64_000_000  # bytes: beyond this an entry is not worth its room
 
 
@@ -49,6 +56,27 @@ def digest(*parts: bytes | str) -> str:
         made.update(b"%d:" % len(data))
         made.update(data)
     return made.hexdigest()
+
+
+def stamp(path: str) -> Stamp | None:
+    """What changes when a file does: mode, size, times of content and metadata, inode; None: not there."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+
+
+def shown(stamp: Stamp | None) -> str:
+    """The stamp as text; "" for what is not there."""
+    return "" if stamp is None else " ".join(map(str, stamp))
+
+
+def may_change_unseen(stamp: Stamp, read: int) -> bool:
+    """Whether a file, read at that time at the earliest, may have had this stamp and another content."""
+    mode, _, changed, touched, _ = stamp
+    # A folder may be as new as the cache's own, which was just made in it.
+    return max(changed, touched) >= read - (0 if S_ISDIR(mode) else TICK)
 
 
 def read(path: str) -> bytes | None:

@@ -27,6 +27,7 @@ from pt2lint.finding import RulePage
 from pt2lint.project import entries
 from pt2lint.project.entries import digest
 from pt2lint.static.facts import Facts, from_plain, to_plain
+from pt2lint.static.ledger import Ledger
 from pt2lint.static.source.modules import decode
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 DAYS = 30  # an entry that was not used for so long goes
 LARGEST = 200_000_000  # bytes that all entries may take; the oldest go first
 ENTRY = re.compile(
-    r"(facts|answer|text|pages)-[0-9a-f]{32}(\.[0-9a-f]+)?"
+    r"(facts|answer|text|pages|ledger)-[0-9a-f]{32}(\.[0-9a-f]+)?"
 )  # what is not whole yet has a suffix
 
 
@@ -71,7 +72,7 @@ class Cache:
             return facts
         moved = _moved(facts, others, change)
         if moved is not None:
-            moved.read = {file: current(file) for file in facts.read}
+            moved.read, moved.name = {file: current(file) for file in facts.read}, facts.name
             if len(others) > self.few:
                 self.put(key, moved)
         return moved
@@ -89,15 +90,33 @@ class Cache:
                 return None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None  # another version's
-        with suppress(OSError):
-            os.utime(path)
+        self.use([self.name(key)])
+        facts.name = self.name(key)
         return facts
+
+    def use(self, names: Iterable[str]) -> None:
+        """Note that the entries were of use."""
+        for name in names:
+            with suppress(OSError):
+                os.utime(os.path.join(self.folder, f"facts-{name}"))
 
     def put(self, key: Sequence[str], facts: Facts) -> None:
         if entries.make_folder(self.folder):
-            facts.id = facts.id or digest(os.urandom(16))
+            facts.id, facts.name = facts.id or digest(os.urandom(16)), self.name(key)
             data = json.dumps({"key": list(key), "facts": to_plain(facts)})
             entries.write(self._path(key), data.encode())
+
+    def ledger(self, key: Sequence[str]) -> Ledger:
+        """The ledger of the last run over the same files; an empty one where there is none."""
+        data = entries.read(os.path.join(self.folder, f"ledger-{self.name(key)}"))
+        with suppress(ValueError, KeyError, TypeError, AttributeError, IndexError):
+            if data is not None:
+                return Ledger.unpacked(data)
+        return Ledger()
+
+    def keep_ledger(self, key: Sequence[str], ledger: Ledger) -> None:
+        if entries.make_folder(self.folder):
+            entries.write(os.path.join(self.folder, f"ledger-{self.name(key)}"), ledger.packed())
 
     def text(self, digest: str) -> str | None:
         """What was in the file that had this digest, if it was kept."""
@@ -155,8 +174,12 @@ class Cache:
                 with suppress(OSError):
                     os.unlink(path)
 
+    def name(self, key: Sequence[str]) -> str:
+        """What an entry with that key is called, whatever it holds."""
+        return digest(self._project, *key)
+
     def _path(self, key: Sequence[str]) -> str:
-        return os.path.join(self.folder, f"facts-{digest(self._project, *key)}")
+        return os.path.join(self.folder, f"facts-{self.name(key)}")
 
 
 class Scratch(Cache):
@@ -171,6 +194,10 @@ class Scratch(Cache):
     def _kept(self, key: Sequence[str]) -> Facts | None:
         facts = super()._kept(key)
         return self.below._kept(key) if facts is None and self.below is not None else facts
+
+    def ledger(self, key: Sequence[str]) -> Ledger:
+        ledger = super().ledger(key)
+        return self.below.ledger(key) if not ledger.units and self.below is not None else ledger
 
     def text(self, digest: str) -> str | None:
         text = super().text(digest)

@@ -8,8 +8,9 @@ import gc
 import importlib
 import os
 import sys
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, Any
@@ -18,9 +19,11 @@ from zlib import crc32
 from pt2lint.finding import Finding, Fix, Problem, Stopped
 from pt2lint.late import load_libcst_late
 from pt2lint.op import Range
+from pt2lint.project import entries
 from pt2lint.static import workers
 from pt2lint.static.facts import Facts, Notes, all_notes, called_from_elsewhere, joined
-from pt2lint.static.moved import with_lines_plain
+from pt2lint.static.ledger import Ledger, Unit
+from pt2lint.static.moved import Lost, with_lines_plain
 from pt2lint.static.source.data import SMALL
 from pt2lint.static.source.modules import Module, Project, digest_of, module_name
 from pt2lint.static.source.named import inside, unknown
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
 NEWEST_TORCH = (2, 15)
 KindsIn = Callable[[tuple[int, int]], Mapping[Range, str]]
+Part = Facts | Unit
 
 
 # About 10,000 lines, counting each file as twice as long as the next power of two below: what is interpreted with one
@@ -84,32 +88,27 @@ def lint(
     Files are taken in groups, so that memory does not grow with the project, in child processes where there
     are several. Which files form a group depends on nothing but the files: so do the findings.
     """
-    run = _Run(files, settings, texts or {}, stop)
-    groups = run.groups()
-    kept = {} if cache is None else {i: f for i, g in enumerate(groups) if (f := run.recall(cache, g))}
-    missing = [i for i in range(len(groups)) if i not in kept]
-    made = dict(zip(missing, run.analyse([groups[i] for i in missing]), strict=True)) if missing else {}
+    run = _Run(files, settings, texts or {}, stop, cache)
+    parts = run.parts(run.groups())
     if cache is not None:
-        for i, facts in made.items():
-            run.keep(cache, groups[i], facts)
+        run.keep_ledger(parts)
         cache.tidy()
-    everything = [kept[i] if i in kept else made[i] for i in range(len(groups))]
-    findings = {path: found for facts in everything for path, found in facts.findings.items()}
-    problems = [problem for facts in everything for problem in facts.problems]
-    for count, (path, home, others) in enumerate(called_from_elsewhere(everything)):
-        if count % 16 == 0:
-            gc.collect(0)  # trees refer to their parents, and the command line collects nothing by itself
-        more = run.with_calls_from_elsewhere(cache, path, home, others)
-        findings.update(more.findings)
-        problems += more.problems
-    shown = [with_lines_plain(f) for found in findings.values() for f in found]
+    found = {path: part for part in parts for path in part.files}  # of a file that is there twice, the last
+    findings = (
+        part.findings[path] if isinstance(part, Facts) else run.ledger.findings(path)
+        for path, part in found.items()
+    )
+    shown = [with_lines_plain(f) for one in findings for f in one]
     if not getattr(settings, "pedantic", False):
         shown = [f for f in shown if f.confidence == "high"]
     run.problems += unknown(run.root_names, files, run.text)
+    problems = [
+        problem
+        for part in parts
+        for problem in (part.problems if isinstance(part, Facts) else run.ledger.problems(part))
+    ]
     return LintResult(
-        sorted(shown, key=lambda f: f.sort_key),
-        [*run.problems, *problems],
-        sorted({path for facts in everything for path in facts.looked_at}),
+        sorted(shown, key=lambda f: f.sort_key), [*run.problems, *problems], run.looked_at(parts)
     )
 
 
@@ -130,8 +129,12 @@ class _Run:
         settings: Any,
         texts: Mapping[str, str],
         stop: Callable[[], bool] | None = None,
+        cache: Cache | None = None,
     ) -> None:
-        self.files, self.settings, self.texts, self.stop = files, settings, texts, stop
+        self.files, self.settings, self.texts, self.stop, self.cache = files, settings, texts, stop, cache
+        self.ledger = Ledger()
+        self._many = False  # groups, so that a ledger pays
+        self._started = time.time_ns()
         self.problems: list[Problem] = []
         self._digests: dict[str, str | None] = {}
         self._parsed: Project | None = None  # for child processes: what they need not parse
@@ -190,34 +193,108 @@ class _Run:
         except (OSError, ValueError):
             return ""
 
+    # The parts of the answer
+
+    def parts(self, groups: Sequence[Sequence[str]]) -> list[Part]:
+        """What is known of each group, then of each file in which others than its own did something; only what the
+        ledger has, where nobody needs more."""
+        self._many = len(groups) > 1
+        if self.cache is not None and self._many:
+            self.ledger = self.cache.ledger(self._salt)
+            self.ledger.compare(self._digest, self._change)
+        parts: list[Part | None] = [self._noted(self._key(group)) for group in groups]
+        wanted = [i for i, part in enumerate(parts) if part is None]
+        while True:
+            self._fill(groups, parts, wanted)
+            there = [part for part in parts if part is not None]
+            calls = dict(called_from_elsewhere(there))
+            known = {path: self._noted(self._called_key(path, called)) for path, called in calls.items()}
+            told = {path for path, unit in known.items() if unit is not None and unit.files}
+            needed = {id(part) for path, unit in known.items() if unit is None for part in calls[path]}
+            wanted = [
+                i
+                for i, part in enumerate(there)
+                if isinstance(part, Unit) and (id(part) in needed or self._hidden(part, told))
+            ]
+            if not wanted:
+                break
+        for count, (path, called) in enumerate(calls.items()):
+            if known[path] is None and count % 16 == 0:
+                gc.collect(0)  # trees refer to their parents, and the command line collects nothing by itself
+            facts = [part for part in called if isinstance(part, Facts)]  # all, where it is not known
+            there.append(known[path] or self.with_calls_from_elsewhere(path, facts))
+        return there
+
+    def _noted(self, key: Sequence[str]) -> Unit | None:
+        """What the ledger has under the key of an entry, if that holds."""
+        return self.ledger.unit(self.cache.name(key)) if self.cache is not None and key else None
+
+    def _hidden(self, unit: Unit, told: Collection[str]) -> bool:
+        """Whether its findings of a file, which the ledger has not, are those to tell."""
+        return any(path not in told and self.ledger.owner(path) != unit.name for path in unit.files)
+
+    def _fill(self, groups: Sequence[Sequence[str]], parts: list[Part | None], wanted: Iterable[int]) -> None:
+        """Put the facts of groups among the parts, as they were kept or made anew."""
+        kept = {i: self.recall(groups[i]) for i in wanted}
+        missing = [i for i, facts in kept.items() if facts is None]
+        made = dict(zip(missing, self.analyse([groups[i] for i in missing]), strict=True)) if missing else {}
+        for i, facts in made.items():
+            self.keep(groups[i], facts)
+        for i in wanted:
+            parts[i] = made.get(i) or kept[i]
+
+    def looked_at(self, parts: Iterable[Part]) -> list[str]:
+        """All places where a module was sought."""
+        found = {path for part in parts if isinstance(part, Facts) for path in part.looked_at}
+        return sorted(found | self.ledger.sought())
+
+    def keep_ledger(self, parts: Sequence[Part]) -> None:
+        """Keep what was found for the next run, unless that would find the same by what is kept already."""
+        assert self.cache is not None
+        facts = {part.name: part for part in parts if isinstance(part, Facts) and part.name}
+        units = [part for part in parts if isinstance(part, Unit)]
+        self.cache.use(unit.name for unit in units)
+        if not self._many or (not facts and len(self.ledger.moves.changes) <= self.cache.few):
+            return
+        if any(self._digest(path) != seen for each in facts.values() for path, seen in each.read.items()):
+            return  # it changed meanwhile
+        found = {path: part.name for part in parts for path in part.files if part.name}
+        with contextlib.suppress(Lost):
+            self.cache.keep_ledger(
+                self._salt, self.ledger.after(units, facts, found, self._digest, self._stamp)
+            )
+
     # The cache
 
-    def recall(self, cache: Cache, group: Sequence[str]) -> Facts | None:
-        return cache.get(self._key(group), self._digest, partial(self._change, cache))
+    def recall(self, group: Sequence[str]) -> Facts | None:
+        if self.cache is None:
+            return None
+        return self.cache.get(self._key(group), self._digest, self._change)
 
-    def keep(
-        self, cache: Cache, group: Sequence[str], facts: Facts, key: Sequence[str] | None = None
-    ) -> None:
-        if facts.complete and (cache.keeps_buffers or not any(path in self.texts for path in group)):
+    def keep(self, group: Sequence[str], facts: Facts, key: Sequence[str] | None = None) -> None:
+        cache = self.cache
+        if cache is None or not facts.complete:
+            return
+        if cache.keeps_buffers or not any(path in self.texts for path in group):
             cache.put(key or self._key(group), facts)
             for path, seen in facts.read.items():
                 if seen is not None:
                     cache.keep_text(seen, partial(self._content, path, seen))
 
-    def with_calls_from_elsewhere(
-        self, cache: Cache | None, path: str, home: Facts, others: Sequence[Facts]
-    ) -> Facts:
-        """What is found in a file once the notes of other groups are taken together with its own; nothing where these
-        add nothing."""
-        names = [facts.id for facts in (home, *others)]
-        key = [*self._key([path]), "called from", *names] if cache is not None and all(names) else None
-        known = (
-            cache.get(key, self._digest, partial(self._change, cache)) if cache is not None and key else None
-        )
+    def _called_key(self, path: str, called: Sequence[Part]) -> list[str]:
+        """The key of what is found in a file with the notes of these together; empty where it cannot be kept."""
+        names = [part.id for part in called]
+        return [*self._key([path]), "called from", *names] if self.cache is not None and all(names) else []
+
+    def with_calls_from_elsewhere(self, path: str, called: Sequence[Facts]) -> Facts:
+        """What is found in a file once the notes of other groups are taken together with those of its own, the first;
+        nothing where these add nothing."""
+        key = self._called_key(path, called)
+        known = self.cache.get(key, self._digest, self._change) if self.cache is not None and key else None
         if known is not None:
             return known
         facts = Facts()
-        notes = all_notes(path, home, others)
+        notes = all_notes(path, called[0], called[1:])
         if notes is not None:
             project = Project(self.texts, self.files, self._places)
             facts.findings[path] = self.findings_in(project.load(path), notes, facts.problems)
@@ -226,8 +303,8 @@ class _Run:
             told = {step.path for finding in facts.findings[path] for step in finding.flow}
             edited = {e.path for f in facts.findings[path] for fix in f.fixes for e in fix.edits}
             facts.read = {each: self._digest(each) for each in (path, *told, *edited)}
-        if cache is not None and key:
-            self.keep(cache, [path], facts, key)
+        if key:
+            self.keep([path], facts, key)
         return facts
 
     def _content(self, path: str, digest: str) -> bytes | str | None:
@@ -241,12 +318,12 @@ class _Run:
             return None
         return data if digest_of(data) == digest else None
 
-    def _change(self, cache: Cache, path: str, seen: str) -> Change | None:
+    def _change(self, path: str, seen: str) -> Change | None:
         """What became of a file since it had the digest `seen`."""
         from pt2lint.static.change import Change
 
-        key = (path, seen)
-        if key not in self._changes:
+        cache, key = self.cache, (path, seen)
+        if key not in self._changes and cache is not None:
             self._changes[key] = None
             old = cache.text(seen)
             with contextlib.suppress(OSError, SyntaxError, ValueError):
@@ -254,7 +331,7 @@ class _Run:
                     self._changes[key] = Change(old, Project(self.texts).text(path))
                     if (now := self._digest(path)) is not None:
                         cache.keep_text(now, partial(self._content, path, now))
-        return self._changes[key]
+        return self._changes.get(key)
 
     @cached_property
     def _salt(self) -> list[str]:
@@ -262,7 +339,8 @@ class _Run:
         from pt2lint.static.cache import digest, own_contents
 
         own = own_contents([*getattr(self.settings, "rule_paths", ()), *getattr(self.settings, "models", ())])
-        places = [f"{path} {module_name(path)}" for path in self.files]
+        folders: dict[str, tuple[list[str], str]] = {}
+        places = [f"{path} {module_name(path, folders)}" for path in self.files]
         return [
             __version__,
             own,
@@ -276,8 +354,20 @@ class _Run:
 
     def _digest(self, path: str) -> str | None:
         if path not in self._digests:
+            seen = self.ledger.seen.get(path)
+            if seen is not None and seen.stamp and path not in self.texts:
+                if seen.stamp == entries.shown(entries.stamp(path)):
+                    self._digests[path] = seen.digest
+                    return seen.digest
             self._digests[path] = self._texts_of.digest(path)
         return self._digests[path]
+
+    def _stamp(self, path: str) -> str:
+        """What tells that a file still is as this run read it; "" where nothing does."""
+        stamp = None if path in self.texts else entries.stamp(path)
+        return (
+            "" if stamp is None or entries.may_change_unseen(stamp, self._started) else entries.shown(stamp)
+        )
 
     @cached_property
     def _texts_of(self) -> Project:

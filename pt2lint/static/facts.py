@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from pt2lint.finding import Edit, Finding, Fix, Price, Problem, Step
 from pt2lint.op import Op, either
@@ -15,13 +15,25 @@ from pt2lint.static.source.reads import Reads
 Notes = dict[Unit, list[Op]]
 
 
+class HasFiles(Protocol):
+    """What `called_from_elsewhere` asks of a group."""
+
+    @property
+    def files(self) -> Sequence[str]: ...
+    @property
+    def noted(self) -> Sequence[str]: ...
+
+
+Group = TypeVar("Group", bound=HasFiles)
+
+
 @dataclass
 class Facts:
     """`findings` by file of the group; `notes` by any linted file in which the group's code did something.
 
     `read` are the digests of all files read or sought (None: not there), `reads` what was read of them, `complete`
     says that nothing but the contents of these files made it so. `id` names what was kept, however often its lines
-    move. `parsed` are the files that took time, for those who
+    move, and `name` the entry that holds it ("" for none). `parsed` are the files that took time, for those who
     plan the rest of the run.
     """
 
@@ -34,6 +46,17 @@ class Facts:
     parsed: list[str] = field(default_factory=list, compare=False)
     reads: Reads = field(default_factory=Reads)
     id: str = field(default="", compare=False)
+    name: str = field(default="", compare=False)
+
+    @property
+    def files(self) -> list[str]:
+        """The files of which it has findings, or that there are none."""
+        return [*self.findings]
+
+    @property
+    def noted(self) -> list[str]:
+        """The files in which its code did something."""
+        return [*self.notes]
 
 
 def joined(a: Facts, b: Facts) -> Facts:
@@ -89,16 +112,16 @@ def _where(old: Op, new: Op) -> dict[str, Any]:
     return {"when": when, "rare": (old.rare or new.rare) if old.rare and new.rare else ""}
 
 
-def called_from_elsewhere(groups: Sequence[Facts]) -> Iterator[tuple[str, Facts, list[Facts]]]:
-    """Each file in which the code of another group than its own did something: with its group, and those others."""
-    home = {path: facts for facts in groups for path in facts.findings}
-    others: dict[str, list[Facts]] = {}
-    for facts in groups:
-        for path in facts.notes:
-            if home.get(path, facts) is not facts:
-                others.setdefault(path, []).append(facts)
+def called_from_elsewhere(groups: Sequence[Group]) -> Iterator[tuple[str, list[Group]]]:
+    """Each file in which the code of another group than its own did something: its group, then those others."""
+    home = {path: group for group in groups for path in group.files}
+    others: dict[str, list[Group]] = {}
+    for group in groups:
+        for path in group.noted:
+            if home.get(path, group) is not group:
+                others.setdefault(path, []).append(group)
     for path, found in others.items():
-        yield path, home[path], found
+        yield path, [home[path], *found]
 
 
 def all_notes(path: str, home: Facts, others: Iterable[Facts]) -> Notes | None:
@@ -136,7 +159,7 @@ def to_plain(facts: Facts) -> dict[str, Any]:
 def from_plain(data: Mapping[str, Any]) -> Facts:
     """Raises KeyError, TypeError, ValueError or AttributeError for what `to_plain` did not write."""
     return Facts(
-        {path: [_finding(f) for f in found] for path, found in data["findings"].items()},
+        {path: [finding_from_plain(f) for f in found] for path, found in data["findings"].items()},
         LateNotes(data["notes"]),
         [Problem(*p) for p in data["problems"]],
         dict(data["read"]),
@@ -184,7 +207,7 @@ def _op(data: list[Any]) -> Op:
     )
 
 
-def _finding(data: Mapping[str, Any]) -> Finding:
+def finding_from_plain(data: Mapping[str, Any]) -> Finding:
     fixes = tuple(
         Fix(**{**fix, "edits": tuple(Edit(**edit) for edit in fix["edits"])}) for fix in data["fixes"]
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from pt2lint.finding import RulePage
 from pt2lint.static.cache import Cache, own_contents
 from pt2lint.static.facts import Facts
+from pt2lint.static.ledger import Ledger
 from pt2lint.static.source.modules import decode
 
 MOST = 1_000  # entries; of a document some are kept, as it was with others beside it
@@ -39,6 +40,15 @@ class Memory(Cache):
         self._facts[tuple(key)] = facts
         if len(self._facts) > MOST:
             self._facts.popitem(last=False)
+
+    def ledger(self, key: Sequence[str]) -> Ledger:
+        return Ledger()
+
+    def keep_ledger(self, key: Sequence[str], ledger: Ledger) -> None:
+        pass  # what it has is at hand
+
+    def use(self, names: Iterable[str]) -> None:
+        pass
 
     def text(self, digest: str) -> str | None:
         return self._texts.get(digest)

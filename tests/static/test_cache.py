@@ -158,6 +158,49 @@ def test_no_flipped_bit_changes_what_is_found(cache: Cache, at: float, bit: int)
         assert run(cache) == first
 
 
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(at=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_no_flipped_bit_of_what_many_groups_found_changes_it(two: Cache, at: float, bit: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "GROUP", 1)
+        files = ["net.py", "lib.py", "model.py", "helpers.py"]
+        first = run(two, *files)
+        (entry,) = Path("kept").glob("ledger-*")
+        whole = entry.read_bytes()
+        place = int(at * len(whole))
+        for spoilt in (whole[:place] + bytes([whole[place] ^ 1 << bit]) + whole[place + 1 :], whole[:place]):
+            entry.write_bytes(spoilt)
+            assert run(two, *files) == first
+
+
+def test_an_edit_reads_the_entries_that_it_changes(
+    two: Cache, monkeypatch: pytest.MonkeyPatch, analysed: list[list[str]]
+) -> None:
+    monkeypatch.setattr(engine, "GROUP", 1)
+    files = ["net.py", "lib.py", "model.py", "helpers.py"]
+    run(two, *files)
+    analysed.clear()
+    read: list[list[str]] = []
+    kept = Cache._kept
+
+    def watched(self: Cache, key: list[str]) -> engine.Facts | None:
+        read.append([*key])
+        return kept(self, key)
+
+    monkeypatch.setattr(Cache, "_kept", watched)
+    Path("lib.py").write_text("# first\n" + LIB)
+    assert run(two, *files) == lint(files, Settings(target_torch=(2, 13))).findings
+    assert not read
+    Path("helpers.py").write_text(NUMBER)
+    assert run(two, *files) == lint(files, Settings(target_torch=(2, 13))).findings
+    assert [key[-1] for key in read] == ["model.py"]
+    monkeypatch.undo()
+    for path in Path("kept").glob("facts-*"):
+        path.unlink()  # what the ledger has stands for itself
+    monkeypatch.setattr(engine, "GROUP", 1)
+    assert run(two, *files) == lint(files, Settings(target_torch=(2, 13))).findings
+
+
 def test_deleting_it_is_safe(cache: Cache) -> None:
     first = run(cache)
     for path in Path("kept").iterdir():

@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 
+from pt2lint.static import engine
 from tests.static.test_cache import LIB, USING
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "random_edits.py"
@@ -41,10 +42,11 @@ def benchmark() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("seed", "group"), [(0, engine.GROUP), (1, engine.GROUP), (2, 1), (3, 1), (4, 1)])
 def test_after_edits_at_random(
-    seed: int, benchmark: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    seed: int, group: int, benchmark: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(engine, "GROUP", group)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
     Path("sources").mkdir()
