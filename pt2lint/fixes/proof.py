@@ -255,6 +255,7 @@ class _Prover:
         self.gone: dict[Place, bool] = {}
         self.exact: set[bool] = set()  # of `before`: what was observed in float64 as well
         self.in_a_row = self.numbers = False
+        self.repaired = 0  # how many groups of repairs were proven
         self.jobs: list[Job] = []
 
     def observe(self, findings: Sequence[Finding], reach: Mapping[int, set[str]]) -> None:
@@ -412,6 +413,7 @@ class _Prover:
                     fixes[number][index] = replace(fixes[number][index], proven=proven)
                 tried = {number for number, _ in group}
                 open_ = [number for number in open_ if number not in tried]
+        self.all_together(findings, fixes)
         left = {
             number: one
             for number, given in fixes.items()
@@ -482,6 +484,27 @@ class _Prover:
         if failed is None:
             self.notes.append(f"with {'these fixes' if len(group) > 1 else 'this fix'}: {summary}")
         return {number: failed is None for number, _ in group}
+
+    def all_together(self, findings: Sequence[Finding], fixes: Mapping[int, Sequence[Fix]]) -> None:
+        """Try the repairs that were proven in several groups once more, all at once: they go into one file, and what
+        breaks only because Dynamo resumed after them is gone then."""
+        ones = [
+            replace(findings[number], fixes=(fix,))
+            for number, given in fixes.items()
+            for fix in given
+            if fix.proven and not fix.is_way_round
+        ]
+        if self.repaired < 2:
+            return
+        calm = any(one.fixes[0].draws_otherwise for one in ones)
+        taken = [one for one, _ in choose(ones, "unsafe", to_prove=True).taken]
+        jobs = self.before.get(calm, [])
+        targets = {target for _, _, seen in jobs for target, _ in seen.runs}
+        if targets:
+            self.progress(f"trying all {len(taken)} repairs together")
+            failed, summary = self.attempt(taken, jobs, targets, calm)
+            said = summary if failed is None else f"not proven: {failed.why}"
+            self.notes.append(f"with all {len(taken)} repairs together: {said}")
 
     def prove_again(
         self,
@@ -672,6 +695,7 @@ class _Prover:
             judged.append((before, after))
             if not after.compared:
                 return _Failed("no call could be compared"), ""
+        self.repaired += not way_round
         for place in mended(pairs, old_lines, self.roots):
             self.gone[place] = self.gone.get(place, False) or not way_round
         graphs = f"graphs {numbers[0]} to {numbers[1]}, breaks {numbers[2]} to {numbers[3]}"

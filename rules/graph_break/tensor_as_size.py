@@ -77,7 +77,7 @@ class TensorAsSize(GraphBreak):
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """Dynamo can keep sizes and bounds as symbols, but neither count by one nor look into a list."""
-        from pt2lint.fixes.repairs import disable, in_math, index, ragged, sized, uncut
+        from pt2lint.fixes.repairs import disable, in_math, index, ragged, rows, sized, uncut
         from pt2lint.fixes.repairs.settings import capture_scalars
         from pt2lint.fixes.rewrite import accepted
 
@@ -86,6 +86,7 @@ class TensorAsSize(GraphBreak):
         yield from sized.fixes(self.function, node)
         yield from ragged.fixes(self.function, node)
         yield from uncut.fixes(self.function, node)
+        yield from rows.fixes(self.function, node)
         yield from disable.fixes(self.function, node)
         called = isinstance(node, cst.Call) and self.text(node.func) != "range"
         if called or isinstance(self.function.parent(node), cst.Slice):

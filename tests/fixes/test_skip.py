@@ -220,7 +220,8 @@ class Layer(torch.nn.Module):
         self.fc = torch.nn.Linear(4, 4)
 
     def forward(self, x):
-        y = torch.nn.functional.scaled_dot_product_attention(x, x, x, dropout_p=0.3 if self.training else 0.0)
+        some = x[:, torch.randint(x.shape[1], (2,))] * torch.randn(2, 1)  # drawn again only where the layer runs
+        y = torch.nn.functional.scaled_dot_product_attention(x, some, some, dropout_p=0.3 if self.training else 0.0)
         return x + torch.nn.functional.dropout(self.fc(y), 0.5, self.training)
 
 
@@ -255,6 +256,15 @@ def test_proven_with_dropout_turned_off(tmp_path):
     assert [fix.proven for fix in finding.fixes[:2]] == [False, True]
     assert finding.fixes[1].draws_otherwise
     assert any("proven, with dropout turned off: Compute always" in note for note in proof.notes)
+    # What is wrong is told from what draws otherwise.
+    edits = tuple(
+        replace(edit, text=edit.text.replace("x_before, x)", "x_before * 1.01, x)"))
+        for edit in finding.fixes[1].edits
+    )
+    assert edits != finding.fixes[1].edits
+    wrong = replace(finding, fixes=(replace(finding.fixes[1], proven=None, edits=edits),))
+    proof = prove([wrong], judged.events, [str(path)], options)
+    assert [fix.proven for fix in proof.findings[0].fixes] == [False]
     # A fix that says nothing of random numbers must draw the same.
     bold = replace(finding.fixes[1], proven=None, description="Draws alike.")
     proof = prove([replace(finding, fixes=(bold,))], judged.events, [str(path)], options)

@@ -33,11 +33,12 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
         # What cuBLAS has to be told before it is loaded, should deterministic algorithms be asked for.
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         entropy.install()
+        look = compare.Observer(prober, spec, wire).observe
         if spec["observe"]["calm"]:
             from . import dropout_off
 
             dropout_off.install()
-        look = compare.Observer(prober, spec, wire).observe
+            look = dropout_off.holding(look)
     elif spec.get("time"):
         from . import timing
 
