@@ -5,7 +5,8 @@ Names of operations:
 - `call NAME`       a function or method from outside the project is called; NAME is its qualified name, methods
                     by the type of their receiver: `call torch.Tensor.item`, `call logging.Logger.info`
 - `test tensor`     a tensor is converted to a truth value (`if`, `while`, `and`, `or`, `not`, a comprehension's
-                    condition, `bool()`, `any()`, `all()`), other than by a plain `assert`
+                    condition, `bool()`, `any()`, `all()`), other than by a plain `assert`; args "array": an array of
+                    NumPy is, which in eager mode is no tensor
 - `sort by tensor`  `sorted` or `list.sort` is given a `key` that returns tensors
 - `size tensor`     a tensor stands where Python needs a number: a size, a slice bound, a list index, `range`
 - `index mask`      a tensor is read through a boolean mask

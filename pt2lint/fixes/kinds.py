@@ -114,7 +114,8 @@ def guess(function: FunctionCode) -> Kind:
         word = from_text(node)
         if told == "tensor":
             return word if word.startswith("tensor") else told
-        if word == "unknown" and any(op.name == "test tensor" for op in function.ops_at(node)):
+        tested = [op for op in function.ops_at(node) if op.name == "test tensor"]
+        if word == "unknown" and tested and not any(op.arg("array") for op in tested):
             return "tensor"
         return word
 

@@ -436,6 +436,50 @@ class M(torch.nn.Module):
     assert ("torch._assert_async" in fixed(tmp_path, asserts)) is ("ValueError" in caught)
 
 
+def test_an_array_is_no_tensor_in_eager_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # In a group of its own nothing is known of what a function is given but what was noted.
+    monkeypatch.setattr("pt2lint.static.engine.GROUP", 1)
+    scan, model = tmp_path / "scan.py", tmp_path / "model.py"
+    scan.write_text(
+        """import torch
+
+
+def check(x):
+    if (x > 1).any():
+        raise RuntimeError("no")
+    return x
+"""
+    )
+    model.write_text(
+        """import scan
+import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        return torch.from_numpy(scan.check(x.detach().numpy()))
+"""
+    )
+    (found,) = [one for one in lint([str(model), str(scan)], HERE).findings if one.path == str(scan)]
+    assert found.code == "PTB110"
+    assert not any("_assert_async" in fix.description for fix in found.fixes)
+    model.write_text(model.read_text().replace("x.detach().numpy()", "x").replace("torch.from_numpy", ""))
+    (found,) = [one for one in lint([str(model), str(scan)], HERE).findings if one.path == str(scan)]
+    assert "_assert_async" in found.fixes[0].description
+
+
+def test_sides_of_several_values_stay(tmp_path: Path) -> None:
+    text = """import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        low, high = (None, x / 2) if x.sum() > 0 else (x / 2, None)
+        return low, high
+"""
+    assert fixed(tmp_path, text) == text
+
+
 def test_a_conditional_expression_is_not_its_own_test(tmp_path: Path) -> None:
     text = """import math
 import numbers

@@ -246,7 +246,7 @@ def _check_result(value: cst.BaseExpression, kind: Kind, known: bool) -> None:
         raise Refuse("a side gives something else than a tensor in some calls")
     if word in ("none", "str", "int", "float", "bool") or number(value) is not None:
         raise Refuse(f"a side gives {'None' if word == 'none' else 'a plain ' + word}, not a tensor")
-    if word.startswith(("list", "dict")) or isinstance(value, cst.List | cst.Dict | cst.Set):
+    if word.startswith(("list", "dict")) or isinstance(value, cst.List | cst.Dict | cst.Set | cst.Tuple):
         raise Refuse("a side gives a container, not a tensor")
 
 

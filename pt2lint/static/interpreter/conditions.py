@@ -78,7 +78,8 @@ class Conditions:
             if self.at.notebook.listens("test tensor", frame) and not self.tested_before(value, frame):
                 if isinstance(node, ast.Subscript) and self._is_any_item(node, env, frame):
                     tensor = tensor.but(sure=False)
-                self.at.notebook.note(node, "test tensor", frame, about=tensor)
+                array: dict[int | str, str] | None = {"array": "yes"} if tensor.array else None
+                self.at.notebook.note(node, "test tensor", frame, about=tensor, args=array)
                 if frame.region and frame.inside is None:
                     resumed(env)
             return value, None
