@@ -544,6 +544,11 @@ def f(x: torch.Tensor, limit: float = 1.5):
         ("if norm > limit", "x = x * limit / norm", "x = x * (limit / norm.clamp(min=limit))"),
         ("if norm > limit", "x = (limit / norm) * x", "x = (limit / norm.clamp(min=limit)) * x"),
         ("if limit <= norm", "x = x / (norm / limit)", "x = x / (norm.clamp(min=limit) / limit)"),
+        (
+            "if norm > limit",
+            "x = x * (limit / (norm + 1e-6))",
+            "x = x * (limit / (norm + 1e-6)).clamp(max=1.0)",
+        ),
         ("if norm < 1.0", "x = x * norm", "x = x * norm.clamp(max=1.0)"),
     ],
 )

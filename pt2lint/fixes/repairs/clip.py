@@ -20,6 +20,8 @@ from pt2lint.fixes.rewrite import (
 )
 from pt2lint.rule import FunctionCode
 
+TINY = 1e-5
+
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
     """The repair, where the node is such an `if`."""
@@ -60,7 +62,7 @@ def to_clamp(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None
     # What the gradient of the norm needs may be what is changed: in eager mode that is an error.
     waits = f" {ONCE_PROVEN}." if reader.in_place else ""
     return fix(
-        f"Scale always, by a factor that `{reader.clamped}` keeps at one up to the limit. Where "
+        "Scale always, by a factor that is kept at one up to the limit. Where "
         f"`{source(function, clipped)}` is NaN the result is NaN, which so far was left as it was.{waits}",
         rewrite(function, {node: body}),
     )
@@ -174,6 +176,12 @@ class _Scalings:
         if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Divide):
             return False
         above = source(self.function, node.left) == self.limit or (self.one and number(node.left) == 1)
+        if above and self.is_a_little_more(node.right):
+            # Less than one at the limit already, by less than the numbers are exact to.
+            self.new[node] = cst.parse_expression(
+                f"{in_parentheses(source(self.function, node))}.clamp(max=1.0)"
+            )
+            return True
         return above and self.is_clipped(node.right)
 
     def divisor(self, node: cst.BaseExpression) -> bool:
@@ -188,6 +196,13 @@ class _Scalings:
             and source(self.function, node.right) == self.limit
             and self.is_clipped(node.left)
         )
+
+    def is_a_little_more(self, node: cst.BaseExpression) -> bool:
+        """`norm + 1e-6`, which keeps it from zero."""
+        if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Add):
+            return False
+        more = number(node.right)
+        return source(self.function, node.left) == self.clipped and more is not None and 0 <= more <= TINY
 
     def is_clipped(self, node: cst.BaseExpression) -> bool:
         if source(self.function, node) != self.clipped:
