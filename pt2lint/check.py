@@ -3,18 +3,22 @@ silenced."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache as cached
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pt2lint.finding import Finding, Problem, RulePage, Severity
-from pt2lint.project import suppress
+from pt2lint.project import entries, suppress
 from pt2lint.project.config import Configs, Settings
 from pt2lint.project.discover import Discovery
 from pt2lint.project.gather import gathered, without_copies
+from pt2lint.project.known import Known, Sources
 from pt2lint.project.notebook import Notebook, read_notebook
 from pt2lint.project.pages import UNUSED, VERIFY_PAGES
 
@@ -45,7 +49,7 @@ class Checked:
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
-    sources: dict[str, str] = field(default_factory=dict)
+    sources: MutableMapping[str, str] = field(default_factory=dict)
     notebooks: dict[str, Notebook] = field(default_factory=dict)
     pages: dict[str, RulePage] = field(default_factory=dict)
     watched: list[str] = field(default_factory=list)
@@ -56,6 +60,9 @@ class Checked:
     models: Sequence[Model] = ()
     fail_on: dict[str, Severity] = field(default_factory=dict)  # by file, what the settings say
     digests: dict[str, bytes] = field(default_factory=dict)  # of each file as it was before it was linted
+    seen: dict[str, str | None] = field(
+        default_factory=dict
+    )  # of many files, the digests that the linter saw
 
     @property
     def cells(self) -> dict[str, Sequence[Place]]:
@@ -93,6 +100,7 @@ def check(
     that these belong together with: a setting of the process is made in one of all. Once `stop` says so, work ends
     with Stopped.
     """
+    started = time.time_ns()
     cache = memory or _cache(cache_folder)
     given = dict(texts or {})
     discovery = Discovery((path for path in paths if path not in given), configs, force_exclude)
@@ -103,6 +111,7 @@ def check(
         notes=discovery.notes,
         texts=given,
     )
+    sources = checked.sources = Sources(partial(_source, checked.texts))
     if digests:
         checked.digests = _digests(discovery.files)
     groups: dict[int, tuple[Settings, list[str]]] = {}
@@ -122,9 +131,12 @@ def check(
     if judge is not None:
         found = _judged(found, paths, judge, checked)
     of_file = {path: settings for settings, files in groups.values() for path in files}
-    _read_sources(checked, found)
+    known = Known(checked.sources, checked.seen, cache.known(checked.files) if cache and checked.seen else {})
+    _add_sources(checked, sources, found, known)
     found = _once(checked, found, among, configs, beside or {})
-    _settle(checked, found, of_file, judge is not None)
+    _settle(checked, found, of_file, judge is not None, known)
+    if cache and checked.seen and known.grown:
+        cache.keep_known(checked.files, known.to_keep(lambda path: entries.stood(path, started)))
     return checked
 
 
@@ -182,9 +194,11 @@ def _lint(
     checked.problems += [problem for problem in result.problems if problem not in checked.problems]
     # Whether a folder is a package is part of what a name in it means.
     # What was sought in vain is watched itself.
-    there = [*files, *filter(os.path.exists, result.looked_at)]
-    folders = {os.path.dirname(path) or "." for path in there}
+    seen = result.seen
+    there = [p for p in result.looked_at if (seen[p] is not None if p in seen else os.path.exists(p))]
+    folders = {os.path.dirname(path) or "." for path in (*files, *there)}
     checked.watched += [*result.looked_at, *folders]
+    checked.seen.update(result.seen)
     return result.findings
 
 
@@ -273,18 +287,30 @@ def _judged(found: list[Finding], paths: Iterable[str], judge: Judge, checked: C
     return sorted([*result.findings, *outside], key=lambda finding: finding.sort_key)
 
 
-def _read_sources(checked: Checked, found: Iterable[Finding]) -> None:
+def _add_sources(checked: Checked, sources: Sources, found: Iterable[Finding], known: Known) -> None:
+    """The files that findings name, and those whose suppressions must be looked at even where nothing was found in
+    them."""
+    named = {finding.path for finding in found} | {step.path for finding in found for step in finding.flow}
+    for path in checked.files:
+        with contextlib.suppress(OSError):
+            if known.may_be_silenced(path, partial(_content, checked.texts, path)):
+                named.add(path)
+    for path in named:
+        sources.add(path, late=known.has(path))
+
+
+def _content(texts: Mapping[str, str], path: str) -> bytes:
+    return texts[path].encode() if path in texts else _read_bytes(path)
+
+
+def _source(texts: Mapping[str, str], path: str) -> str | None:
+    """What is in a file or stands in its place; None where it cannot be read: the report then has no excerpt."""
     from pt2lint.fixes.edit import read_source
 
-    named = {finding.path for finding in found} | {step.path for finding in found for step in finding.flow}
-    for path in {*named, *_with_comments(checked)} - checked.sources.keys():
-        if path in checked.texts:
-            checked.sources[path] = checked.texts[path]
-            continue
-        try:
-            checked.sources[path] = read_source(path)[0].removeprefix("\ufeff")
-        except (OSError, ValueError):
-            continue  # the report then has no excerpt
+    try:
+        return texts[path] if path in texts else read_source(path)[0].removeprefix("\ufeff")
+    except (OSError, ValueError):
+        return None
 
 
 def _once(
@@ -300,7 +326,7 @@ def _once(
     from pt2lint.fixes.edit import EditError, read_source
     from pt2lint.fixes.once import settings_once
 
-    @cache
+    @cached
     def text_of(path: str) -> str:
         if path in beside:
             return beside[path]
@@ -316,20 +342,6 @@ def _once(
         return path if path.endswith(".ipynb") else configs.of(os.path.dirname(path) or ".").root
 
     return settings_once(found, [*dict.fromkeys([*checked.files, *among])], text_of, project_of)
-
-
-def _with_comments(checked: Checked) -> list[str]:
-    """The files whose suppressions must be looked at even where nothing was found in them."""
-    holding = []
-    for path in checked.files:
-        text = checked.texts.get(path)
-        try:
-            data = text.encode() if text is not None else _read_bytes(path)
-        except OSError:
-            continue
-        if b"pt2lint:" in data or (b"noqa" in data.lower() and b"PT" in data.upper()):
-            holding.append(path)
-    return holding
 
 
 def _digests(paths: Iterable[str]) -> dict[str, bytes]:
@@ -350,7 +362,11 @@ def _read_bytes(path: str) -> bytes:
 
 
 def _settle(
-    checked: Checked, found: Iterable[Finding], of_file: Mapping[str, Settings], verified: bool
+    checked: Checked,
+    found: Iterable[Finding],
+    of_file: Mapping[str, Settings],
+    verified: bool,
+    known: Known,
 ) -> None:
     """Leave out what is not wanted, apply the comments, and report those that silence nothing."""
     by_path: dict[str, list[Finding]] = {path: [] for path in checked.sources}
@@ -362,7 +378,7 @@ def _settle(
         settings = of_file.get(path, fallback)
         if settings is None:
             continue
-        marks = suppress.comments(checked.sources.get(path, ""))
+        marks = known.comments(path)
         checked.fail_on[path] = settings.fail_on  # type: ignore[assignment]
         kept, silenced = (
             [_weighed(finding, settings) for finding in _assumed(part, settings)]
@@ -371,9 +387,9 @@ def _settle(
         if path in of_file and path not in broken:
             kept += suppress.unused(path, marks, _looked_for(settings, path, checked.pages, verified))
         kept = [finding for finding in kept if _shown(finding, settings)]
-        checked.findings += gathered(kept, checked.sources.get(path, ""))
+        checked.findings += gathered(kept, partial(known.place, path))
         checked.suppressed += [finding for finding in silenced if _shown(finding, settings)]
-    checked.findings = without_copies(checked.findings, checked.sources)
+    checked.findings = without_copies(checked.findings, checked.sources, known)
     checked.findings.sort(key=lambda finding: finding.sort_key)
     checked.suppressed.sort(key=lambda finding: finding.sort_key)
 
@@ -397,7 +413,7 @@ def _weighed(finding: Finding, settings: Settings) -> Finding:
     )
     if chosen is not None:
         return replace(finding, severity=chosen[1])  # type: ignore[arg-type]
-    return replace(finding, severity="note") if finding.note else finding
+    return replace(finding, severity="note") if finding.note and finding.severity != "note" else finding
 
 
 def _shown(finding: Finding, settings: Settings) -> bool:

@@ -79,6 +79,12 @@ def may_change_unseen(stamp: Stamp, read: int) -> bool:
     return max(changed, touched) >= read - (0 if S_ISDIR(mode) else TICK)
 
 
+def stood(path: str, since: int) -> bool:
+    """Whether a file, which was read after that time, holds now what it held then."""
+    seen = stamp(path)
+    return seen is not None and not may_change_unseen(seen, since)
+
+
 def read(path: str) -> bytes | None:
     """What `write` wrote there; None where there is nothing, or anything else."""
     key = _key() if _is_own_folder(os.path.dirname(path)) else None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pt2lint.finding import ITERATES, UNDER, Finding
 
@@ -25,12 +25,19 @@ class Where(NamedTuple):
     arms: Arms
 
 
-def gathered(findings: Sequence[Finding], text: str) -> list[Finding]:
+class Texts(Protocol):
+    """What is asked of the texts of files (pt2lint/project/known.py)."""
+
+    def made_from(self, path: str) -> str: ...
+    def place(self, path: str, line: int) -> Where | None: ...
+
+
+def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) -> list[Finding]:
     """The findings of one file, in which a graph break that another one covers is a note, told under that one: one of
     the same cause in the same function, or one that comes after the function was left to Python. An algorithm's loop is
     a note itself, and leaves it to Python all the same.
 
-    What a run has judged stands for itself.
+    What a run has judged stands for itself. `place` says where a line stands, if that can be told.
     """
     candidates = [
         f
@@ -39,14 +46,12 @@ def gathered(findings: Sequence[Finding], text: str) -> list[Finding]:
     ]
     if len(candidates) < 2:
         return [*findings]
-    try:
-        places = Places(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return [*findings]
     leaders: list[tuple[Where, Finding]] = []
     under: dict[int, Finding] = {}  # id of a finding -> its leader, as it was
     for finding in sorted(candidates, key=lambda f: f.sort_key):
-        where = places.of(finding.line)
+        where = place(finding.line)
+        if where is None:
+            return [*findings]
         leader = next((lead for at, lead in leaders if _covers(at, lead, where, finding)), None)
         if leader is None:
             leaders.append((where, finding))
@@ -145,7 +150,7 @@ def _parts(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], bool]]:
         yield handler.body, True
 
 
-def without_copies(findings: Sequence[Finding], sources: Mapping[str, str]) -> list[Finding]:
+def without_copies(findings: Sequence[Finding], sources: Mapping[str, str], known: Texts) -> list[Finding]:
     """The findings, in which those of a generated file are notes where the file that it is made from has the same, or
     another file from which that has it by inheritance.
 
@@ -153,11 +158,11 @@ def without_copies(findings: Sequence[Finding], sources: Mapping[str, str]) -> l
     """
     telling = [f for f in findings if f.severity != "note"]  # a package can have thousands of notes
     paths = {f.path for f in telling}
-    made = {path: origin for path in paths if (origin := _made_from(path, sources.get(path, "")))}
+    made = {path for path in paths if _is_made(path, known.made_from(path))}
     if not made:
         return [*findings]
     first: dict[tuple[str, str, str], Finding] = {}
-    keys = dict(_keys(telling, sources))
+    keys = dict(_keys(telling, sources, known))
     for finding in sorted(telling, key=lambda f: (f.path in made, f.sort_key)):
         if (key := keys.get(id(finding))) is not None:
             first.setdefault(key, finding)
@@ -172,16 +177,19 @@ def without_copies(findings: Sequence[Finding], sources: Mapping[str, str]) -> l
     return result
 
 
-def _made_from(path: str, text: str) -> str | None:
+def made_from(text: str) -> str:
+    """The name of the file from which a file is generated, as its header says; "" for none."""
     match = MADE_FROM.search(text[:HEADER])
-    if match is None or match[1] == os.path.basename(path):
-        return None
-    origin = os.path.join(os.path.dirname(path), match[1])
-    return origin if os.path.isfile(origin) else None
+    return "" if match is None else match[1]
+
+
+def _is_made(path: str, origin: str) -> bool:
+    there = bool(origin) and origin != os.path.basename(path)
+    return there and os.path.isfile(os.path.join(os.path.dirname(path), origin))
 
 
 def _keys(
-    findings: Sequence[Finding], sources: Mapping[str, str]
+    findings: Sequence[Finding], sources: Mapping[str, str], known: Texts
 ) -> Iterator[tuple[int, tuple[str, str, str]]]:
     """What makes findings of two files the same: the code, the function's name and the text; for those of which another
     file has the code and the text."""
@@ -190,16 +198,8 @@ def _keys(
     having: dict[tuple[str, str], set[str]] = {}
     for finding, text in zip(findings, texts, strict=True):
         having.setdefault((finding.code, text), set()).add(finding.path)
-    places: dict[str, Places | None] = {}
     for finding, text in zip(findings, texts, strict=True):
-        path = finding.path
-        if len(having[finding.code, text]) < 2:
-            continue
-        if path not in places:
-            try:
-                places[path] = Places(sources.get(path, ""))
-            except (SyntaxError, ValueError, RecursionError):
-                places[path] = None
-        at = places[path]
-        if at is not None:
-            yield id(finding), (finding.code, at.of(finding.line).function[2], text)
+        if len(having[finding.code, text]) >= 2:
+            at = known.place(finding.path, finding.line)
+            if at is not None:
+                yield id(finding), (finding.code, at.function[2], text)

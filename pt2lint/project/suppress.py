@@ -15,8 +15,9 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from pt2lint.finding import Edit, Finding, Fix
 from pt2lint.project.pages import UNUSED
@@ -59,6 +60,15 @@ class Comment:
     alone: bool
     noqa: bool
     used: set[str] = field(default_factory=set)
+
+    def as_plain(self) -> list[Any]:
+        """All but what it silenced, as JSON has it."""
+        return [getattr(self, each.name) for each in fields(self) if each.name != "used"]
+
+    @classmethod
+    def from_plain(cls, data: Sequence[Any]) -> Comment:
+        values: list[Any] = [tuple(each) if isinstance(each, list) else each for each in data]
+        return cls(*values)
 
     def silences(self, finding: Finding) -> bool:
         if not self.first <= finding.line <= self.last or finding.code == UNUSED.code:

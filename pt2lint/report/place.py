@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -57,7 +57,7 @@ def repository_root(paths: Iterable[str]) -> str:
 
     The working folder does not decide: a run from anywhere gives the same relative paths.
     """
-    folders = {os.path.dirname(os.path.realpath(path)) for path in paths}
+    folders = {os.path.dirname(real) for _, real in _real(paths)}
     here = os.path.realpath(os.getcwd())
     if not folders:
         folders = {here}
@@ -76,6 +76,17 @@ def repository_root(paths: Iterable[str]) -> str:
     return here if os.path.commonpath([here, common]) == here else common
 
 
+def _real(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Each path, and where it is without symbolic links; each folder is asked about once."""
+    folders: dict[str, str] = {}
+    for path in paths:
+        folder, name = os.path.split(path)
+        if folder not in folders:
+            folders[folder] = os.path.realpath(folder)
+        real = os.path.join(folders[folder], name)
+        yield path, os.path.realpath(path) if name in ("", ".", "..") or os.path.islink(real) else real
+
+
 def uris(paths: Iterable[str], root: str) -> dict[str, str]:
     """Each path relative to the root, `/` separated, symbolic links resolved.
 
@@ -83,10 +94,9 @@ def uris(paths: Iterable[str], root: str) -> dict[str, str]:
     """
     root = os.path.realpath(root)
     found: dict[str, str] = {}
-    for path in paths:
-        real = os.path.realpath(path)
+    for path, real in _real(paths):
         inside = real.startswith(root.rstrip(os.sep) + os.sep)
-        relative = os.path.relpath(real, root) if inside else real
+        relative = real[len(root.rstrip(os.sep)) + 1 :] if inside else real
         relative = relative.replace(os.sep, "/")
         found[path] = (
             relative if inside else "file:///" + quote(relative.lstrip("/"), errors="surrogateescape")

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pt2lint.finding import RulePage
 from pt2lint.project import entries
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 DAYS = 30  # an entry that was not used for so long goes
 LARGEST = 200_000_000  # bytes that all entries may take; the oldest go first
 ENTRY = re.compile(
-    r"(facts|answer|text|pages|ledger)-[0-9a-f]{32}(\.[0-9a-f]+)?"
+    r"(facts|answer|text|pages|ledger|known)-[0-9a-f]{32}(\.[0-9a-f]+)?"
 )  # what is not whole yet has a suffix
 
 
@@ -117,6 +117,21 @@ class Cache:
     def keep_ledger(self, key: Sequence[str], ledger: Ledger) -> None:
         if entries.make_folder(self.folder):
             entries.write(os.path.join(self.folder, f"ledger-{self.name(key)}"), ledger.packed())
+
+    def known(self, files: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """What was known of the texts of these files when they were linted last, by digest."""
+        data = entries.read(self._known(files))
+        with suppress(ValueError, TypeError):
+            if data is not None:
+                return dict(json.loads(data))
+        return {}
+
+    def keep_known(self, files: Sequence[str], known: Mapping[str, Mapping[str, Any]]) -> None:
+        if entries.make_folder(self.folder):
+            entries.write(self._known(files), json.dumps(known).encode())
+
+    def _known(self, files: Sequence[str]) -> str:
+        return os.path.join(self.folder, f"known-{self.name([_own_contents(), *files])}")
 
     def text(self, digest: str) -> str | None:
         """What was in the file that had this digest, if it was kept."""

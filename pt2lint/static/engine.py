@@ -50,11 +50,13 @@ SHARE = (
 
 @dataclass
 class LintResult:
-    """`looked_at`: the files beyond those asked for that the answer depends on, there or not."""
+    """`looked_at`: the files beyond those asked for that the answer depends on, there or not. `seen` are the digests of
+    all files as they were read (None: not there), where there are many and what was found is kept."""
 
     findings: list[Finding] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     looked_at: list[str] = field(default_factory=list)
+    seen: dict[str, str | None] = field(default_factory=dict)
 
 
 def target_torch(settings: Any) -> tuple[int, int]:
@@ -107,8 +109,9 @@ def lint(
         for part in parts
         for problem in (part.problems if isinstance(part, Facts) else run.ledger.problems(part))
     ]
+    looked_at = run.looked_at(parts)
     return LintResult(
-        sorted(shown, key=lambda f: f.sort_key), [*run.problems, *problems], run.looked_at(parts)
+        sorted(shown, key=lambda f: f.sort_key), [*run.problems, *problems], looked_at, run.seen(looked_at)
     )
 
 
@@ -247,6 +250,12 @@ class _Run:
         """All places where a module was sought."""
         found = {path for part in parts if isinstance(part, Facts) for path in part.looked_at}
         return sorted(found | self.ledger.sought())
+
+    def seen(self, looked_at: Iterable[str]) -> dict[str, str | None]:
+        """The digests of these and of the linted files, where there are many and what was found is kept."""
+        if self.cache is None or not self._many:
+            return {}
+        return {path: self._digest(path) for path in (*self.files, *looked_at) if path not in self.texts}
 
     def keep_ledger(self, parts: Sequence[Part]) -> None:
         """Keep what was found for the next run, unless that would find the same by what is kept already."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from pt2lint.finding import RulePage
 from pt2lint.static.cache import Cache, own_contents
@@ -46,6 +47,12 @@ class Memory(Cache):
 
     def keep_ledger(self, key: Sequence[str], ledger: Ledger) -> None:
         pass  # what it has is at hand
+
+    def known(self, files: Sequence[str]) -> dict[str, dict[str, Any]]:
+        return {}
+
+    def keep_known(self, files: Sequence[str], known: Mapping[str, Mapping[str, Any]]) -> None:
+        pass
 
     def use(self, names: Iterable[str]) -> None:
         pass
