@@ -30,7 +30,7 @@ _PLAIN = {"int": "SymInt", "float": "float", "bool": "bool", "str": "str"}
 _SIZES = re.compile(r"(typing\.)?([Tt]uple|[Ll]ist|Sequence)\[int(,\s*(int|\.\.\.))*\]")
 _TENSOR = re.compile(r"(torch\.)?(\w+\.)*\w*Tensor")
 _MAKERS = ("numpy.zeros", "numpy.ones", "numpy.full", "numpy.empty")
-_DTYPES = {
+DTYPES = {
     "bool": "bool", "bool_": "bool", "int": "int64", "int64": "int64", "int32": "int32", "int16": "int16",
     "int8": "int8", "uint8": "uint8", "float": "float64", "float64": "float64", "float32": "float32",
     "float16": "float16",
@@ -142,7 +142,7 @@ def _made(function: FunctionCode, owner: cst.FunctionDef) -> tuple[cst.BaseExpre
         if at == 2:
             return Refusal(f"the dtype of `{name}` cannot be read")
         return first.value, "float64"
-    known = _DTYPES.get(source(function, dtype).strip("\"'").rpartition(".")[2])
+    known = DTYPES.get(source(function, dtype).strip("\"'").rpartition(".")[2])
     return (first.value, known) if known is not None else Refusal(f"the dtype of `{name}` cannot be read")
 
 
