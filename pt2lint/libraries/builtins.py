@@ -458,6 +458,7 @@ LIBRARY = Library(
         "static method": ("builtins.staticmethod",),
         "class method": ("builtins.classmethod",),
         "asks for a type": ("builtins.isinstance",),
+        "tells the type": ("builtins.type",),
         "decides by type": ("builtins.isinstance", "builtins.callable", "builtins.hasattr"),
         "text": ("builtins.str",),
         "assertion error": ("builtins.AssertionError",),

@@ -70,6 +70,7 @@ ROLES = {
     "context of a function": "what `forward` and `backward` of a differentiable function are given first",
     "asks for a tensor": "tells whether its argument is a tensor",
     "asks for a type": "tells whether its first argument is of the type that is its second",
+    "tells the type": "returns the type of its argument",
     "text": "the type of a text",
     "assertion error": "what a failed `assert` raises",
     "runtime error": "what a failed assertion of a graph raises, and what catches it too",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
-from pt2lint.static.values import UNKNOWN, Ext, Func, Partial, Value, Wrapped, is_none
+from pt2lint.static.values import UNKNOWN, Class, Ext, Func, Instance, Partial, Seq, Value, Wrapped, is_none
 
 
 def compile(call: Call) -> Value:
@@ -31,10 +31,22 @@ def opaque(call: Call) -> Value:
     return Ext("torch.library.")
 
 
+SCRIPTED = "torch.jit.ScriptModule"
+
+
 def script(call: Call) -> Value:
-    """Dynamo traces the function that was scripted (so on torch 2.6 to 2.15), but no scripted module."""
+    """Dynamo traces the function that was scripted or traced by torch.jit (so on torch 2.6 to 2.15), but no module."""
     scripted = call.args[0] if call.args else UNKNOWN
-    return scripted if isinstance(scripted, Func) else opaque(call)
+    if isinstance(scripted, Func):
+        return scripted
+    module = isinstance(scripted, Seq) or (
+        isinstance(scripted, Instance) and (scripted.cls is None or call.is_module_class(Class(scripted.cls)))
+    )
+    return Instance(None, SCRIPTED, True) if module else opaque(call)
+
+
+def load_script(call: Call) -> Value:
+    return Instance(None, SCRIPTED, True)
 
 
 ASKS = (
@@ -64,7 +76,9 @@ LIBRARY = Library(
         "torch.compiler.is_exporting": "false",
         "torch._dynamo.config.patch": "instance torch._dynamo.config.patch",
     },
+    modules={SCRIPTED: "any"},
     roles={
+        "module base": (SCRIPTED,),
         "compiles": ("torch.compile", "torch.compiler.compile", "torch._dynamo.optimize"),
         "asks whether compiled": ASKS,
         "disables": (
@@ -91,7 +105,8 @@ LIBRARY = Library(
         "torch._dynamo.optimize_assert": optimize,
         "torch.compiler.disable": disable,
         "torch._dynamo.disable": disable,
-        "torch.jit.script": script,
+        **dict.fromkeys(("torch.jit.script", "torch.jit.trace", "torch.jit.freeze"), script),
+        "torch.jit.load": load_script,
         "torch.library.custom_op": opaque,
         "torch.compiler.allow_in_graph": opaque,
     },

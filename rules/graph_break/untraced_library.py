@@ -27,6 +27,9 @@ class UntracedLibrary(GraphBreak):
     xarray, TensorFlow, ONNX, tabulate (GB0007, GB0008). Nearly all of SciPy, it enters and then cannot trace. A loop
     over `tqdm(...)` cannot be resumed: the whole function is left to Python. Compile what one turn of it does.
 
+    A module that `torch.jit` scripted, traced or loaded runs in TorchScript, where Dynamo does not look (GB4695): the
+    function that calls it is left to Python. Leave `torch.jit.script` out, and it is compiled with the rest.
+
     ## Example
     ```python
     import torch
@@ -91,15 +94,18 @@ class UntracedLibrary(GraphBreak):
         "call collections.OrderedDict.move_to_end",
         "call extension",
         "call untraced",
+        "forward torch.jit.ScriptModule",
     )
     says = "{code} is part of the standard library that Dynamo does not trace"
-    repairs = ("operator", "disable")
-    graph_breaks = ("GB0156", "GB0007", "GB0147", "GB0134", "GB0059")
+    repairs = ("scripted", "operator", "disable")
+    graph_breaks = ("GB0156", "GB0007", "GB0147", "GB0134", "GB0059", "GB4695")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         says = self.says
         if op.name == "call untraced":
             says = f"{{code}} is a call of {op.arg('name')}, which Dynamo does not trace"
+        if op.name == "forward torch.jit.ScriptModule":
+            says = "{code} calls a module of torch.jit, which Dynamo does not trace: the module itself can be compiled"
         if op.name == "call extension":
             fake = "registered as a custom operator with a fake, it stays in the graph"
             says = f"{{code}} calls compiled code that Dynamo does not trace; {fake}"
@@ -110,6 +116,9 @@ class UntracedLibrary(GraphBreak):
         "import base64\nreturn x + len(base64.b64encode(b'a'))",
         "return x + len(b'ab'.replace(b'a', b'b'))",
         "import networkx\nreturn x + len(networkx.Graph())",
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.inner = torch.jit.script(torch.nn.Linear(4, 4))\n"
+        "    def forward(self, x, m, i):\n        return self.inner(x) + 1\nf = M()",
     )
     VALID = (
         "import re\nreturn x + (re.match('a', 'a') is not None)",

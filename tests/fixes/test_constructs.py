@@ -20,6 +20,7 @@ from pt2lint.fixes.repairs import (
     printing,
     rate,
     scalar,
+    scripted,
     shortcut,
     sized,
 )
@@ -605,3 +606,38 @@ def test_one_row_at_a_place_in_a_tensor(text, made):
 def test_more_or_less_than_one_row(text):
     code = function_code(lines("k = x.argmax() % 3", "n = x.shape[0]", f"return {text}"))
     assert isinstance(index.one_long(code, nodes(code, cst.Subscript)[-1]), Refusal)
+
+
+SCRIPTED = """import torch
+from torch import jit
+
+
+class Net(torch.nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        self.inner = INNER
+
+    def f(self, x):
+        return self.inner(x) + 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("inner", "left"),
+    [
+        ("torch.jit.script(torch.nn.Linear(4, 4))", "torch.nn.Linear(4, 4)"),
+        ("jit.freeze(jit.script(layer.eval()))", "layer.eval()"),
+        ("jit.trace(layer, torch.ones(4))", "layer"),
+        ("layer", None),  # scripted elsewhere
+        ("jit.load(layer)", None),
+        ("jit.script(layer)\n        self.inner = layer.other", None),
+    ],
+)
+def test_a_scripted_module_is_left_to_the_compiler(inner, left):
+    source = SCRIPTED.replace("INNER", inner)
+    code = function_code(source)
+    found = scripted.unscripted(code, calls(code, "self.inner"))
+    if left is None:
+        assert isinstance(found, Refusal)
+    else:
+        assert applied(source, found) == SCRIPTED.replace("INNER", left)

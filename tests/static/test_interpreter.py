@@ -321,6 +321,29 @@ class M(torch.nn.Module):
     assert noted(source, tmp_path) == ["index mask @ edges[:, edges[0] != edges[1]]", "test tensor @ x > 0"]
 
 
+@pytest.mark.parametrize(
+    ("test", "told"),
+    [
+        ("type(x) is torch.Tensor", True),
+        ("type(x) == torch.Tensor", True),
+        ("not type(x) is str", False),
+        ("type(x) is not str", False),
+        ("type(x) is str", False),
+    ],
+)
+def test_its_type_tells_what_a_value_is(test: str, told: bool, tmp_path: Path) -> None:
+    source = f"""
+import torch
+
+class M(torch.nn.Module):
+    def forward(self, *args):
+        x = args[0]
+        if {test}:
+            print(x if x > 0 else 0)
+"""
+    assert ("test tensor @ x > 0" in noted(source, tmp_path)) is told
+
+
 def test_a_module_that_is_called_runs_its_own_call(tmp_path: Path) -> None:
     source = """
 import torch

@@ -189,6 +189,10 @@ class Conditions:
                     self._narrow_none(test.left, env, not outcome, frame)
             elif isinstance(test.left, ast.Attribute) and test.left.attr == "dtype":
                 self._narrow_dtype(test.left.value, right, test.ops[0], env, outcome, frame)
+            elif isinstance(test.left, ast.Call) and len(test.left.args) == 1:
+                # `type(x) is torch.Tensor`; where it is not, it may be of a class that derives from that.
+                if isinstance(test.ops[0], (ast.Is, ast.Eq) if outcome else (ast.IsNot, ast.NotEq)):
+                    self._narrow_type(test.left, right, env, frame)
         elif isinstance(test, ast.NamedExpr):
             self.narrow(test.target, env, outcome, frame)
         elif isinstance(test, (ast.Name, ast.Attribute)):
@@ -245,6 +249,26 @@ class Conditions:
             wanted = tuple(n for n in names if n)
         else:
             return
+
+        self._keep(key, value, wanted, env, outcome)
+
+    def _narrow_type(self, asked: ast.Call, kind: ast.expr, env: Env, frame: Frame) -> None:
+        """`type(x) is kind`"""
+        key = dotted(asked.args[0])
+        callee = self.at.expressions.again(asked.func, env, frame)
+        if (
+            key is None
+            or not isinstance(callee, Ext)
+            or not self.at.models.plays(callee.name, "tells the type")
+        ):
+            return
+        name = self.at.names.external_name(self.at.expressions.again(kind, env, frame))
+        value = env[key] if key in env else self.at.expressions.again(asked.args[0], env, frame)
+        if name:
+            self._keep(key, value, (name,), env, True)
+
+    def _keep(self, key: str, value: Value, wanted: tuple[str, ...], env: Env, outcome: bool) -> None:
+        """Of what a name may be, what is of one of the types, or, of another outcome, what is not."""
 
         def fits(o: Value) -> bool | None:
             return self.at.types.is_instance(o, wanted)

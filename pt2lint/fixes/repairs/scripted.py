@@ -1,0 +1,66 @@
+"""Modules that TorchScript runs, left to the compiler."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from pt2lint.finding import Edit, Fix
+from pt2lint.fixes.file import File, file_of
+from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, fix
+from pt2lint.rule import FunctionCode
+
+SCRIPTS = ("torch.jit.script", "torch.jit.trace", "torch.jit.freeze")
+
+
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
+    """The repair of the call that the node is."""
+    return accepted(unscripted(function, node)) if isinstance(node, cst.Call) else ()
+
+
+def unscripted(function: FunctionCode, node: cst.Call) -> Repaired:
+    """`self.inner = torch.jit.script(Inner())` as `self.inner = Inner()`, where `self.inner(x)` is called.
+
+    Unsafe: without `torch.compile` the module then runs as Python.
+    """
+    called = node.func
+    if not isinstance(called, cst.Attribute) or not isinstance(called.value, cst.Name):
+        return Refusal("it is no attribute of the object that is called")
+    file, line = file_of(function), function.range(node)[0]
+    around = [
+        one
+        for one in ast.walk(file.tree)
+        if isinstance(one, ast.ClassDef) and one.lineno <= line <= (one.end_lineno or one.lineno)
+    ]
+    made = [
+        one.value
+        for one in ast.walk(around[-1] if around else ast.Module([], []))
+        if isinstance(one, ast.Assign)
+        and any(isinstance(t, ast.Attribute) and t.attr == called.attr.value for t in one.targets)
+    ]
+    edits = [edit for value in made if (edit := _bare(function, file, value)) is not None]
+    if not edits or len(edits) != len(made):
+        return Refusal("the class does not script it")
+    return fix(
+        "Leave the module to the compiler, without torch.jit. Where nobody compiles it, it then runs as Python.",
+        edits,
+    )
+
+
+def _bare(function: FunctionCode, file: File, value: ast.expr) -> Edit | None:
+    """What `torch.jit.script(module)` is given, in its place, whatever the calls around that."""
+    if not isinstance(value, ast.Call) or not value.args or isinstance(value.args[0], ast.Starred):
+        return None
+    head, dot, rest = ast.unparse(value.func).partition(".")
+    if function.imports.get(head, head) + dot + rest not in SCRIPTS:
+        return None
+    inner = value.args[0]
+    while _bare(function, file, inner) is not None and isinstance(inner, ast.Call):
+        inner = inner.args[0]
+    text = ast.get_source_segment(file.source, inner)
+    lines = file.lines
+    start = len(lines[value.lineno - 1].encode()[: value.col_offset].decode()) + 1
+    last = value.end_lineno or value.lineno
+    end = len(lines[last - 1].encode()[: value.end_col_offset].decode()) + 1
+    return Edit(function.path, value.lineno, start, last, end, text) if text else None
