@@ -42,6 +42,12 @@ Names of operations:
                     function does with it (pt2lint.static.observers.uses), "at N", where, and of a module "numbers N",
                     an attribute that it reads of it and that `__init__` sets to a number that it is given; "named"
                     where the settings alone say that it is compiled
+- `call apart`      traced code calls a function of the project from inside of a loop, a `try` or a `with`: compiled by
+                    itself, if a break there has Dynamo leave the caller to Python; args as of `call compiled`
+- `call another way`  a compiled callable is called, or a function of the project by traced code; args: of other calls
+                    of the same (N is 0, 1, ...) "here N" and "there N", how the two differ for Dynamo, "where N", the
+                    place of the other, "in N" ("PATH:LINE"), in which traced function that is, and "to N" and "to at
+                    N", the function that is called and where that is
 - `set attribute of compiled`  code that is not compiled assigns an attribute of a module that compiled code reads;
                     args: 0 the value, "head", the compiled module's expression, "use", "at" and "to" as above
 - `keep by size`    a module keeps a size that decides what the next call does, or something in a dictionary under a

@@ -191,6 +191,8 @@ ALONE = {
     "OwnForward": {"forward of compiled"},
     "MethodKinds": {"call decorated static method"},
     "KeptState": {"fill cache"},
+    "Ways": {"call another way"},
+    "Steps": set(),  # it adds to what is noted of the steps
 }
 WANTED = frozenset({"test tensor", "call torch.optim.SGD"}.union(*ALONE.values()))
 

@@ -59,6 +59,7 @@ ROLES = {
     "loads state": "sets what a module holds, by name",
     "asks for gradients": "tells whether gradients are kept track of",
     "without gradients": "decorates a function that is run without gradients",
+    "computes gradients": "a method that computes gradients of what was computed before",
     "rate": "a module whose `p` is a constant of the graph",
     "marks sizes": "says which sizes of a tensor change",
     "reads the environment": "a library that reads the environment when it is imported",

@@ -102,6 +102,7 @@ LIBRARY = Library(
             f"torch.Tensor.{n}" for n in "to type type_as float half double bfloat16 cuda cpu".split()
         ),
         "only of tensors": tuple(f"torch.Tensor.{n}" for n in ANSWERS),
+        "computes gradients": ("torch.Tensor.backward",),
         "bare only of tensors": tuple(f"torch.Tensor.{n}" for n in ("item", "backward", "detach")),
         "set of tensors alone": ("torch.Tensor.requires_grad",),
         "tells a tensor": telling(),

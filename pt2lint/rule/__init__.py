@@ -62,6 +62,13 @@ class FunctionCode:
     )
     indent: str = ""  # of a block of the file, "" where it has none
     breaks: frozenset[Range] = frozenset()  # where rules are told that the graph breaks
+    # Functions of any file that Dynamo leaves to Python, by path and first line: a break stands in a loop there.
+    left: Container[tuple[str, int]] = ()
+
+    @property
+    def is_left(self) -> bool:
+        """Whether Dynamo leaves the function to Python, and compiles by itself what it calls."""
+        return (self.path, self.first_line) in self.left
 
     @cached_property
     def code(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import libcst as cst
 
@@ -24,20 +24,24 @@ class Argument(NamedTuple):
 
 
 class CompiledCall(Rule):
-    """Base of rules about a compiled callable that code which is not compiled calls."""
+    """Base of rules about a compiled callable that code which is not compiled calls, or code that Dynamo traces and,
+    for a break in a loop, leaves to Python: what that calls is compiled by itself."""
 
-    ops = ("call compiled",)
+    ops: ClassVar[tuple[str, ...]] = ("call compiled", "call apart")
     anywhere = True
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if isinstance(node, cst.Call):
-            turns = Turns(self.function, node)
-            if turns.loops:
-                self.called(node, op, turns)
+        if isinstance(node, cst.Call) and (op.name == "call compiled" or self.function.is_left):
+            self.looked_at(node, op)
+
+    def looked_at(self, node: cst.Call, op: Op) -> None:
+        """Look at a call."""
+        turns = Turns(self.function, node)
+        if turns.loops:
+            self.called(node, op, turns)
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         """Look at a call that stands in a loop."""
-        raise NotImplementedError
 
     def arguments(self, node: cst.Call, op: Op) -> Iterator[Argument]:
         """The plain arguments, without `*` and `**`."""

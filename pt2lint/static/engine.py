@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial, reduce
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from pt2lint.static.change import Change
 
 NEWEST_TORCH = (2, 15)
+Place = tuple[str, int]
 KindsIn = Callable[[tuple[int, int]], Mapping[Range, str]]
 Part = Facts | Unit
 
@@ -306,7 +308,8 @@ class _Run:
         notes = all_notes(path, called[0], called[1:])
         if notes is not None:
             project = Project(self.texts, self.files, self._places)
-            facts.findings[path] = self.findings_in(project.load(path), notes, facts.problems)
+            left = frozenset(left_to_python({path: notes}, self.rules, self.target))
+            facts.findings[path] = self.findings_in(project.load(path), notes, facts.problems, left)
             facts.reads = project.reads.copy()
             self._places.forget()
             told = {step.path for finding in facts.findings[path] for step in finding.flow}
@@ -482,10 +485,11 @@ class _Run:
                 told = f"pt2lint failed to follow this file ({_where(e)})"
                 facts.problems.append(Problem(module.path, told))
         facts.notes = interpreter.finished_notes()
+        left = frozenset(left_to_python(facts.notes, self.rules, self.target))
         for module in modules:
             notes = facts.notes.get(module.path, {})
             facts.findings[module.path] = self.findings_in(
-                module, notes, facts.problems, partial(kinds_of, interpreter.at, module)
+                module, notes, facts.problems, left, partial(kinds_of, interpreter.at, module)
             )
         facts.parsed = sorted(project.parsed().difference(group))
         facts.read, facts.looked_at, facts.reads = (
@@ -496,10 +500,15 @@ class _Run:
         return facts
 
     def findings_in(
-        self, module: Module, notes: Notes, problems: list[Problem], kinds: KindsIn | None = None
+        self,
+        module: Module,
+        notes: Notes,
+        problems: list[Problem],
+        left: frozenset[Place],
+        kinds: KindsIn | None = None,
     ) -> list[Finding]:
         self.go_on()
-        return list(findings_in(module, notes, self.rules, self.target, problems, kinds, self.go_on))
+        return list(findings_in(module, notes, self.rules, self.target, problems, left, kinds, self.go_on))
 
 
 def _died_or(path: str, facts: Facts | None) -> Facts:
@@ -546,12 +555,14 @@ def findings_in(
     rules: Sequence[type[Rule]],
     target: tuple[int, int],
     problems: list[Problem],
+    left: frozenset[Place] = frozenset(),
     kinds: KindsIn | None = None,
     go_on: Callable[[], None] = lambda: None,
 ) -> Iterator[Finding]:
     """Run the rules over each function of the module that holds an operation they accept.
 
-    `kinds` says of the expressions of the function at some lines what they are; fixes ask for it.
+    `left` are the functions that Dynamo leaves to Python. `kinds` says of the expressions of the function at some lines
+    what they are; fixes ask for it.
 
     A rule that raises loses what it has not yet reported and nothing else; `problems` gets a line that says so.
     """
@@ -571,6 +582,7 @@ def findings_in(
         code = FunctionCode(module.path, text, first, tuple(ops), target, module.imports, module.import_line)
         code.functions, code.source, code.indent = module.functions, module.text, module.indent
         code.breaks = frozenset(op.range for rule, op in wanted if issubclass(rule, GraphBreak))
+        code.left = left
         code.file_tree = module.tree if len(module.text) < SMALL else None
         code.kinds = partial(kinds, (first, last)) if kinds is not None else None
         try:
@@ -591,6 +603,51 @@ def findings_in(
                 except Exception as e:
                     problems.append(_failed(rule, op, module, e))
                 yield from (f for f in found if not any(_has(module, fix) for fix in f.fixes))
+
+
+def left_to_python(
+    notes: Mapping[str, Notes], rules: Sequence[type[Rule]], target: tuple[int, int]
+) -> Iterator[Place]:
+    """The functions, by path and first line, in which a break stands in a loop, a `try` or a `with`, or that call from
+    there what breaks: Dynamo runs them in Python, and what they call is compiled by itself."""
+    from pt2lint.rule import GraphBreak, breaks_on
+
+    breaking: dict[str, list[type[Rule]]] = {}
+    for rule in rules:
+        for name in rule.ops if issubclass(rule, GraphBreak) else ():
+            if breaks_on(name, target):
+                breaking.setdefault(name, []).append(rule)
+    for path, units in notes.items():
+        for unit, ops in units.items():
+            for op in ops:
+                if op.name not in breaking or not (op.inside or op.caller) or op.rare or not op.sure:
+                    continue
+                if op.region and any(_takes(rule, op) for rule in breaking[op.name]):
+                    if op.inside:
+                        yield path, unit[0]
+                    else:
+                        yield from _caller(op, notes)
+
+
+def _takes(rule: type[Rule], op: Op) -> bool:
+    with contextlib.suppress(Exception):  # told of where the rule is run
+        return rule.accepts(op)
+    return False
+
+
+def _caller(op: Op, notes: Mapping[str, Notes]) -> Iterator[Place]:
+    """The function that `op.caller` names, which stands on the way from the root."""
+    _, _, wanted = op.caller.partition(" of ")
+    for step, after in pairwise(op.flow):
+        if (
+            f"{step.message} ".partition("calls ")[2].strip() == wanted
+            or step.message == f"{wanted} is compiled"
+        ):
+            yield from (
+                (after.path, first)
+                for first, last in notes.get(after.path, ())
+                if first <= after.line <= last
+            )
 
 
 def _has(module: Module, fix: Fix) -> bool:

@@ -60,9 +60,7 @@ class ChangingArgument(CompiledCall):
     name = "changing-argument"
     severity = "note"
 
-    def check(self, node: cst.CSTNode, op: Op) -> None:
-        if not isinstance(node, cst.Call):
-            return
+    def looked_at(self, node: cst.Call, op: Op) -> None:
         turns = Turns(self.function, node)
         for argument in self.arguments(node, op):
             number = op.arg(f"numbers {argument.key}")
@@ -113,7 +111,7 @@ class ChangingArgument(CompiledCall):
         others = [
             self.text(given.value)
             for other in self.function.ops
-            if other.name == "call compiled" and other.arg("to") == op.arg("to")
+            if other.name == op.name and other.arg("to") == op.arg("to")
             if isinstance(call := self.function.node_at(other.range), cst.Call)
             for given in self.arguments(call, other)
             if given.key == argument.key

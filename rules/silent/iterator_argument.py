@@ -4,7 +4,6 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall
-from pt2lint.rule.loop_turns import Turns
 
 
 class IteratorArgument(CompiledCall):
@@ -58,19 +57,17 @@ class IteratorArgument(CompiledCall):
     code = "PTS326"
     name = "iterator-argument"
 
+    ops = ("call compiled",)
+
     @classmethod
     def accepts(cls, op: Op) -> bool:
         given = any(str(w).startswith("generator of ") for w in op.args.values())
         return given and "named" not in op.args  # in what the settings name, PTB187 tells the loop
 
-    def check(self, node: cst.CSTNode, op: Op) -> None:
-        if isinstance(node, cst.Call):
-            for argument in self.arguments(node, op):
-                if argument.word.startswith("generator of ") and argument.use and " | " not in argument.word:
-                    self.given(argument, op)
-
-    def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
-        """In a loop or not, it is the same."""
+    def looked_at(self, node: cst.Call, op: Op) -> None:
+        for argument in self.arguments(node, op):
+            if argument.word.startswith("generator of ") and argument.use and " | " not in argument.word:
+                self.given(argument, op)
 
     def given(self, argument: Argument, op: Op) -> None:
         value = argument.value

@@ -58,7 +58,7 @@ def by_closure():
     optimizer = optim.SGD(model.parameters(), lr=0.1)  # PTR201
     @torch.compile(fullgraph=False)
     def f():
-        optimizer.step()
+        optimizer.step()  # PTR223
     decay = optim.lr_scheduler.StepLR(optimizer=optimizer, step_size=1)
     f()
     decay.step()
@@ -66,7 +66,7 @@ def by_closure():
 def by_parameter(rate: float):
     optimizer = torch.optim.SGD(model.parameters(), rate)  # PTR201
     def f(o):
-        o.step()
+        o.step()  # PTR223
     f = torch.compile(f)
     for group in optimizer.param_groups:
         group["lr"] = 1
@@ -316,7 +316,7 @@ class Net(torch.nn.Module):
         for layer in self.layers:
             x = run(layer, x)  # PTR220
         for layer in self.plain:
-            x = run(layer, x)
+            x = run(layer, x)  # PTR222
         return x
 
 def train(net, x, mask, lens, params, fixed: int):
@@ -371,7 +371,7 @@ def loops(x, blocks, data):
         fixed(x[:n])  # PTR206
         fixed(torch.ones(n, 3))  # PTR206
         fixed(x[n])
-        fixed(torch.ones(3) * n)
+        fixed(torch.ones(3) * n)  # PTR222
         free(x[:n])  # PTR213
         parts = []
         parts.append(x)
@@ -449,7 +449,7 @@ def main(data, names: list[str], total_steps, k: int):
     for batch in data:
         p = i / 100
         model(batch, i, 0.5)  # PTR207
-        model(batch, 3, p)  # PTR207
+        model(batch, 3, p)  # PTR207, PTR222
         model(batch, 3, 0.5, f"s{i}")  # PTR209
         model(batch, 3, 0.5, name="s%d" % i)  # PTR209
         model(batch, 3, 0.5, "s{}".format(i))  # PTR209
@@ -471,7 +471,7 @@ def main(data, names: list[str], total_steps, k: int):
     for name in ("train", "eval"):
         scaled(data, name, 3)
     for i in range(4):
-        model(data, i, 0.1, f"s{i}")
+        model(data, i, 0.1, f"s{i}")  # PTR222
     for i in reversed(range(40)):
         model(data, i, 0.1)  # PTR207
 """,
@@ -562,10 +562,10 @@ def main(x, data):
         f(x[n])
         f(x[: n % 2])
         f(torch.full((4,), n))
-        f(torch.full((4, n), 1.0))  # PTR213
+        f(torch.full((4, n), 1.0))  # PTR213, PTR222
         f(torch.arange(n))  # PTR213
         f(torch.arange(n, n + 8))
-        f(torch.zeros(2, n, 4))  # PTR213
+        f(torch.zeros(2, n, 4))  # PTR213, PTR222
     ids = x
     while ids.shape[1] < 100:
         with torch.no_grad():
@@ -601,7 +601,7 @@ def train_epoch(model, loader, optimizer, device):
 @torch.no_grad()
 def evaluate(model, loader):
     for batch in loader:
-        model(**batch)
+        model(**batch)  # PTR222
 
 def marked(model, loader):
     for x in loader:

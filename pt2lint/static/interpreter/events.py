@@ -15,6 +15,7 @@ EVENTS = {
     "external": "(call, result): something outside the project was called (pt2lint/libraries/call.py)",
     "compiled": "(target, node, frame): a callable is a compile root; at `node`, or, if None, where it is defined",
     "called_compiled": "(func, args, kwargs, node, frame): what is compiled is called from code that is not",
+    "given": "(func, args, kwargs, env, node, frame): traced code calls a function of the project",
     "entered": "(func, node, frame, callee): a function of the project is run, in the frame `callee`",
     "looped": "(node, over, env, frame): a loop over `over` begins; `frame.loaders` lasts as long as the loop",
     "assigned": "(target, owner, value, index, env, frame): an attribute, (with its index) an item or a global is set",
@@ -37,6 +38,7 @@ class Events:
         self.external: Hear = ()
         self.compiled: Hear = ()
         self.called_compiled: Hear = ()
+        self.given: Hear = ()
         self.entered: Hear = ()
         self.looped: Hear = ()
         self.assigned: Hear = ()

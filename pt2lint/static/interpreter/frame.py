@@ -36,6 +36,7 @@ class Frame:
         "depth",
         "entry",
         "globals",
+        "gradless",
         "guards",
         "inside",
         "layers",
@@ -87,6 +88,7 @@ class Frame:
         self.guards: Path = ()  # what holds here, beyond what holds where the function is called
         self.parameters: Collection[str] = ()
         self.entry = False  # stands for the compiler, which calls the root
+        self.gradless: bool = parent is not None and parent.gradless  # no gradients are wanted of what runs
 
     def around(self) -> str:
         """The nearest function on the way here that calls from inside of a construct, and the construct, in words:

@@ -94,10 +94,15 @@ class Functions:
         region = frame.region
         env = self.bind_arguments(func, args, kwargs, spread)
         self.passed.entered(func, env, frame)
+        if region and not frame.entry:
+            for hear in self.at.events.given:
+                hear(func, args[func.bound is not None :], kwargs, env, node, frame)
         key = (
             definition,
             id(func.env) if func.env else 0,
             region,
+            # With gradients and without, what is compiled is called in two ways.
+            frame.gradless and not region and self.at.calls.roots.are_any,
             (self.at.notebook.quiet > 0, self.at.notebook.doubt > 0, len(self.at.notebook.catching)),
             tuple((k, signature(v)) for k, v in env.items()),
         )
@@ -124,6 +129,12 @@ class Functions:
         )
         for hear in self.at.events.entered:
             hear(func, node, frame, callee)
+        gradless = (
+            isinstance(definition, FunctionNode)
+            and definition.decorator_list
+            and self.at.calls.roots.gradless(func)
+        )
+        callee.gradless = callee.gradless or bool(gradless)
         active = self.active.count(which)
         often = count >= MAX_CONTEXTS * (3 if region else 1) and not self.at.calls.decorating
         often = often or bool(self.active and self.at.expressions.spent)
@@ -142,7 +153,7 @@ class Functions:
                 callee.guards = (Guard("", SELDOM),)
         if region and not isinstance(definition, ast.Lambda) and always_fails(definition):
             callee.guards += (Guard("", RAISES),)
-        if region and self.at.calls.roots.gradless(func):
+        if region and gradless:
             callee.guards += (Guard("", GRADLESS),)
         if region:
             self.at.calls.roots.traced(definition)

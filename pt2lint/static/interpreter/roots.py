@@ -220,6 +220,11 @@ class Roots:
             return value.how == "compiled"
         return isinstance(value, Instance) and ("root", id(value)) in self._seen
 
+    @property
+    def are_any(self) -> bool:
+        """Whether anything was compiled so far, by the code or by the settings."""
+        return bool(self._seen or self.named)
+
     def is_named(self, func: Func) -> bool:
         """Whether the settings name the function, or the method, as compiled."""
         known = self._is_named.get(func.node)

@@ -276,7 +276,7 @@ class Statements:
         return self.loop(node, env, frame, None, known is True and isinstance(node.test, ast.Constant))
 
     def s_with(self, node: ast.With, env: Env, frame: Frame) -> bool:
-        outer, guards = frame.inside, frame.guards
+        outer, guards, gradless = frame.inside, frame.guards, frame.gradless
         managers: list[tuple[Instance, ast.expr]] = []
         for item in node.items:
             value = self.at.expressions.eval(item.context_expr, env, frame)
@@ -288,6 +288,8 @@ class Statements:
                 )
             if name and self.at.notebook.listens(f"with {name}", frame):
                 self.at.notebook.note(item.context_expr, f"with {name}", frame)
+            if name and self.at.models.plays(name, "without gradients"):
+                frame.gradless = True
             if not (name and self.at.models.plays(name, "resumable")):
                 frame.inside = "with"
             elif frame.region and self.at.models.plays(name, "without gradients"):
@@ -301,7 +303,7 @@ class Statements:
         alive = self.block(node.body, env, frame)
         for manager, place in reversed(managers):
             self.called(manager, "__exit__", place, frame)
-        frame.inside = outer
+        frame.inside, frame.gradless = outer, gradless
         frame.guards = tuple(g for g in frame.guards if g.sort != GRADLESS or g in guards)
         return alive
 

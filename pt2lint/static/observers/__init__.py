@@ -18,6 +18,8 @@ from pt2lint.static.observers.lifecycle import Lifecycle
 from pt2lint.static.observers.method_kinds import MethodKinds
 from pt2lint.static.observers.misuse import Misuse
 from pt2lint.static.observers.own_forward import OwnForward
+from pt2lint.static.observers.steps import Steps
+from pt2lint.static.observers.ways import Ways
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -31,4 +33,6 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     OwnForward,
     MethodKinds,
     KeptState,
+    Ways,
+    Steps,
 )

@@ -160,12 +160,33 @@ class CompiledCalls:
         if not isinstance(node, ast.Call) or not self.at.notebook.listens("call compiled", frame):
             return
         inner = self.at.calls.roots.body_of(func.inner if isinstance(func, Wrapped) else func)
-        words: dict[int | str, str] = {i: self.at.types.sort(a) for i, a in enumerate(args)}
-        words.update({k: self.at.types.sort(v) for k, v in kwargs.items()})
+        words: dict[int | str, str] = {}
         if isinstance(func, Func):
             words["named"] = "yes"
         for name, value in self.at.calls.roots.settings.get(id(func), (None, {}))[1].items():
             words["compile " + name] = value
+        words |= self.words_of_call(inner, args, kwargs, isinstance(func, Func))
+        self.at.notebook.note(node, "call compiled", frame, args=words)
+
+    def given(
+        self, func: Func, args: list[Value], kwargs: dict[str, Value], env: Env, node: Any, frame: Frame
+    ) -> None:
+        """Traced code calls a function from where a break has Dynamo leave all to Python: then it compiles what is
+        called by itself."""
+        if frame.inside is None or not isinstance(node, ast.Call) or isinstance(func.node, ast.Lambda):
+            return
+        if self.at.classes.is_module(frame.cls) or not self.at.notebook.listens("call apart", frame):
+            return
+        if any(isinstance(o, Tensor) for v in env.values() for o in options(v)):
+            words = self.words_of_call(func, args, kwargs, True)
+            self.at.notebook.note(node, "call apart", frame, args=words)
+
+    def words_of_call(
+        self, inner: Func | None, args: list[Value], kwargs: dict[str, Value], plain: bool
+    ) -> dict[int | str, str]:
+        """What each argument is, and what the function does with it; `plain`: it may be left to Python."""
+        words: dict[int | str, str] = {i: self.at.types.sort(a) for i, a in enumerate(args)}
+        words.update({k: self.at.types.sort(v) for k, v in kwargs.items()})
         if inner is not None:
             names, used = parameters_of(inner), self.uses_of(inner)
             a = inner.node.args
@@ -173,7 +194,7 @@ class CompiledCalls:
             given += [(stars, p.arg) for stars, p in (("*", a.vararg), ("**", a.kwarg)) if p is not None]
             for at, name in given:
                 words[f"name {at}"] = name
-                if name in used and not (isinstance(func, Func) and _is_left_to_python(inner, used[name])):
+                if name in used and not (plain and _is_left_to_python(inner, used[name])):
                     how, path, line = used[name]
                     words[f"use {at}"], words[f"at {at}"] = how, told_place(path, line)
             for at, name in given[: len(args) + len(kwargs)]:
@@ -181,7 +202,7 @@ class CompiledCalls:
                 if isinstance(module, Instance) and (numbers := self.numbers_of(module, inner, name)):
                     words[f"numbers {at}"] = numbers
             words |= {"to": title(inner), "to at": told_place(inner.module.path, inner.node.lineno)}
-        self.at.notebook.note(node, "call compiled", frame, args=words)
+        return words
 
     def numbers_of(self, module: Instance, inner: Func, name: str) -> str:
         """The number that a compiled function reads of a module that it is given, and that each may have another of:

@@ -1,4 +1,4 @@
-"""Training with gradients and evaluation without: compiled for each once, which is meant."""
+"""Training with gradients and evaluation without: compiled for each once."""
 
 import torch
 
@@ -8,7 +8,7 @@ model = torch.compile(torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropou
 @torch.no_grad()
 def evaluate():
     model.eval()
-    loss = model(torch.ones(2, 4)).sum()
+    loss = model(torch.ones(2, 4)).sum()  # PTR222 once in inner
     model.train()
     return loss
 

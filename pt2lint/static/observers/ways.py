@@ -1,0 +1,214 @@
+"""In which ways one compiled function is called: with gradients and without, with other constants, with None for a
+tensor. Each is compiled for itself."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pt2lint.op import Op
+from pt2lint.said import told_line, told_place
+from pt2lint.static.interpreter.frame import Env, Frame, title
+from pt2lint.static.source.nodes import FunctionNode, Unit, walk
+from pt2lint.static.values import NO_CONST, UNKNOWN, Func, Instance, Py, Tensor, Value, Wrapped, options
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+    from pt2lint.static.source.modules import Module
+
+MOST = 40  # calls of one function that are compared
+TOLD = 4  # other calls that a rule is told of, and is to choose from
+Place = tuple[str, int, int]
+
+
+class Way(NamedTuple):
+    """A call: where it stands, in which lines, and whether Dynamo traces these; whether gradients are wanted there
+    (None: that is not known), and what of its parameters is known."""
+
+    place: Place
+    module: Module
+    unit: Unit
+    region: bool
+    graded: bool | None
+    given: dict[str, str]
+
+
+class Ways:
+    """`ways` holds the calls of each callee: of the function of the project that they run, or else of what was
+    compiled; `at_place` the callees of a call."""
+
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self.ways: dict[Any, list[Way]] = {}
+        self.at_place: dict[Place, dict[Any, Value]] = {}
+        self._read: dict[FunctionNode, frozenset[str]] = {}
+        self._works: set[Any] = set()
+        self._clock = -1
+        self._trains: dict[FunctionNode, bool] = {}
+
+    def called_compiled(
+        self,
+        func: Wrapped | Instance | Func,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: Any,
+        frame: Frame,
+    ) -> None:
+        inner = self.at.calls.roots.body_of(func.inner if isinstance(func, Wrapped) else func)
+        if inner is not None:
+            me = [inner.bound] if inner.bound is not None else []
+            self.met(inner, self.at.functions.bind_arguments(inner, [*me, *args], kwargs, False), node, frame)
+        elif isinstance(func, Wrapped):
+            self.met(func if func.inner is UNKNOWN else func.inner, {}, node, frame)
+
+    def given(
+        self, func: Func, args: list[Value], kwargs: dict[str, Value], env: Env, node: Any, frame: Frame
+    ) -> None:
+        """Traced code calls a function, which Dynamo compiles by itself where it left the caller to Python."""
+        if not self.at.classes.is_module(frame.cls):
+            self.met(func, env, node, frame)
+
+    def met(self, callee: Value, env: Env, node: Any, frame: Frame) -> None:
+        definition = _key(callee)
+        if not isinstance(node, ast.Call) or isinstance(definition, ast.Lambda):
+            return
+        if isinstance(definition, FunctionNode) and definition.name == "__init__":
+            return
+        if not self.at.notebook.listens("call another way", frame) or not frame.module.linted:
+            return
+        ways = self.ways.setdefault(definition, [])
+        place = (frame.module.path, node.lineno, frame.module.column(node.lineno, node.col_offset))
+        given: dict[str, str] = {}
+        if isinstance(definition, FunctionNode):
+            given = {name: word for name in self.read_by(definition) if (word := _word(env.get(name)))}
+            if any(isinstance(o, Tensor) for value in env.values() for o in options(value)):
+                self._works.add(definition)
+        graded = False if frame.gradless else self.wants_gradients(frame)
+        way = Way(place, frame.module, frame.unit, frame.region, graded, given)
+        if way in ways or len(ways) >= MOST:
+            return
+        ways.append(way)
+        self.at_place.setdefault(place, {})[definition] = callee
+        self.at.notebook.note(node, "call another way", frame)
+
+    def wants_gradients(self, frame: Frame) -> bool | None:
+        """True where what runs computes gradients itself, or is a script's own code; None where a caller may want
+        none."""
+        running = [which[0] if isinstance(which, tuple) else which for which in self.at.functions.active]
+        if not frame.region and not running:
+            return True
+        for definition in running:
+            if definition not in self._trains:
+                words = self.at.models.last_words("computes gradients")
+                self._trains[definition] = any(
+                    isinstance(part, ast.Attribute) and part.attr in words for part in walk(definition)
+                )
+        return any(self._trains[definition] for definition in running) or None
+
+    def read_by(self, definition: FunctionNode) -> frozenset[str]:
+        """The parameters that the function does something with."""
+        known = self._read.get(definition)
+        if known is None:
+            a = definition.args
+            names = {p.arg for p in [*a.posonlyargs, *a.args, *a.kwonlyargs]}
+            used = {n.id for n in walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+            known = self._read[definition] = frozenset(names & used)
+        return known
+
+    def finished(self, op: Op, path: str) -> Op:
+        """The call, with how others of the same function differ from it."""
+        if op.name != "call another way":
+            return op
+        place = (path, op.line, op.column)
+        words: dict[int | str, str] = {}
+        told = 0
+        for callee in self.at_place.get(place, {}).values():
+            for here, there, where, within in self.differences(callee, place):
+                words |= {f"here {told}": here, f"there {told}": there, f"where {told}": where}
+                words[f"in {told}"] = within
+                if isinstance(callee, Func):
+                    words[f"to {told}"] = title(callee)
+                    words[f"to at {told}"] = told_place(callee.module.path, callee.node.lineno)
+                told += 1
+        return op._replace(args=words)
+
+    def differences(self, callee: Value, place: Place) -> list[tuple[str, str, str, str]]:
+        """How the calls of it at a place differ from others: the words of `_difference`, the other one's place, and the
+        traced function that it stands in, or ""."""
+        if isinstance(callee, Func) and callee.node not in self.working():
+            return []  # nothing is compiled
+        ways = self.ways[_key(callee)]
+        found = []
+        for first, here in enumerate(ways):
+            before = [way for way in ways[:first] if (way.module, way.unit) == (here.module, here.unit)]
+            for i, other in enumerate(ways) if here.place == place else ():
+                how = _difference(here, other, i < first)
+                if how is None or not _are_related(here.module, other.module):
+                    continue
+                if any(way.place != place and _difference(way, other, True) == how for way in before):
+                    continue  # told there
+                path, line, _ = other.place
+                where = f"line {told_line(line)}" if path == place[0] else told_place(path, line)
+                where = "here, on another way" if other.place == place else where
+                found.append((*how, where, told_place(path, other.unit[0]) if other.region else ""))
+        return found[:TOLD]
+
+    def working(self) -> set[Any]:
+        """The functions that do something with tensors: Dynamo compiles nothing else."""
+        if self._clock != self.at.notebook.clock:
+            self._clock = self.at.notebook.clock
+            self._works |= {key[0] for key, calls in self.at.notebook.made.items() if calls}
+        return self._works
+
+
+def _key(callee: Value) -> Any:
+    """The function that is run, or what was compiled."""
+    return callee.node if isinstance(callee, Func) else callee
+
+
+def _word(value: Value | None) -> str:
+    """What a parameter is, as far as Dynamo compiles for it; "" where that is not known."""
+    found = options(value) if value is not None else ()
+    if len(found) != 1:
+        return ""
+    one = found[0]
+    if isinstance(one, Tensor) and one.sure and not one.array:
+        return (
+            f"a tensor of {one.ndim} dimension{'s' * (one.ndim != 1)}" if one.ndim is not None else "a tensor"
+        )
+    if (
+        isinstance(one, Py)
+        and one.const is not NO_CONST
+        and isinstance(one.const, (bool, int, float, str, type(None)))
+    ):
+        return f"`{one.const!r}`"
+    if isinstance(one, Instance) and one.cls is not None:
+        return f"a `{one.cls.name}`"
+    return ""
+
+
+def _difference(here: Way, other: Way, later: bool) -> tuple[str, str] | None:
+    """How this call is made and how the other one, in words; None if there is no difference, or the other tells it."""
+    if here.graded is False and other.graded:
+        return "without gradients", "with them"
+    if not later:
+        return None
+    for name, word in here.given.items():
+        before = other.given.get(name, "")
+        if before and word != before and not _is_alike(word, before):
+            return f"with {word} for `{name}`", f"with {before}"
+    return None
+
+
+def _are_related(a: Module, b: Module) -> bool:
+    """Whether one process runs both files, as far as their imports tell."""
+    return a is b or any(
+        name == other.name or name.startswith(other.name + ".")
+        for one, other in ((a, b), (b, a))
+        for name in one.imports.values()
+    )
+
+
+def _is_alike(a: str, b: str) -> bool:
+    """Whether two tensors may have as many dimensions."""
+    return "a tensor" in (a, b) and a.startswith("a tensor") and b.startswith("a tensor")

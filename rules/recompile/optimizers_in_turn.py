@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import Rule
+from pt2lint.rule.loop_turns import Turns
+
+OPTIMIZERS = "Optimizer SGD Adam AdamW Adagrad Adadelta Adamax ASGD NAdam RAdam RMSprop Rprop Adafactor"
+
+
+class OptimizersInTurn(Rule):
+    """Several optimizers take their steps in compiled code.
+
+    ## What happens
+    Dynamo does not put the step of torch's optimizers into the graph of what calls it: it compiles torch's own `step`
+    apart, and guards on the optimizer that it is. The second optimizer compiles it once more, and so does each further
+    one, up to the limit of 8; then all of their steps run in Python. SGD with momentum compiles again after its first
+    step, which fills its state. Take the steps where nothing is compiled, or give one optimizer all the
+    parameters, in groups.
+
+    ## Example
+    ```python
+    import torch
+
+    actor, critic = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+    actor_optimizer = torch.optim.Adam(actor.parameters())
+    critic_optimizer = torch.optim.Adam(critic.parameters())
+
+    @torch.compile
+    def train(x):
+        critic(x).square().mean().backward()
+        critic_optimizer.step()
+        actor(x).square().mean().backward()
+        actor_optimizer.step()
+
+    def run():
+        for _ in range(3):
+            train(torch.ones(2, 3))
+    ```
+
+    ## Use instead
+    ```python
+    import torch
+
+    actor, critic = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+    actor_optimizer = torch.optim.Adam(actor.parameters())
+    critic_optimizer = torch.optim.Adam(critic.parameters())
+
+    @torch.compile
+    def losses(x):
+        return critic(x).square().mean(), actor(x).square().mean()
+
+    def run():
+        for _ in range(3):
+            of_critic, of_actor = losses(torch.ones(2, 3))
+            of_critic.backward()
+            critic_optimizer.step()
+            of_actor.backward()
+            actor_optimizer.step()
+    ```
+
+    ## Versions
+    Measured on torch 2.6, 2.9, 2.13 and 2.15: 2 recompilations for the second optimizer, of `step` and of what is
+    around it; none where the steps are taken outside. On 2.13, eleven optimizers reach the limit, in a loop or one
+    after the other; Adam with SGD costs 1; SGD with momentum 1 more for each, after its first step.
+    """
+
+    code = "PTR223"
+    name = "optimizers-in-turn"
+    ops = tuple(f"call torch.optim.{name}.step" for name in OPTIMIZERS.split())
+    severity = "note"
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+            return
+        turns = Turns(self.function, node)
+        if op.arg("after"):
+            which = f"comes after `{op.arg('after')}.step()` (line {op.args['after at']})"
+        elif op.layers or turns.item(node.func.value):
+            which = "is taken for each of many"
+        else:
+            return
+        self.report(
+            node,
+            op,
+            f"{self.quote(node)} {which}: torch's `step` is compiled by itself, and once more for every other "
+            "optimizer, up to the limit",
+        )

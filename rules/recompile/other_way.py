@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.finding import Step
+from pt2lint.op import Op
+from pt2lint.rule import Rule
+
+
+class OtherWay(Rule):
+    """A compiled function is called in two ways, each of which is compiled for itself.
+
+    ## What happens
+    Dynamo guards on what it compiled for: whether gradients are wanted, whether an argument is None or a tensor, how
+    many dimensions that has, which flag, text or number was passed. Training calls a model with gradients, evaluation
+    under `torch.no_grad()`: the first evaluation compiles all of it once more, and then both graphs are kept. That is
+    meant, as long as the ways are few; what costs is to wait for it in the midst of a run, and each way counts for the
+    limit of 8. Call each way once at the start, or give both the same: a tensor in place of None, a number as a tensor.
+    What a function calls that Dynamo leaves to Python, since a loop of it breaks, is compiled by itself, and guarded
+    so.
+
+    ## Example
+    ```python
+    import torch
+
+    model = torch.compile(torch.nn.Linear(4, 4))
+
+    @torch.compile
+    def loss(x, weight=None):
+        y = x.square().mean()
+        return y if weight is None else y * weight
+
+    def run():
+        x = torch.ones(2, 4)
+        loss(model(x)).backward()
+        with torch.no_grad():
+            loss(model(x), torch.ones(()))
+    ```
+
+    ## Use instead
+    ```python
+    import torch
+
+    model = torch.compile(torch.nn.Linear(4, 4))
+
+    @torch.compile
+    def loss(x, weight):
+        return x.square().mean() * weight
+
+    def run():
+        x = torch.ones(2, 4)
+        one = torch.ones(())
+        loss(model(x), one).backward()
+        loss(model(x), one).detach()
+    ```
+
+    ## Versions
+    Measured on torch 2.6, 2.9, 2.13 and 2.15: 1 recompilation for each further way, however often they take turns, of
+    what is compiled as of what a function calls that Dynamo left to Python.
+    """
+
+    code = "PTR222"
+    name = "other-way"
+    ops = ("call another way",)
+    anywhere = True
+    severity = "note"
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return "here 0" in op.args and not any(" | " in word for word in op.args.values())
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if not isinstance(node, cst.Call) or (op.region and not self.function.is_left):
+            return
+        told = [n for n in range(len(op.args)) if f"here {n}" in op.args and self.is_apart(op.arg(f"in {n}"))]
+        if not told:
+            return
+        first = told[0]
+        here, there, where = (op.args[f"{word} {first}"] for word in ("here", "there", "where"))
+        callee = f"`{op.arg(f'to {first}')}`" if f"to {first}" in op.args else self.quote(node.func)
+        places = {op.arg(f"to at {n}"): op.arg(f"to {n}") for n in told if f"to {n}" in op.args}
+        steps = [
+            Step(path, int(line), f"`{title}` is compiled again")
+            for (path, _, line), title in ((place.rpartition(":"), title) for place, title in places.items())
+        ]
+        self.report(
+            node,
+            op._replace(flow=(*op.flow, *steps)),
+            f"{callee} is called {here}, and {there} ({where}): it is compiled for each of these once",
+        )
+
+    def is_apart(self, place: str) -> bool:
+        """Whether Dynamo compiles by itself what is called in the function of that place; "" for code that is not
+        compiled."""
+        path, _, line = place.rpartition(":")
+        return not place or (path, int(line)) in self.function.left
