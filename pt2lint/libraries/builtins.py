@@ -224,11 +224,9 @@ def instance_check(call: Call, first: Value) -> Value:
     ):
         call.note("isinstance of compiled")
     names = [named(k) for k in kinds]
-    if all(names):
-        answers = {call.is_instance(o, tuple(names)) for o in options(first)}
-        if len(answers) == 1:
-            known = answers.pop()
-            return BOOL if known is None else Py("bool", known)
+    answers = {call.is_instance(o, tuple(filter(None, names))) for o in options(first)}
+    if answers == {True} or (all(names) and answers == {False}):
+        return Py("bool", answers.pop())
     return BOOL
 
 
@@ -448,6 +446,7 @@ LIBRARY = Library(
     },
     roles={
         "indifferent": ("builtins.print",),
+        "prints": ("builtins.print",),
         "passes items": ("builtins.enumerate", "builtins.iter"),
         "counts items": ("builtins.enumerate",),
         "goes over items": tuple(

@@ -92,6 +92,8 @@ ROLES = {
     "seldom compiled": "a class of modules that run beside a model, and that nobody compiles",
     "holds weights": "a class of modules with parameters",
     "trains": "a class of optimizers: who makes one trains something",
+    "prints": "writes text to the screen",
+    "array type": "the type of NumPy's arrays",
     "warns": "tells the user that something is not as it should be",
     "asks for the next": "gives the next item of an iterator",
     "goes over items": "goes over the items of its arguments, in Python",

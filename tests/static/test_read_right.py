@@ -544,3 +544,27 @@ class M(nn.Module):
 """
     for chosen in ("", "or [None]"):
         assert len(findings(tmp_path, code.format(chosen=chosen))) == told
+
+
+TYPED = """
+class Batch:
+    pass
+
+class M(nn.Module):
+    def forward(self, x: torch.Tensor):
+        return x if isinstance({given}, {kinds}) else x * x.sum().item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("kinds", "given", "told"),
+    [
+        ("dict | Batch", "{}", 0),
+        ("(Batch, dict)", "{}", 0),
+        ("int | torch.Tensor", "x", 0),
+        ("list | Batch", "x", 1),
+    ],
+)
+def test_a_union_of_types_is_several(tmp_path: Path, kinds: str, given: str, told: int) -> None:
+    code = TYPED.format(kinds=kinds, given=given)
+    assert len(findings(tmp_path, code)) == told

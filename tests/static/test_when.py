@@ -286,3 +286,65 @@ def run(model, x):
     assert [(f.code, f.line) for f in lint([str(path)]).findings if f.confidence == "high"] == [
         ("PTB106", 12)
     ]
+
+
+RATED = """
+import numpy as np
+import torch
+from torch import nn
+
+class Base(nn.Module):
+    def __init__(self, dim, rate=0):
+        super().__init__()
+        self.layer = nn.Linear(dim, dim)
+        self.rate = rate
+
+class M(Base):
+    def __init__(self, dim, limit=0, rate=0, width=1):
+        super().__init__(dim, rate)
+        self.limit = limit * dim
+        self.width = width * 2
+        self.start = 0
+
+    def forward(self, x: torch.Tensor, offset=0, other=None):
+        if {test}:
+            x = x * x.sum().item()
+        return self.layer(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "note"),
+    [
+        ("self.rate", "`self.rate` is off by default"),
+        ("self.limit > 0", "`self.limit > 0` is off by default"),
+        ("isinstance(other, np.ndarray)", "where it is given a NumPy array"),
+        ("not isinstance(other, np.ndarray)", ""),
+        ("self.width", ""),
+        ("self.start", ""),  # what counts begins with 0
+        ("offset", ""),  # as what says how far a cache goes
+    ],
+)
+def test_what_is_given_by_a_number_is_off_where_it_is_zero(tmp_path: Path, test: str, note: str) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(RATED.format(test=test))
+    assert [f.note for f in lint([str(path)]).findings if f.code == "PTB103"] == [note]
+
+
+def test_what_a_base_class_sets_each_of_many_classes_below_it_has(tmp_path: Path) -> None:
+    classes = "".join(
+        f"""
+class M{i}(Base):
+    def __init__(self, dim, rate=0.0):
+        super().__init__(dim, rate)
+
+    def forward(self, x: torch.Tensor):
+        if self.rate:
+            x = x * x.sum().item()
+        return self.layer(x)
+"""
+        for i in range(14)
+    )
+    path = tmp_path / "m.py"
+    path.write_text(RATED.split("class M(")[0] + classes)
+    assert [f.note for f in lint([str(path)]).findings] == ["`self.rate` is off by default"] * 14

@@ -97,6 +97,22 @@ class Model(nn.Module):
 
 
 @pytest.mark.parametrize(
+    ("test", "said", "note"),
+    [
+        ("torch.isnan(x).any() or x.sum() > 9", "'not a number'", WARNS),
+        ("torch.isnan(x).any()", "x.shape", ""),
+        ("self.out", "'not a number'", ""),
+    ],
+)
+def test_what_is_printed_of_values_that_should_not_be(
+    tmp_path: Path, test: str, said: str, note: str
+) -> None:
+    code = FORWARD.format(init="self.layer, self.out = nn.Linear(2, 2), scale", result="self.layer(x)")
+    code = code.replace("        return", f"        if {test}:\n            print({said})\n        return")
+    assert notes(tmp_path, code, "PTB101") == [note]
+
+
+@pytest.mark.parametrize(
     ("body", "note"),
     [
         ("if x.shape[0] > 3:\n            warnings.warn('too long')", WARNS),

@@ -17,6 +17,7 @@ from pt2lint.static.values import (
     NO_CONST,
     NONE,
     OBJECT,
+    OFTEN_OFF,
     PYTHON,
     STR,
     UNKNOWN,
@@ -359,6 +360,8 @@ class Expressions:
             if left.elts is not None and right.elts is not None:
                 return Seq(left.elts + right.elts, None, left.type)
             return Seq(None, join(left.elem, right.elem), left.type, left.elts or left.prefix)
+        if isinstance(op, ast.BitOr) and (one := _kinds(left)) and (other_kinds := _kinds(right)):
+            return Seq([*one, *other_kinds], None, "tuple")  # `int | Node`, as isinstance takes it
         if isinstance(left, Seq) and isinstance(op, ast.Mult):
             return Seq(None, left.elem, left.type)
         if isinstance(right, Seq) and isinstance(op, ast.Mult):
@@ -375,11 +378,16 @@ class Expressions:
                 return STR
             if isinstance(op, ast.Div):
                 return FLOAT
+            if isinstance(op, ast.Mult) and (left.off or right.off):  # nothing, times what it may be
+                return Py("float" if "float" in (left.type, right.type) else "int", off=OFTEN_OFF)
             if left.type == right.type == "int":
                 return INT
             if "float" in (left.type, right.type):
                 return FLOAT
             return OBJECT if left.type not in ("int", "bool") else INT
+        if isinstance(op, ast.Mult) and not frame.region:
+            if any(isinstance(side, Py) and side.off for side in (left, right)):
+                return Py("float", off=OFTEN_OFF)  # as an object is made: a rate for each of so many
         if isinstance(left, Py) and left.type == "str" and isinstance(op, ast.Mod):
             parts = right.elts if isinstance(right, Seq) and right.elts is not None else [right]
             for part in parts:
@@ -666,6 +674,13 @@ class Expressions:
         ast.YieldFrom: e_yieldfrom,
         ast.Await: e_await,
     }
+
+
+def _kinds(value: Value) -> list[Value]:
+    """The classes that a side of `int | Node` names; nothing where it names none."""
+    if isinstance(value, Seq):
+        return value.elts if value.type == "tuple" and value.elts is not None else []
+    return [value] if isinstance(value, Class) or (isinstance(value, Ext) and value.receiver is None) else []
 
 
 def broadcast(a: Tensor | None, b: Tensor | None) -> int | None:

@@ -114,7 +114,10 @@ class Functions:
             return known
         # A decorator's wrapper is another function for each function that it wraps.
         which = (definition, id(func.env)) if func.env else definition
-        count = self._contexts.get(which, 0)
+        counted: Any = which
+        if not region and isinstance(func.bound, Instance) and self._is_made_with(func):
+            counted = (which, func.bound.cls)  # what a base class sets, each class below it has
+        count = self._contexts.get(counted, 0)
         declared = getattr(definition, "returns", None)
         called = f"`{title(func)}`"
         callee = Frame(
@@ -144,7 +147,7 @@ class Functions:
             if isinstance(answer, Py) and truth(answer) is not None:
                 return answer  # the same whatever it was given
             return self.at.types.annotation(declared, callee, 0, f"{called} is annotated to return a tensor")
-        self._contexts[which] = count + (not self.at.calls.decorating)
+        self._contexts[counted] = count + (not self.at.calls.decorating)
         callee.context = self.at.conditions.guards.entered(which, key, frame, func.bound)
         callee.parameters = frozenset(env)
         me = func.bound
@@ -338,6 +341,7 @@ class Functions:
             if isinstance(default, ast.Constant) and default.value is not ...:
                 # A flag or a rate that is off by default may well be switched on.
                 is_off = default.value is False or (isinstance(default.value, float) and not default.value)
+                is_off = is_off or (default.value == 0 and self._is_made_with(func))
                 plain = Py(type(default.value).__name__, off=OFTEN_OFF if is_off else 0)
                 if value is UNKNOWN or (plain.off and isinstance(value, Py)):
                     return plain
@@ -346,10 +350,14 @@ class Functions:
                     return Union((*options(value), plain), True) if not isinstance(value, Py) else value
         return value
 
+    def _is_made_with(self, func: Func) -> bool:
+        """Whether the parameters of a function are what an object is made with."""
+        return func.defined_in is not None and func.node is func.defined_in.methods.get("__init__")
+
     def _is_option(self, func: Func, name: str, value: Value) -> bool:
         """Whether a parameter of `__init__` is a number, a text or the like, which the object keeps and never calls."""
         cls = func.defined_in
-        if cls is None or func.node is not cls.methods.get("__init__"):
+        if cls is None or not self._is_made_with(func):
             return False
         if not all(o is UNKNOWN or isinstance(o, Py) for o in options(value)):
             return False

@@ -28,6 +28,7 @@ LONGEST = 72  # characters of one condition
     FLAG,
     ARGUMENT,
     TYPE,
+    ARRAYS,
     ONCE,
     RAISES,
     WARNS,
@@ -42,9 +43,10 @@ LONGEST = 72  # characters of one condition
     UNCALLED,
     GRADLESS,
     LOSS,
-) = range(20)
+) = range(21)
 RARE = {
     OFF: "off by default",
+    ARRAYS: "where it is given a NumPy array",
     ONCE: "once",
     RAISES: "on an error path",
     WARNS: "where the code warns",
@@ -147,7 +149,7 @@ class Guards:
         if body and frame.region and not self.at.notebook.quiet:
             if not known and fails(body):
                 guards += (Guard("", RAISES),)
-            elif not known and self._warns(body, env, frame):
+            elif not known and self._warns(test, body, env, frame):
                 guards += (Guard("", WARNS),)
             elif self._runs_once(test, body, frame):
                 guards += (Guard("", ONCE),)
@@ -191,15 +193,19 @@ class Guards:
             for part in walk(method)
         )
 
-    def _warns(self, body: list[ast.stmt], env: Env, frame: Frame) -> bool:
-        """Whether the statements tell the user that something is not as it should be."""
+    def _warns(self, test: ast.expr, body: list[ast.stmt], env: Env, frame: Frame) -> bool:
+        """Whether the statements tell the user that something is not as it should be: with a warning, or where values
+        of tensors are asked for, by printing a text that is always the same."""
+        says = 0
         for statement in body:
             call = statement.value if isinstance(statement, ast.Expr) else None
             if isinstance(call, ast.Call) and isinstance(call.func, (ast.Name, ast.Attribute)):
-                callee = self.at.expressions.again(call.func, env, frame)
-                if self.at.models.plays(self.at.names.external_name(callee), "warns"):
+                callee = self.at.names.external_name(self.at.expressions.again(call.func, env, frame))
+                if self.at.models.plays(callee, "warns"):
                     return True
-        return False
+                fixed = all(isinstance(given, ast.Constant) for given in call.args)
+                says += fixed and self.at.models.plays(callee, "prints")
+        return says == len(body) and _is_tensor(self.at.expressions.again(test, env, frame))
 
     def rest(self, node: ast.If, body: list[ast.stmt], frame: Frame) -> Path:
         """What else is said of the statements of `body` after an `if` that returns: `if self.ready: return`."""
@@ -269,7 +275,7 @@ class Guards:
         if isinstance(test, ast.Compare):
             return self._compared(test, outcome, env, frame)
         if isinstance(test, ast.Call):
-            return self._asked(test, env, frame)
+            return self._asked(test, outcome, env, frame)
         if isinstance(test, (ast.Name, ast.Attribute)) and not _is_tensor(value):
             if isinstance(test, ast.Attribute) and test.attr in self.at.models.last_words("mode"):
                 return MODE
@@ -312,12 +318,15 @@ class Guards:
             self.at.models.plays(base, "enumeration") for base in self.at.classes.bases(owner.info)[1]
         )
 
-    def _asked(self, test: ast.Call, env: Env, frame: Frame) -> int | None:
+    def _asked(self, test: ast.Call, outcome: bool, env: Env, frame: Frame) -> int | None:
         callee = self.at.names.external_name(self.at.expressions.again(test.func, env, frame)) or ""
         if self.at.models.plays(callee, "mode"):
             return MODE
         if self.at.models.plays(callee, "asks for a type") and test.args:
-            return TYPE if self._given(test.args[0], frame) == ARGUMENT else None
+            if self._given(test.args[0], frame) != ARGUMENT:
+                return None
+            kind = self.at.names.external_name(self.at.expressions.again(test.args[-1], env, frame))
+            return ARRAYS if outcome and self.at.models.plays(kind, "array type") else TYPE
         return None
 
     def _given(self, place: ast.expr, frame: Frame) -> int | None:
