@@ -102,7 +102,7 @@ class Cache:
 
     def put(self, key: Sequence[str], facts: Facts) -> None:
         if entries.make_folder(self.folder):
-            facts.id, facts.name = facts.id or digest(os.urandom(16)), self.name(key)
+            facts.name = self.name(key)
             data = json.dumps({"key": list(key), "facts": to_plain(facts)})
             entries.write(self._path(key), data.encode())
 

@@ -265,7 +265,9 @@ class _Run:
         facts = {part.name: part for part in parts if isinstance(part, Facts) and part.name}
         units = [part for part in parts if isinstance(part, Unit)]
         self.cache.use(unit.name for unit in units)
-        if not self._many or (not facts and len(self.ledger.moves.changes) <= self.cache.few):
+        if not (self._many and self.cache.folder) or (
+            not facts and len(self.ledger.moves.changes) <= self.cache.few
+        ):
             return
         if any(self._digest(path) != seen for each in facts.values() for path, seen in each.read.items()):
             return  # it changed meanwhile
@@ -294,8 +296,9 @@ class _Run:
 
     def _called_key(self, path: str, called: Sequence[Part]) -> list[str]:
         """The key of what is found in a file with the notes of these together; empty where it cannot be kept."""
-        names = [part.id for part in called]
-        return [*self._key([path]), "called from", *names] if self.cache is not None and all(names) else []
+        if self.cache is None or not all(part.name for part in called):
+            return []
+        return [*self._key([path]), "called from", *(part.mark(path) for part in called)]
 
     def with_calls_from_elsewhere(self, path: str, called: Sequence[Facts]) -> Facts:
         """What is found in a file once the notes of other groups are taken together with those of its own, the first;

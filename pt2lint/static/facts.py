@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from pt2lint.finding import Edit, Finding, Fix, Price, Problem, Step
 from pt2lint.op import Op, either
+from pt2lint.project.entries import digest
 from pt2lint.static.interpreter.guards import RARE, UNCALLED
 from pt2lint.static.source.nodes import Unit
 from pt2lint.static.source.reads import Reads
@@ -21,7 +23,7 @@ class HasFiles(Protocol):
     @property
     def files(self) -> Sequence[str]: ...
     @property
-    def noted(self) -> Sequence[str]: ...
+    def noted(self) -> Iterable[str]: ...
 
 
 Group = TypeVar("Group", bound=HasFiles)
@@ -32,8 +34,8 @@ class Facts:
     """`findings` by file of the group; `notes` by any linted file in which the group's code did something.
 
     `read` are the digests of all files read or sought (None: not there), `reads` what was read of them, `complete`
-    says that nothing but the contents of these files made it so. `id` names what was kept, however often its lines
-    move, and `name` the entry that holds it ("" for none). `parsed` are the files that took time, for those who
+    says that nothing but the contents of these files made it so. `name` is that of the entry that holds it ("" for
+    none), `marks` are as `mark` told them before lines moved. `parsed` are the files that took time, for those who
     plan the rest of the run.
     """
 
@@ -45,8 +47,8 @@ class Facts:
     complete: bool = True
     parsed: list[str] = field(default_factory=list, compare=False)
     reads: Reads = field(default_factory=Reads)
-    id: str = field(default="", compare=False)
     name: str = field(default="", compare=False)
+    marks: dict[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def files(self) -> list[str]:
@@ -57,6 +59,15 @@ class Facts:
     def noted(self) -> list[str]:
         """The files in which its code did something."""
         return [*self.notes]
+
+    def mark(self, path: str) -> str:
+        """What tells its notes of the file from others; "" where it has none."""
+        if path not in self.marks and path in self.notes:
+            self.marks[path] = digest(json.dumps(_notes_to_plain(self.notes[path])))
+        return self.marks.get(path, "")
+
+    def every_mark(self) -> dict[str, str]:
+        return {path: self.mark(path) for path in self.notes}
 
 
 def joined(a: Facts, b: Facts) -> Facts:
@@ -144,15 +155,12 @@ def all_notes(path: str, home: Facts, others: Iterable[Facts]) -> Notes | None:
 def to_plain(facts: Facts) -> dict[str, Any]:
     return {
         "findings": {path: [f.as_json() for f in found] for path, found in facts.findings.items()},
-        "notes": {
-            path: [[*unit, [_op_to_plain(op) for op in ops]] for unit, ops in notes.items()]
-            for path, notes in facts.notes.items()
-        },
+        "notes": {path: _notes_to_plain(notes) for path, notes in facts.notes.items()},
         "problems": [[p.path, p.message, p.line] for p in facts.problems],
         "read": facts.read,
         "looked_at": facts.looked_at,
         "reads": facts.reads.to_plain(),
-        "id": facts.id,
+        "marks": facts.every_mark(),
     }
 
 
@@ -165,7 +173,7 @@ def from_plain(data: Mapping[str, Any]) -> Facts:
         dict(data["read"]),
         list(data["looked_at"]),
         reads=Reads.from_plain(data["reads"]),
-        id=str(data["id"]),
+        marks=dict(data["marks"]),
     )
 
 
@@ -187,6 +195,10 @@ class LateNotes(Mapping[str, Notes]):
 
     def __len__(self) -> int:
         return len(self._plain)
+
+
+def _notes_to_plain(notes: Notes) -> list[Any]:
+    return [[*unit, [_op_to_plain(op) for op in ops]] for unit, ops in notes.items()]
 
 
 def _op_to_plain(op: Op) -> list[Any]:

@@ -23,13 +23,16 @@ Digest = Callable[[str], "str | None"]
 
 class Unit(NamedTuple):
     """What is known of a unit without its facts: `files` are those of which it has findings, `noted` those in which its
-    code did something."""
+    code did something, with the marks of its notes."""
 
     name: str
-    id: str
     files: list[str]
-    noted: list[str]
+    noted: dict[str, str]
     problems: list[Problem]
+
+    def mark(self, path: str) -> str:
+        """As Facts.mark."""
+        return self.noted.get(path, "")
 
 
 class Seen(NamedTuple):
@@ -128,7 +131,7 @@ class Ledger:
     def packed(self) -> bytes:
         numbers = {name: number for number, name in enumerate(self._names)}
         head = {
-            "units": [[*unit[:4], [asdict(each) for each in unit.problems]] for unit in self.units.values()],
+            "units": [[*unit[:3], [asdict(each) for each in unit.problems]] for unit in self.units.values()],
             "asks": self._asks,
             "seen": {path: [*seen, len(self._reads.get(path, b""))] for path, seen in self.seen.items()},
             "findings": {path: [numbers[owner], len(data)] for path, (owner, data) in self._findings.items()},
@@ -146,8 +149,8 @@ class Ledger:
         at = data.index(b"\n") + 1
         end = at + int(data[:at])
         head = json.loads(data[at:end])
-        for name, id_, files, noted, problems in head["units"]:
-            made.units[name] = Unit(name, id_, files, noted, [Problem(**each) for each in problems])
+        for name, files, noted, problems in head["units"]:
+            made.units[name] = Unit(name, files, noted, [Problem(**each) for each in problems])
             made._names.append(name)
         made._asks = [(kind, about) for kind, about in head["asks"]]
         for path, (*seen, size) in head["seen"].items():
@@ -178,7 +181,7 @@ class Ledger:
         for unit in kept:
             new.units[unit.name] = unit._replace(problems=[*self.problems(unit)])
         for name, facts in made.items():
-            new.units[name] = Unit(name, facts.id, [*facts.findings], [*facts.notes], facts.problems)
+            new.units[name] = Unit(name, facts.files, facts.every_mark(), facts.problems)
         new._names = [*new.units]
         numbers = {name: number for number, name in enumerate(new._names)}
         stays = {

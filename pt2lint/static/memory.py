@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -37,7 +36,7 @@ class Memory(Cache):
         return facts
 
     def put(self, key: Sequence[str], facts: Facts) -> None:
-        facts.id = facts.id or os.urandom(16).hex()
+        facts.name = self.name(key)
         self._facts[tuple(key)] = facts
         if len(self._facts) > MOST:
             self._facts.popitem(last=False)

@@ -39,7 +39,7 @@ class Moves:
             facts.looked_at,
             facts.complete,
             reads=self.reads(facts.reads),
-            id=facts.id,
+            marks=facts.every_mark(),
         )
 
     def line(self, path: str, number: int) -> int:
