@@ -87,7 +87,8 @@ def merged(old: Op, new: Op) -> Op:
     """One operation, noted twice. A sure one takes the place of an unsure one, what a model calls that of what none
     does."""
     beside = RARE[UNCALLED]
-    if old.sure is new.sure and (old.rare == beside) is not (new.rare == beside):
+    same = old.sure is new.sure and old.region is new.region
+    if same and (old.rare == beside) is not (new.rare == beside):
         return (new if old.rare == beside else old)._replace(uses=old.uses | new.uses)
     if (
         (old.sure or not new.sure)
@@ -115,7 +116,11 @@ def merged(old: Op, new: Op) -> Op:
 
 
 def _where(old: Op, new: Op) -> dict[str, Any]:
-    """Under which conditions an operation runs that was noted twice: where it is sure, else what holds for both."""
+    """Under which conditions an operation runs that was noted twice: where it is traced, and sure, else what holds for
+    both."""
+    if old.region is not new.region:
+        one = old if old.region else new
+        return {"when": one.when, "rare": one.rare}
     if old.sure is not new.sure:
         one = old if old.sure else new
         return {"when": one.when, "rare": one.rare}

@@ -568,3 +568,20 @@ class M(nn.Module):
 def test_a_union_of_types_is_several(tmp_path: Path, kinds: str, given: str, told: int) -> None:
     code = TYPED.format(kinds=kinds, given=given)
     assert len(findings(tmp_path, code)) == told
+
+
+RUNNER = """
+class Runner:
+    def __call__(self, x: torch.Tensor):
+        return x.sum().item()
+
+def build(model: nn.Module):
+    return torch.compile(model)
+"""
+
+
+@pytest.mark.parametrize("chosen", [True, False])
+def test_of_what_is_compiled_under_one_name_the_modules_are(tmp_path: Path, chosen: bool) -> None:
+    given = "nn.Linear(2, 2) if len(HERE) > 1 else Runner()" if chosen else "Runner()"
+    told = findings(tmp_path, f"{RUNNER}\nfrom here import HERE\nbuild({given})\n")
+    assert len(told) == (not chosen)

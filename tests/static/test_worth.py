@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from pt2lint.op import Op
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
+from pt2lint.static.facts import merged
 
 HEAD = """
 import enum
@@ -550,6 +552,14 @@ def test_what_a_model_calls_is_judged_by_that(tmp_path: Path, monkeypatch: pytes
     assert [f.note for f in lint(paths).findings if f.code == "PTB103"] == [""]
     monkeypatch.setattr("pt2lint.static.engine.GROUP", 1)
     assert [f.note for f in lint(paths).findings if f.code == "PTB103"] == [""]
+
+
+@pytest.mark.parametrize("rare", [UNCALLED, "once"])
+def test_what_runs_in_eager_mode_too_is_judged_by_where_it_is_traced(rare: str) -> None:
+    traced = Op("set os.environ[]", 1, 1, 1, 5, region=True, when=("x",), rare=rare)
+    eager = traced._replace(region=False, when=(), rare="")
+    for both in (merged(eager, traced), merged(traced, eager)):
+        assert (both.region, both.when, both.rare) == (True, ("x",), rare)
 
 
 FUNCTION = """

@@ -488,7 +488,9 @@ def told(guards: Path) -> tuple[str, ...]:
 
 
 def rare(guards: Path) -> str:
-    """Why the code seldom runs; "" if it may run at every call."""
+    """Why the code seldom runs; "" if it may run at every call. That no model calls it says more than any condition."""
+    if is_uncalled(guards):
+        return RARE[UNCALLED]
     why = min((guard for guard in guards if guard.sort in RARE), key=lambda guard: guard.sort, default=None)
     if why is None:
         sorts = {guard.sort for guard in guards}

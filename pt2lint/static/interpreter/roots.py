@@ -169,7 +169,12 @@ class Roots:
         """torch.compile(target) was called: the target is a root."""
         if self.at.notebook.quiet:
             return
-        for o in options(target):
+        given = options(target)
+        if any(
+            self._is_module(o) for o in given
+        ):  # of all that gets there by the same name, what is compiled
+            given = tuple(o for o in given if not isinstance(o, Instance) or self._is_module(o))
+        for o in given:
             if isinstance(o, Func):
                 for hear in self.at.events.compiled:
                     hear(o, node, frame)
