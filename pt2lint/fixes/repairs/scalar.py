@@ -8,7 +8,7 @@ from pt2lint.finding import LEFT_TO_YOU, Fix
 from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.purity import callee
-from pt2lint.fixes.repairs import branch, guard, in_math, rolled
+from pt2lint.fixes.repairs import branch, guard, in_math, named, rolled
 from pt2lint.fixes.repairs.settings import capture_scalars
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -55,7 +55,10 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
     kept = accepted(keep_tensor(function, node, kind)) if isinstance(node, cst.Call) else ()
     tensor = read_of(node) if isinstance(node, cst.Call) else None
     if isinstance(node, cst.Call) and tensor is not None:
-        kept += accepted(rolled.by_index(function, node, tensor, kind))
+        kept += accepted(
+            rolled.by_index(function, node, tensor, kind),
+            named.kept_for_tests(function, node, kind, lambda use: _bad_use(function, use, kind, 6) is None),
+        )
     return (*plain, *around, *kept, *(() if tested else accepted(capture_scalars(function))))
 
 
