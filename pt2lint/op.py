@@ -63,6 +63,11 @@ Names of operations:
                     in place, "traced" where Dynamo traces the method
 - `foreign name`    a name from `named_parameters()` of a module that torch.compile wrapped is looked up among names
                     from one that it did not
+- `names of given`  names of a module that a function is given are compared with others; args: "name", "outcome",
+                    and "compiles": "yes" where the file wraps modules by torch.compile itself
+- `type of given`   a module that a function is given is refused for its class; args: "name", "compiles",
+                    and "outcome" of a comparison of its type
+- `unwrap given`    a wrapper that spreads a module is taken off one that a function is given; args: "name", "compiles"
 - `late hook`       a hook is added to a part of a module that was compiled and called before, or to a module that a
                     compiled function called
 - `load plain state`  a module that torch.compile wrapped is given the `state_dict()` of one that it did not wrap

@@ -131,7 +131,12 @@ LIBRARIES = (
         measured="rules/graph_break/modelled_break.py",
     ),
     Library("os", returns={"os.getenv": "str"}, measured="matrix/calls.py"),
-    Library("re", returns={"re.compile": "instance re.Pattern"}, measured="matrix/calls.py"),
+    Library(
+        "re",
+        returns={"re.compile": "instance re.Pattern"},
+        roles={"matches from the start": ("re.match", "re.fullmatch")},
+        measured="matrix/calls.py",
+    ),
     Library("itertools", roles={"passes items": ("itertools.islice",)}),
     Library("abc", closed=True, roles={"property": ("abc.abstractproperty",)}),
     Library("enum", roles={"enumeration": ("enum.*",)}),

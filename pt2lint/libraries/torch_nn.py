@@ -235,6 +235,14 @@ def renamed(name: str) -> str | None:
     return "torch.nn." + last if name.startswith("torch.nn.modules.") and last[:1].isupper() else None
 
 
+SPREADS = (
+    "torch.nn.DataParallel",
+    "torch.nn.parallel.DataParallel",
+    "torch.nn.parallel.DistributedDataParallel",
+    "torch.nn.parallel.distributed.DistributedDataParallel",
+    "torch.distributed.fsdp.FullyShardedDataParallel",
+    "torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel",
+)
 LIBRARY = Library(
     "torch.nn",
     given="tensors",
@@ -260,6 +268,8 @@ LIBRARY = Library(
         "goes over items": ("torch.nn.utils.clip_grad_norm_",),
         "mode": (f"{MODULE}.training",),
         "seldom compiled": ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel"),
+        "spreads a module": SPREADS,
+        "loss": tuple(name for name in table().modules if name.endswith("Loss")),
         "holds weights": tuple(f"torch.nn.{n}" for n in WITH_WEIGHTS.split()),
         "state of a module": (f"{MODULE}.state_dict",),
         "loads state": (f"{MODULE}.load_state_dict",),

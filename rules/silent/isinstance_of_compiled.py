@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.finding import Edit, Fix, Severity
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 
@@ -16,6 +17,10 @@ class IsinstanceOfCompiled(Rule):
     The same goes where the model is compiled under a condition only, and for classes of other libraries
     (`isinstance(model, PreTrainedModel)`): what tells a model by its class no longer knows it. A file that mentions
     `_orig_mod` knows about the wrapper: of classes of other libraries nothing is said there.
+
+    A function that is given a module may be given a compiled one: it refuses that one for its class, or it takes
+    `DistributedDataParallel` off it and leaves the wrapper of `torch.compile` on. Where its file compiles modules
+    itself that is told; elsewhere it is a note.
 
     ## Example
     ```python
@@ -50,7 +55,7 @@ class IsinstanceOfCompiled(Rule):
 
     code = "PTS304"
     name = "isinstance-of-compiled"
-    ops = ("isinstance of compiled",)
+    ops = ("isinstance of compiled", "type of given", "unwrap given")
     anywhere = True
 
     @classmethod
@@ -58,9 +63,50 @@ class IsinstanceOfCompiled(Rule):
         return not op.region
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name != "isinstance of compiled":
+            self.given(node, op)
+            return
         self.report(
             node,
             op,
             f"{self.quote(node)} is False: `torch.compile` returned a wrapper of another class; "
             "`model.compile()` keeps it",
         )
+
+    def given(self, node: cst.CSTNode, op: Op) -> None:
+        """What is asked of a module that the function is given, which its caller may have compiled."""
+        severity: Severity | None = None if op.arg("compiles") == "yes" else "note"
+        name = op.arg("name")
+        inner = f'getattr({name}, "_orig_mod", {name})'
+        if op.name == "unwrap given":
+            says = (
+                f"{self.quote(node)} leaves on `{name}` what torch.compile wrapped around it: that is no instance of "
+                "the others, and its `_orig_mod` is the module"
+            )
+            self.report(node, op, says, severity=severity, fixes=self.unwrapped(node, name, inner))
+            return
+        fix = None
+        call = node.left if isinstance(node, cst.Comparison) else node
+        if isinstance(call, cst.Call) and call.args:
+            fix = self.fix(
+                "Ask the module inside of the wrapper, where there is one.",
+                self.edit(call.args[0].value, inner),
+            )
+        says = f"{self.quote(node)} is False of a module that torch.compile wrapped: it is refused"
+        if op.arg("outcome"):
+            says = f"{self.quote(node)} is {op.arg('outcome')} true of a module that torch.compile wrapped"
+        self.report(node, op, says, severity=severity, fixes=[fix] if fix is not None else [])
+
+    def unwrapped(self, node: cst.CSTNode, name: str, inner: str) -> list[Fix]:
+        """The wrapper taken off before and after: it may be around the others, or inside of them."""
+        statement = self.function.parent(node)
+        if not isinstance(statement, cst.While | cst.If):
+            return []
+        block = self.function.parent(statement)
+        if not isinstance(block, cst.IndentedBlock) or block.body[-1] is statement:
+            return []
+        line, column, end_line, _ = self.function.range(statement)
+        text = f"{name} = {inner}\n"
+        before = Edit(self.function.path, line, column, line, column, text + " " * (column - 1))
+        after = Edit(self.function.path, end_line + 1, 1, end_line + 1, 1, " " * (column - 1) + text)
+        return [self.fix("Take the wrapper of torch.compile off, too.", before, after)]

@@ -21,6 +21,9 @@ class PrefixedNames(Rule):
     average that was keyed by the model's names is never updated from the compiled one. `children()` gives the one
     original. Ask the original, or compile in place by `model.compile()`, which leaves the names alone.
 
+    A function that is given a module may be given a compiled one. Where its file compiles modules itself, a test of
+    their names is told; elsewhere it is a note. A file that mentions `_orig_mod` knows of it.
+
     ## Example
     ```python
     import torch
@@ -74,12 +77,12 @@ class PrefixedNames(Rule):
 
     code = "PTS317"
     name = "prefixed-names"
-    ops = ("attribute of compiled", "foreign name")
+    ops = ("attribute of compiled", "foreign name", "names of given")
     anywhere = True
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        if op.name == "foreign name":
+        if op.name in ("foreign name", "names of given"):
             return True
         name = op.arg("name").removeprefix("constant ").strip("'")
         return name in NAMED + CHILDREN and not op.region and not op.arg("aware") and not op.arg("method")
@@ -94,6 +97,9 @@ class PrefixedNames(Rule):
                 f"{self.quote(node)} is {outcome} true: torch.compile wrapped the module, so that its names start with "
                 f"`_orig_mod.`, and those in {self.quote(compared.comparator)} do not",
             )
+            return
+        if op.name == "names of given":
+            self.given(node, op)
             return
         call = self.function.parent(node)
         if not isinstance(node, cst.Attribute) or not isinstance(call, cst.Call) or call.func is not node:
@@ -123,6 +129,24 @@ class PrefixedNames(Rule):
                     fixes=[self.ask_original(node)],
                 )
                 return
+
+    def given(self, node: cst.CSTNode, op: Op) -> None:
+        """A test of a name of a module that the function is given, which its caller may have compiled."""
+        name = op.arg("name")
+        self.report(
+            node,
+            op,
+            f"{self.quote(node)} is never true where torch.compile wrapped the module, or the part of it: such names "
+            "have `_orig_mod.` in them",
+            severity=None if op.arg("compiles") == "yes" else "note",
+            fixes=[
+                self.fix(
+                    "Take the prefix out of the name.", self.edit(used, f'{name}.replace("_orig_mod.", "")')
+                )
+                for used in names(node)
+                if used.value == name
+            ][:1],
+        )
 
     def ask_original(self, node: cst.Attribute) -> Fix:
         """`compiled.children()` -> `compiled._orig_mod.children()`"""

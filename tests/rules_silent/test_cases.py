@@ -26,6 +26,79 @@ def run():
     torch.save(net.state_dict(), "m.pt")  # PTS303
     torch.save(net.module.state_dict(), "m.pt")  # PTS303
 """,
+    "a framework is given modules": """
+import re
+import torch
+from torch import nn
+from torch.nn.parallel import DataParallel, DistributedDataParallel as DDP
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+    def head(self):
+        return isinstance(self.first, Net)
+
+def unwrapped(model):
+    wrappers = (DDP, DataParallel)
+    while isinstance(model, wrappers):  # PTS304
+        model = model.module
+    if isinstance(model, Net):
+        model = model.module
+    return model
+
+def spread(model):
+    from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+    if type(model) != FSDP:  # PTS304
+        model = FSDP(model)
+    if type(model) != str:
+        return model
+
+def start(model: nn.Module, patterns: dict, frozen: list):
+    for name, parameter in model.named_parameters():
+        if any(re.fullmatch(one, name) for one in patterns):  # PTS317
+            parameter.zero_()
+    for name, parameter in model.named_parameters():
+        if re.search("head", name) or name.endswith("bias"):
+            parameter.zero_()
+    for name, parameter in model.named_parameters(recurse=False):
+        if name == "weight":
+            parameter.zero_()
+    made = Net()
+    [p for n, p in made.named_parameters() if n in frozen]
+    return [p for n, p in model.named_parameters() if n in frozen]  # PTS317
+
+def predictor(model):
+    if not isinstance(model, Net):  # PTS304
+        raise TypeError(model)
+    if isinstance(model, nn.Linear):
+        return None
+
+def activation(net):
+    loss = getattr(net, net.name)
+    return isinstance(loss, nn.CrossEntropyLoss)  # PTS304
+
+class Average:
+    def __init__(self, model):
+        self.model = model
+        self.shadow = {n: p for n, p in model.named_parameters()}
+
+    def update(self):
+        if isinstance(self.model, (Net, nn.Module)):
+            return
+        if isinstance(self.model, Net):  # PTS304
+            for name, parameter in self.model.named_parameters():
+                if name in self.shadow:
+                    self.shadow[name] = parameter
+""",
+    "a file that knows of the wrapper": """
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+def unwrapped(model):
+    while isinstance(model, DDP):
+        model = model.module
+    return getattr(model, "_orig_mod", model)
+""",
     "computing method": """
 import torch
 
@@ -961,6 +1034,23 @@ class Net(torch.nn.Module):
         (
             "net = torch.compile(DDP(Net(), device_ids=[0]), dynamic=True)",
             "net = DDP(torch.compile(Net(), dynamic=True), device_ids=[0])",
+        ),
+        (
+            "def f(m):\n    while isinstance(m, DDP):\n        m = m.module\n    return m",
+            'def f(m):\n    m = getattr(m, "_orig_mod", m)\n    while isinstance(m, DDP):\n        m = m.module\n'
+            '    m = getattr(m, "_orig_mod", m)\n    return m',
+        ),
+        (
+            "def f(m):\n    return type(m) is Net",
+            'def f(m):\n    return type(getattr(m, "_orig_mod", m)) is Net',
+        ),
+        (
+            "def f(m):\n    if not isinstance(m, Net):\n        raise TypeError",
+            'def f(m):\n    if not isinstance(getattr(m, "_orig_mod", m), Net):\n        raise TypeError',
+        ),
+        (
+            "def f(m, names):\n    return [p for n, p in m.named_parameters() if n in names]",
+            'def f(m, names):\n    return [p for n, p in m.named_parameters() if n.replace("_orig_mod.", "") in names]',
         ),
         (
             'os.environ["TORCH_LOGS"] = "recompiles,graph_breaks"',

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.static.observers.cached_functions import CachedFunctions
 from pt2lint.static.observers.changing_state import ChangingState
 from pt2lint.static.observers.compiled_calls import CompiledCalls
+from pt2lint.static.observers.given_modules import GivenModules
 from pt2lint.static.observers.kept_state import KeptState
 from pt2lint.static.observers.lifecycle import Lifecycle
 from pt2lint.static.observers.method_kinds import MethodKinds
@@ -35,4 +36,5 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     KeptState,
     Ways,
     Steps,
+    GivenModules,
 )

@@ -1,0 +1,259 @@
+"""What code does with a module that it is given, by name and by class: one that torch.compile wrapped has others."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.source.modules import ClassInfo, Module
+from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
+from pt2lint.static.values import Class, Ext, Seq, Value
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+KNOWS = ("_orig_mod", "OptimizedModule", "is_compiled")  # who says one of them knows of the wrapper
+NAMES = ("named_parameters", "named_modules", "named_buffers")
+OPS = ("names of given", "type of given", "unwrap given")
+
+
+class GivenModules:
+    """Methods and functions that nothing traced runs, of a linted file that does not know of the wrapper."""
+
+    def __init__(self, at: Context) -> None:
+        self.at = at
+
+    def read_through(self, module: Module, classes: list[ClassInfo]) -> None:
+        if not any(op in self.at.notebook.anywhere for op in OPS):
+            return
+        if not any(module.says(word) for word in ("isinstance(", "type(", *NAMES)) or any(
+            map(module.says, KNOWS)
+        ):
+            return
+        places: list[tuple[FunctionNode, ClassInfo | None]] = [(f, None) for f in module.functions.values()]
+        places += [(method, cls) for cls in classes for method in cls.methods.values()]
+        compiles = ""
+        for function, cls in places:
+            if function in self.at.functions.reached or isinstance(function, ast.Lambda):
+                continue
+            title = f"`{cls.name}.{function.name}`" if cls else f"`{function.name}`"
+            look = _Look(self.at, function, Frame(module, unit_of(function), title, cls=cls), cls is not None)
+            for name, node, words in look.found():
+                compiles = compiles or ("yes" if self._compiles(module, classes) else "no")
+                self.at.notebook.note(node, name, look.frame, args={**words, "compiles": compiles})
+
+    def _compiles(self, module: Module, classes: list[ClassInfo]) -> bool:
+        """Whether the file itself wraps modules by torch.compile."""
+        functions = [*module.functions.values(), *(m for cls in classes for m in cls.methods.values())]
+        if not module.says("compile("):
+            return False
+        for function in functions:
+            frame = Frame(module, unit_of(function), "")
+            for call in walk(function):
+                if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute | ast.Name):
+                    continue
+                given = call.args[0] if call.args else None
+                name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
+                if name != "compile" or not isinstance(given, ast.Name | ast.Attribute):
+                    continue
+                callee = self.at.expressions.quietly(call.func, {}, frame)
+                own = isinstance(given, ast.Name) and given.id in module.functions
+                if isinstance(callee, Ext) and self.at.models.plays(callee.name, "compiles") and not own:
+                    return True
+        return False
+
+
+class _Look:
+    """One function, and what it is given."""
+
+    def __init__(self, at: Context, function: FunctionNode, frame: Frame, method: bool) -> None:
+        self.at, self.function, self.frame = at, function, frame
+        given = [a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+        self.me = given[0] if method and given else ""
+        self.given = set(given)
+        self.env: Env = {
+            alias.asname or alias.name: Ext(f"{one.module}.{alias.name}")
+            for one in walk(function)
+            if isinstance(one, ast.ImportFrom) and one.module and not one.level
+            for alias in one.names
+        }
+
+    def found(self) -> Iterator[tuple[str, ast.expr, dict[int | str, str]]]:
+        for node in walk(self.function):
+            if isinstance(node, ast.For):
+                yield from self.names(node.target, node.iter, list(node.body))
+            elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+                for one in node.generators:
+                    yield from self.names(one.target, one.iter, [node])
+            elif isinstance(node, ast.While | ast.If):
+                yield from self.unwraps(node)
+                yield from self.refuses(node)
+            elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+                yield from self.compares(node)
+            elif isinstance(node, ast.Call):
+                yield from self.tells(node)
+
+    def is_given(self, node: ast.expr) -> bool:
+        """A parameter, or what an object holds that is one: no module that the function made, or went on to."""
+        name = dotted(node)
+        return name is not None and name != self.me and name.partition(".")[0] in self.given
+
+    def names(
+        self, target: ast.expr, source: ast.expr, body: list[ast.AST]
+    ) -> Iterator[tuple[str, ast.expr, dict[int | str, str]]]:
+        """A loop over the names of a given module, which compares them with names that are not taken from it."""
+        if (
+            not isinstance(source, ast.Call)
+            or not isinstance(source.func, ast.Attribute)
+            or source.func.attr not in NAMES
+            or any(isinstance(k.value, ast.Constant) and k.value.value is False for k in source.keywords)
+            or not self.is_given(source.func.value)
+            or not isinstance(target, ast.Tuple)
+            or not isinstance(target.elts[0], ast.Name)
+        ):
+            return
+        name = target.elts[0].id
+        for part in body:
+            for node in ast.walk(part):
+                if isinstance(node, ast.expr) and (outcome := self.looks_up(node, name)):
+                    yield "names of given", node, {"name": name, "outcome": outcome}
+                    return
+
+    def looks_up(self, node: ast.expr, name: str) -> str:
+        """What comes of a test of the name, where that begins with `_orig_mod.`."""
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and _is(node.left, name):
+            right = node.comparators[0]
+            fixed = _is_text(right) or (
+                isinstance(right, ast.Tuple | ast.List | ast.Set)
+                and bool(right.elts)
+                and all(map(_is_text, right.elts))
+            )
+            listed = isinstance(right, ast.Name) and right.id in self.given - {self.me}
+            if isinstance(node.ops[0], ast.Eq | ast.In) and (
+                fixed or (listed and isinstance(node.ops[0], ast.In))
+            ):
+                return "never"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr == "startswith" and _is(node.func.value, name):
+                return "never" if node.args and all(map(_is_text, node.args)) else ""
+            if len(node.args) > 1 and _is(node.args[1], name):
+                callee = self.value(node.func)
+                whole = isinstance(callee, Ext) and self.at.models.plays(
+                    callee.name, "matches from the start"
+                )
+                return "never" if whole else ""
+        return ""
+
+    def unwraps(self, node: ast.While | ast.If) -> Iterator[tuple[str, ast.expr, dict[int | str, str]]]:
+        """`while isinstance(model, (DistributedDataParallel, ...)): model = model.module`"""
+        asked, kinds = self.asked(node.test)
+        if asked is None or not node.body or not isinstance(node.body[0], ast.Assign):
+            return
+        name, taken = dotted(asked), node.body[0]
+        off = (
+            isinstance(taken.value, ast.Attribute)
+            and dotted(taken.value.value) == name
+            and len(taken.targets) == 1
+            and dotted(taken.targets[0]) == name
+        )
+        if off and len(node.body) == 1 and any(self.spreads(kind) for kind in kinds):
+            yield "unwrap given", node.test, {"name": name or ""}
+
+    def refuses(self, node: ast.While | ast.If) -> Iterator[tuple[str, ast.expr, dict[int | str, str]]]:
+        """`if not isinstance(model, Net): raise TypeError`"""
+        test = node.test
+        if not isinstance(test, ast.UnaryOp) or not isinstance(test.op, ast.Not):
+            return
+        asked, kinds = self.asked(test.operand)
+        if asked is None or not isinstance(node.body[-1], ast.Raise):
+            return
+        if kinds and all(isinstance(k, Class) and self.at.classes.is_module(k.info) for k in kinds):
+            yield "type of given", test.operand, {"name": dotted(asked) or ""}
+
+    def tells(self, node: ast.Call) -> Iterator[tuple[str, ast.expr, dict[int | str, str]]]:
+        """`isinstance(self.model, Net)`, of what an object of a framework holds."""
+        asked, kinds = self.asked(node)
+        if asked is None or self.at.classes.is_module(self.frame.cls):
+            return
+        held = isinstance(asked, ast.Attribute) or self.is_taken(asked)
+        if held and kinds and all(self.is_one(kind) for kind in kinds):
+            yield "type of given", node, {"name": dotted(asked) or "", "outcome": "never"}
+
+    def is_one(self, kind: Value) -> bool:
+        """Whether it is a class that somebody compiles: of the project, or a loss."""
+        if isinstance(kind, Ext):
+            return self.at.models.plays(kind.name, "loss")
+        return isinstance(kind, Class) and self.at.classes.is_module(kind.info)
+
+    def is_taken(self, node: ast.expr) -> bool:
+        """Whether it is a name for what a parameter holds: `loss = getattr(net, name)`."""
+        made = [
+            one.value
+            for one in walk(self.function)
+            if isinstance(one, ast.Assign) and isinstance(node, ast.Name) and _is(one.targets[0], node.id)
+        ]
+        return len(made) == 1 and self.is_given(_held(made[0]))
+
+    def compares(self, node: ast.Compare) -> Iterator[tuple[str, ast.expr, dict[int | str, str]]]:
+        """`type(model) != FullyShardedDataParallel`"""
+        asked = node.left
+        if (
+            isinstance(asked, ast.Call)
+            and isinstance(asked.func, ast.Name)
+            and asked.func.id == "type"
+            and len(asked.args) == 1
+            and self.is_given(asked.args[0])
+        ):
+            kind = self.value(node.comparators[0])
+            own = isinstance(kind, Class) and self.at.classes.is_module(kind.info)
+            if own or self.spreads(kind):
+                same = isinstance(node.ops[0], ast.Eq | ast.Is)
+                outcome = "never" if same else "always"
+                yield "type of given", node, {"name": dotted(asked.args[0]) or "", "outcome": outcome}
+
+    def asked(self, test: ast.expr) -> tuple[ast.expr | None, list[Value]]:
+        """What of the given is asked of which types."""
+        if (
+            not isinstance(test, ast.Call)
+            or not isinstance(test.func, ast.Name)
+            or test.func.id != "isinstance"
+            or len(test.args) != 2
+            or not (self.is_given(test.args[0]) or self.is_taken(test.args[0]))
+        ):
+            return None, []
+        kinds = [test.args[1]]
+        if isinstance(kinds[0], ast.Name):  # `wrappers = (A, B)`
+            kinds = [
+                one.value
+                for one in walk(self.function)
+                if isinstance(one, ast.Assign | ast.AugAssign)
+                and _is(one.targets[0] if isinstance(one, ast.Assign) else one.target, kinds[0].id)
+            ] or kinds
+        values: list[Value] = []
+        for kind in kinds:
+            value = self.value(kind)
+            values += (value.elts or []) if isinstance(value, Seq) else [value]
+        return test.args[0], values
+
+    def spreads(self, kind: Value) -> bool:
+        return isinstance(kind, Ext) and self.at.models.plays(kind.name, "spreads a module")
+
+    def value(self, node: ast.expr) -> Value:
+        return self.at.expressions.quietly(node, dict(self.env), self.frame)
+
+
+def _held(value: ast.expr) -> ast.expr:
+    """`net` of `getattr(net, name)`."""
+    asks = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "getattr"
+    return value.args[0] if asks and isinstance(value, ast.Call) and value.args else value
+
+
+def _is(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(node.value)
