@@ -137,6 +137,7 @@ class Rule:
     name: ClassVar[str]
     ops: ClassVar[tuple[str, ...]]
     anywhere: ClassVar[bool] = False  # also hear of operations in code that Dynamo does not trace
+    asks_what_is_left: ClassVar[bool] = False  # to Python (FunctionCode.left): run once all breaks are known
     severity: ClassVar[Severity] = "warning"
     graph_breaks: ClassVar[tuple[str, ...]] = ()
 

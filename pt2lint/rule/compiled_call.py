@@ -29,6 +29,7 @@ class CompiledCall(Rule):
 
     ops: ClassVar[tuple[str, ...]] = ("call compiled", "call apart")
     anywhere = True
+    asks_what_is_left = True
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if isinstance(node, cst.Call) and (op.name == "call compiled" or self.function.is_left):
@@ -53,7 +54,8 @@ class CompiledCall(Rule):
 
     def callee(self, op: Op) -> str:
         """What was compiled, for a message."""
-        return f"`{op.arg('to')}`" if op.arg("to") else "the compiled function"
+        title = op.arg("to").partition(" | ")[0]  # of several that the call may run
+        return f"`{title}`" if title else "the compiled function"
 
     def shown(self, op: Op, key: int | str, what: str = "") -> Op:
         """The operation, with the way of an argument as its flow: into the compiled function, and to the place that

@@ -28,6 +28,7 @@ from pt2lint.static.moved import Lost, with_lines_plain
 from pt2lint.static.source.data import SMALL
 from pt2lint.static.source.modules import Module, Project, digest_of, module_name
 from pt2lint.static.source.named import inside, unknown
+from pt2lint.static.source.nodes import Unit as Lines
 
 if TYPE_CHECKING:
     from pt2lint.libraries.model import Models
@@ -311,8 +312,7 @@ class _Run:
         notes = all_notes(path, called[0], called[1:])
         if notes is not None:
             project = Project(self.texts, self.files, self._places)
-            left = frozenset(left_to_python({path: notes}, self.rules, self.target))
-            facts.findings[path] = self.findings_in(project.load(path), notes, facts.problems, left)
+            self.find([project.load(path)], facts, {path: notes})
             facts.reads = project.reads.copy()
             self._places.forget()
             told = {step.path for finding in facts.findings[path] for step in finding.flow}
@@ -488,12 +488,7 @@ class _Run:
                 told = f"pt2lint failed to follow this file ({_where(e)})"
                 facts.problems.append(Problem(module.path, told))
         facts.notes = interpreter.finished_notes()
-        left = frozenset(left_to_python(facts.notes, self.rules, self.target))
-        for module in modules:
-            notes = facts.notes.get(module.path, {})
-            facts.findings[module.path] = self.findings_in(
-                module, notes, facts.problems, left, partial(kinds_of, interpreter.at, module)
-            )
+        self.find(modules, facts, facts.notes, lambda module: partial(kinds_of, interpreter.at, module))
         facts.parsed = sorted(project.parsed().difference(group))
         facts.read, facts.looked_at, facts.reads = (
             project.read(),
@@ -502,16 +497,31 @@ class _Run:
         )
         return facts
 
-    def findings_in(
+    def find(
         self,
-        module: Module,
-        notes: Notes,
-        problems: list[Problem],
-        left: frozenset[Place],
-        kinds: KindsIn | None = None,
-    ) -> list[Finding]:
-        self.go_on()
-        return list(findings_in(module, notes, self.rules, self.target, problems, left, kinds, self.go_on))
+        modules: Sequence[Module],
+        facts: Facts,
+        notes: Mapping[str, Notes],
+        kinds: Callable[[Module], KindsIn] | None = None,
+    ) -> None:
+        """What the rules say of these files, with what Dynamo leaves to Python known for those who ask for that."""
+        left: set[Place] = set()
+        for late in (False, True):
+            rules = [rule for rule in self.rules if rule.asks_what_is_left is late]
+            for module in modules:
+                self.go_on()
+                facts.findings.setdefault(module.path, []).extend(
+                    findings_in(
+                        module,
+                        notes,
+                        rules,
+                        self.target,
+                        facts.problems,
+                        left,
+                        kinds(module) if kinds is not None else None,
+                        self.go_on,
+                    )
+                )
 
 
 def _died_or(path: str, facts: Facts | None) -> Facts:
@@ -554,24 +564,24 @@ def _unparsed(text: Callable[[], str], error: SyntaxError) -> str:
 
 def findings_in(
     module: Module,
-    notes: Notes,
+    notes: Mapping[str, Notes],
     rules: Sequence[type[Rule]],
     target: tuple[int, int],
     problems: list[Problem],
-    left: frozenset[Place] = frozenset(),
+    left: set[Place],
     kinds: KindsIn | None = None,
     go_on: Callable[[], None] = lambda: None,
 ) -> Iterator[Finding]:
     """Run the rules over each function of the module that holds an operation they accept.
 
-    `left` are the functions that Dynamo leaves to Python. `kinds` says of the expressions of the function at some lines
-    what they are; fixes ask for it.
+    `left` are the functions that Dynamo leaves to Python; the rules about breaks add to it. `kinds` says of the
+    expressions of the function at some lines what they are; fixes ask for it.
 
     A rule that raises loses what it has not yet reported and nothing else; `problems` gets a line that says so.
     """
     from pt2lint.rule import FunctionCode, GraphBreak
 
-    for (first, last), ops in notes.items():
+    for (first, last), ops in notes.get(module.path, {}).items():
         go_on()
         wanted = [
             (rule, op)
@@ -605,37 +615,18 @@ def findings_in(
                     instance.check(node, op)
                 except Exception as e:
                     problems.append(_failed(rule, op, module, e))
+                if found and issubclass(rule, GraphBreak):
+                    left.update(_left(op, module.path, (first, last), notes))
                 yield from (f for f in found if not any(_has(module, fix) for fix in f.fixes))
 
 
-def left_to_python(
-    notes: Mapping[str, Notes], rules: Sequence[type[Rule]], target: tuple[int, int]
-) -> Iterator[Place]:
-    """The functions, by path and first line, in which a break stands in a loop, a `try` or a `with`, or that call from
-    there what breaks: Dynamo runs them in Python, and what they call is compiled by itself."""
-    from pt2lint.rule import GraphBreak, breaks_on
-
-    breaking: dict[str, list[type[Rule]]] = {}
-    for rule in rules:
-        for name in rule.ops if issubclass(rule, GraphBreak) else ():
-            if breaks_on(name, target):
-                breaking.setdefault(name, []).append(rule)
-    for path, units in notes.items():
-        for unit, ops in units.items():
-            for op in ops:
-                if op.name not in breaking or not (op.inside or op.caller) or op.rare or not op.sure:
-                    continue
-                if op.region and any(_takes(rule, op) for rule in breaking[op.name]):
-                    if op.inside:
-                        yield path, unit[0]
-                    else:
-                        yield from _caller(op, notes)
-
-
-def _takes(rule: type[Rule], op: Op) -> bool:
-    with contextlib.suppress(Exception):  # told of where the rule is run
-        return rule.accepts(op)
-    return False
+def _left(op: Op, path: str, lines: Lines, notes: Mapping[str, Notes]) -> Iterator[Place]:
+    """The function, by path and first line, that a break has Dynamo leave to Python, if it stands in a loop, a `try` or
+    a `with`, or is called from there: what it calls is compiled by itself."""
+    if op.inside and op.sure and not op.rare:
+        yield path, lines[0]
+    elif op.caller and op.sure and not op.rare:
+        yield from _caller(op, notes)
 
 
 def _caller(op: Op, notes: Mapping[str, Notes]) -> Iterator[Place]:

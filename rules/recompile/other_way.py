@@ -63,6 +63,7 @@ class OtherWay(Rule):
     name = "other-way"
     ops = ("call another way",)
     anywhere = True
+    asks_what_is_left = True
     severity = "note"
 
     @classmethod

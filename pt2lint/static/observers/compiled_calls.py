@@ -175,7 +175,7 @@ class CompiledCalls:
         called by itself."""
         if frame.inside is None or not isinstance(node, ast.Call) or isinstance(func.node, ast.Lambda):
             return
-        if self.at.classes.is_module(frame.cls) or not self.at.notebook.listens("call apart", frame):
+        if not self.at.notebook.listens("call apart", frame):
             return
         if any(isinstance(o, Tensor) for v in env.values() for o in options(v)):
             words = self.words_of_call(func, args, kwargs, True)

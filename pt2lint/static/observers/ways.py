@@ -65,8 +65,7 @@ class Ways:
         self, func: Func, args: list[Value], kwargs: dict[str, Value], env: Env, node: Any, frame: Frame
     ) -> None:
         """Traced code calls a function, which Dynamo compiles by itself where it left the caller to Python."""
-        if not self.at.classes.is_module(frame.cls):
-            self.met(func, env, node, frame)
+        self.met(func, env, node, frame)
 
     def met(self, callee: Value, env: Env, node: Any, frame: Frame) -> None:
         definition = _key(callee)
@@ -110,7 +109,7 @@ class Ways:
         known = self._read.get(definition)
         if known is None:
             a = definition.args
-            names = {p.arg for p in [*a.posonlyargs, *a.args, *a.kwonlyargs]}
+            names = {p.arg for p in [*a.posonlyargs, *a.args, *a.kwonlyargs] if p.arg != "self"}
             used = {n.id for n in walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
             known = self._read[definition] = frozenset(names & used)
         return known
@@ -142,7 +141,7 @@ class Ways:
         for first, here in enumerate(ways):
             before = [way for way in ways[:first] if (way.module, way.unit) == (here.module, here.unit)]
             for i, other in enumerate(ways) if here.place == place else ():
-                how = _difference(here, other, i < first)
+                how = _difference(here, other, i < first and other.place != place)
                 if how is None or not _are_related(here.module, other.module):
                     continue
                 if any(way.place != place and _difference(way, other, True) == how for way in before):
