@@ -775,11 +775,11 @@ class M(torch.nn.Module):
             warnings.warn("something that is long enough to go on "
                           "below", stacklevel=2)
         if not (x > 0).all() and self.training:
-            raise ValueError("a message that is so long that it takes two lines of the file, "
-                             "the first of which is full")
+            raise RuntimeError("a message that is so long that it takes two lines of the file, "
+                               "the first of which is full")
         if (x > 1).any():
-            raise ValueError("short "
-                             "one")
+            raise RuntimeError("short "
+                               "one")
         return x
 """
     new = fixed(tmp_path, text)
@@ -931,17 +931,37 @@ class M(torch.nn.Module):
         return x + 1
 """
     new = fixed(tmp_path, text)
-    assert (
-        "if not torch.compiler.is_compiling() and (x.min() < 0 or x.max() > 1):\n            raise Outside"
-        in new
-    )
+    assert "elif x.min() < 0 or x.max() > 1:\n            raise Outside" in new
     module = load(new)
     model = module.M()
-    assert torch.equal(
-        torch.compile(model, fullgraph=True, backend="eager")(torch.ones(2)), torch.full((2,), 2.0)
-    )
+    compiled = torch.compile(model, fullgraph=True, backend="eager")
+    assert torch.equal(compiled(torch.ones(2)), torch.full((2,), 2.0))
     with pytest.raises(module.Outside):
         model(-torch.ones(2))
+    with pytest.raises(RuntimeError, match="Outside"):
+        compiled(-torch.ones(2))
+    told = fixed(tmp_path, text.replace("raise Outside", "raise Outside(self)"))
+    assert "if not torch.compiler.is_compiling() and (x.min() < 0 or x.max() > 1):\n" in told
+
+
+def test_an_error_stays_with_its_message_and_comments(tmp_path: Path) -> None:
+    text = """import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        # above
+        if self.training and x.min() < 0:  # behind
+            raise ValueError(f"{x.min()}")  # end
+        return x
+"""
+    assert """        # above
+        if torch.compiler.is_compiling():
+            if self.training:
+                torch._assert_async(~(x.min() < 0), "...")
+        elif self.training and x.min() < 0:  # behind
+            raise ValueError(f"{x.min()}")  # end
+""" in fixed(tmp_path, text)
 
 
 def test_a_python_bool_is_asked_by_python(tmp_path: Path) -> None:

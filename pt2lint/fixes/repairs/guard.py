@@ -54,13 +54,14 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
 
 
 def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = None) -> Repaired:
-    """`if bad: raise X("text")` as `torch._assert_async(not bad, "text")`, or `assert` where X is
-    AssertionError.
+    """`if bad: raise X("text")` as `torch._assert_async(not bad, "text")` where X is RuntimeError, as an `assert` where
+    it is AssertionError. Of any other error, and of a message that holds values of tensors, the `raise` stays for
+    eager mode, under `elif`, and the assertion is for compiled code.
 
-    Refused where the body does more than raise, there is an `else`, the error is raised from another, is none of
-    Python's own, or is caught in the function.
-    Unsafe: what is raised is a RuntimeError (compiled; with `torch._assert_async` in eager too), on a GPU it
-    arrives when the device gets there, and values of tensors in the message are left out.
+    Refused where the body does more than raise, there is an `else`, the error is raised from another, or is caught in
+    the function.
+    Unsafe: compiled, what is raised is a RuntimeError, on a GPU it arrives when the device gets there, and values of
+    tensors in the message are left out.
     """
     kind = kind or guess(function)
     raised = _only_raises(function, node)
@@ -71,9 +72,9 @@ def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = No
     condition = read_condition(function, node.test, kind)
     if isinstance(condition, Refusal):
         return condition
-    error = raised.exc.func if isinstance(raised.exc, cst.Call) else raised.exc
-    if not hasattr(builtins, source(function, error)):
-        return Refusal("the error is of a kind of its own, which callers may wait for")
+    error = source(function, raised.exc.func if isinstance(raised.exc, cst.Call) else raised.exc)
+    if not error.rpartition(".")[2][:1].isupper():
+        return Refusal("what is raised is no class that has a name here")
     arguments = raised.exc.args if isinstance(raised.exc, cst.Call) else ()
     imports = list(condition.imports)
     holds = condition.text
@@ -83,24 +84,41 @@ def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = No
     if not (value is None or _is_text(value)):
         return Refusal("the message is not written out")
     mark = file_of(function).quote
-    message = _message(function, value, kind) if value is not None else mark + source(function, error) + mark
-    if source(function, error) == "AssertionError" and not message.startswith(("f", "F")):
-        text = f"assert {holds}, {message}"
-        says = "as an `assert`, which Dynamo keeps in the graph; compiled, a failure raises RuntimeError."
-    else:
+    message = _message(function, value, kind) if value is not None else mark + error + mark
+    check = f"assert {holds}, {message}"
+    asserts = error == "AssertionError" and not message.startswith(("f", "F"))
+    if not asserts:
         name, added = torch_name(function, "torch._assert_async")
         imports += added
-        text = f"{name}({holds}, {message})"
-        says = (
-            "with `torch._assert_async`, which stays in the graph. A failure raises RuntimeError with this "
-            "message; on a GPU it does so later, and the device cannot be used after it."
-        )
-    new: cst.BaseStatement = line(text, node)
-    if condition.static:
-        block = cst.parse_statement(f"if {' and '.join(condition.static)}:\n    {text}\n")
-        new = block.with_changes(leading_lines=node.leading_lines)
+        check = f"{name}({holds}, {message})"
+    static = " and ".join(condition.static)
+    stays = not asserts and not (
+        error == "RuntimeError" and value is not None and _says_all(function, value, kind)
+    )
+    if not stays:
+        new: cst.BaseStatement = line(check, node)
+        if static:
+            block = cst.parse_statement(f"if {static}:\n    {check}\n")
+            new = block.with_changes(leading_lines=node.leading_lines)
+    else:
+        compiling, added = torch_name(function, "torch.compiler.is_compiling")
+        imports += added
+        indent = function.module.default_indent
+        lines = [f"if {static}:", indent + check] if static else [check]
+        (new,) = statements(function, [f"if {compiling}():", *(indent + one for one in lines)])
+        new = new.with_changes(leading_lines=node.leading_lines, orelse=node.with_changes(leading_lines=()))
     edits = (*dict.fromkeys(imports), *rewrite(function, {node: new}))
-    return fix(f"Check {says}", edits)
+    if asserts:
+        return fix(
+            "Check as an `assert`, which Dynamo keeps in the graph; compiled, a failure raises RuntimeError.",
+            edits,
+        )
+    where = " where it is compiled, and as before in eager mode" if stays else ""
+    return fix(
+        f"Check with `torch._assert_async`{where}, which stays in the graph. There a failure raises RuntimeError with "
+        "this message; on a GPU it does so later, and the device cannot be used after it.",
+        edits,
+    )
 
 
 def raise_in_eager(function: FunctionCode, node: cst.If) -> Repaired:
@@ -325,6 +343,12 @@ def _message(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> st
     if all(isinstance(piece, cst.FormattedStringText) for piece in pieces):
         text = text.lstrip("fF").replace("{{", "{").replace("}}", "}")
     return text
+
+
+def _says_all(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> bool:
+    """Whether the message can be made without a tensor's values."""
+    parts = [part for part in walk(node) if isinstance(part, cst.FormattedStringExpression)]
+    return all(_is_static(function, part.expression, kind) for part in parts)
 
 
 def _parts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
