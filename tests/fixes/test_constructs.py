@@ -424,8 +424,14 @@ def test_rate_behind_a_name_is_asked_first():
     assert fix.applicability == "safe"
     after = prove(source, fix, [[X]], name="Model", exact=True)
     assert "skip = self.training and (self.layerdrop > 0 and p < self.layerdrop)" in after
-    used = function_code(SKIPS.format("x * skip"), "forward")  # a number where there was a tensor
-    assert isinstance(rate.ask_rate_first(used, nodes(used, cst.If)[0].test), Refusal)
+    used = SKIPS.format("x * skip")  # a number where there was a tensor
+    asked = SKIPS.format("x").replace(
+        "skip = self.training", "if self.layerdrop > 0.0:\n            skip = True"
+    )
+    for text in (after, used, asked):
+        code = function_code(text, "forward")
+        found = next(one for one in nodes(code, cst.If) if "skip" in code.module.code_for_node(one.test))
+        assert isinstance(rate.ask_rate_first(code, found.test), Refusal)
 
 
 def test_a_module_of_its_own_called_logging():

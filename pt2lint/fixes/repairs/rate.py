@@ -9,6 +9,7 @@ from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
+    ancestors,
     enclosing_function,
     fix,
     qualified,
@@ -34,8 +35,12 @@ def ask_rate_first(function: FunctionCode, test: cst.BaseExpression, kind: Kind 
     if not isinstance(rate, cst.Name | cst.Attribute) or kind(rate).startswith("tensor"):
         return Refusal("the rate is not a plain number of Python")
     text = f"{source(function, rate)} > 0"
-    if text in source(function, test):
-        return Refusal("the rate is asked for already")
+    for outer in ancestors(function, comparison):
+        if isinstance(outer, cst.FunctionDef):
+            break
+        asked = outer.test if isinstance(outer, cst.If | cst.IfExp) else outer
+        if isinstance(asked, cst.BooleanOperation | cst.Comparison) and text in source(function, asked):
+            return Refusal("the rate is asked for already")
     joined = cst.parse_expression(f"{text} and {source(function, comparison)}")
     assert isinstance(joined, cst.BooleanOperation)
     alone = comparison is test or isinstance(function.parent(comparison), cst.BooleanOperation)
