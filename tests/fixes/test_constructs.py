@@ -647,3 +647,47 @@ def test_a_scripted_module_is_left_to_the_compiler(inner, left):
         assert isinstance(found, Refusal)
     else:
         assert applied(source, found) == SCRIPTED.replace("INNER", left)
+
+
+PLACES = """import torch
+
+
+def f(x: torch.Tensor, p: torch.Tensor, held: dict):
+    return x + 1, RESULT
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x[p.item()]", "x[p.reshape(1)].squeeze(0)"),
+        ("held['x'][None, p.item(), None, :]", "held['x'][None, p.reshape(1), None, :].squeeze(1)"),
+        ("x[0, ..., int(p.max()), 1:]", "x[0, ..., p.max().reshape(1), 1:].squeeze(-2)"),
+    ],
+)
+def test_an_element_is_selected_by_the_tensor(before, after):
+    source = PLACES.replace("RESULT", before)
+    code = function_code(source)
+    read = next(one for one in nodes(code, cst.Call) if code.module.code_for_node(one) in before)
+    arguments = [torch.arange(24.0).view(2, 3, 4), torch.tensor([1]), {"x": torch.arange(6.0).view(2, 3)}]
+    assert after in prove(source, index.by_tensor(code, read), [arguments])
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "held['x'][p.item()]",  # a list
+        "x[p.item(), held]",
+        "x[float(p), :]",
+        "x[p.tolist(), :]",
+    ],
+)
+def test_other_elements_are_left(before):
+    code = function_code(PLACES.replace("RESULT", before))
+    read = next(one for one in nodes(code, cst.Call) if code.module.code_for_node(one) in before)
+    assert isinstance(index.by_tensor(code, read), Refusal)
+
+
+def test_an_element_that_is_set_is_left():
+    code = function_code(PLACES.replace("return x + 1, RESULT", "x[p.item()] = 1.0"))
+    assert isinstance(index.by_tensor(code, calls(code, "p.item")), Refusal)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Fix
-from pt2lint.fixes.condition import is_scalar
+from pt2lint.fixes.condition import is_scalar, read_of
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.purity import effect
+from pt2lint.fixes.purity import callee, effect, number
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -104,6 +104,51 @@ def one_long(function: FunctionCode, node: cst.Subscript, kind: Kind | None = No
     return fix(
         f"Take the row by the tensor itself instead of the number in it. It assumes that `{source(function, low)}` has "
         f"no dimensions and lies within.{'' if sure else f' {ONCE_PROVEN}.'}",
+        edits,
+    )
+
+
+def by_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
+    """`x[None, t.item(), None, :]` as `x[None, t.reshape(1), None, :].squeeze(1)`.
+
+    Refused where `x` is not known to be a tensor (`None`, an ellipsis or several parts in the index say that it is
+    one, or an array), where another part of the index is no slice, None, ellipsis or literal number, and where the
+    element is assigned to. Unsafe: what is selected is a copy, not a view.
+    """
+    kind = kind or guess(function)
+    tensor = read_of(node)
+    index = function.parent(node)
+    element = function.parent(index) if isinstance(index, cst.Index) else None
+    subscript = function.parent(element) if isinstance(element, cst.SubscriptElement) else None
+    if tensor is None or not isinstance(index, cst.Index) or not isinstance(subscript, cst.Subscript):
+        return Refusal("no number that is read out of a tensor is an index")
+    of = kind(subscript.value)
+    if not of.startswith("tensor") and (of != "unknown" or len(subscript.slice) == 1):
+        return Refusal("what is indexed is not known to be a tensor")
+    if isinstance(function.parent(subscript), cst.AssignTarget | cst.AugAssign | cst.Del):
+        return Refusal("the element is assigned to")
+    if kind(tensor) == "tensor:bool" or callee(node) in ("float", "bool"):
+        return Refusal("the index is no whole number")
+    made = [0, 0]  # dimensions that the parts before and after it make
+    wide = [False, False]  # whether an ellipsis is among them
+    after = 0
+    for part in subscript.slice:
+        inner = part.slice.value if isinstance(part.slice, cst.Index) else None
+        if part is element:
+            after = 1
+        elif isinstance(inner, cst.Ellipsis):
+            wide[after] = True
+        elif isinstance(part.slice, cst.Slice) or (isinstance(inner, cst.Name) and inner.value == "None"):
+            made[after] += 1
+        elif inner is None or number(inner) is None:
+            return Refusal("another part of the index may be a tensor")
+    one = cst.parse_expression(f"{in_parentheses(source(function, tensor))}.reshape(1)")
+    text = source(function, subscript.with_deep_changes(index, value=one))
+    place = -made[1] - 1 if wide[0] else made[0]
+    edits = rewrite(function, {subscript: cst.parse_expression(f"{text}.squeeze({place})")})
+    return fix(
+        "Select by the tensor itself instead of the number in it. It assumes that nothing is written into what is "
+        "selected, which is a copy.",
         edits,
     )
 

@@ -8,7 +8,7 @@ from pt2lint.finding import LEFT_TO_YOU, Fix
 from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.purity import callee
-from pt2lint.fixes.repairs import branch, guard, in_math, named, rolled
+from pt2lint.fixes.repairs import branch, guard, in_math, index, named, rolled
 from pt2lint.fixes.repairs.settings import capture_scalars
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -56,6 +56,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
     tensor = read_of(node) if isinstance(node, cst.Call) else None
     if isinstance(node, cst.Call) and tensor is not None:
         kept += accepted(
+            index.by_tensor(function, node, kind),
             rolled.by_index(function, node, tensor, kind),
             named.kept_for_tests(function, node, kind, lambda use: _bad_use(function, use, kind, 6) is None),
         )
