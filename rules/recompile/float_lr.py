@@ -89,9 +89,10 @@ class FloatLearningRate(Rule):
     @classmethod
     def accepts(cls, op: Op) -> bool:
         rate = op.arg("lr", 1)
-        if "tensor" in rate or "unknown" in rate or ("lr" not in op.args and "**" in op.args):
+        if "tensor" in rate or ("lr" not in op.args and "**" in op.args):
             return False
-        return "step in region" in op.uses
+        # A rate that nothing is known of is a number, where the program sets it or has a schedule.
+        return "step in region" in op.uses and ("unknown" not in rate or _changes(op))
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not isinstance(node, cst.Call):
@@ -99,6 +100,8 @@ class FloatLearningRate(Rule):
         optimizer = op.name.rsplit(".", 1)[-1]
         scheduler = next((u[len(SCHEDULER) :] for u in sorted(op.uses) if u.startswith(SCHEDULER)), None)
         rate = self.rate(node)
+        if rate is None and any(a.star for a in node.args):
+            return
         what = f"`{self.text(rate)}`" if rate is not None else f"the default {DEFAULTS[optimizer]}"
         cost = (
             "the compiled step is compiled once more at the first change"
@@ -111,15 +114,14 @@ class FloatLearningRate(Rule):
             because = f', and `group["lr"]` is assigned: {cost}'
         else:
             because = f": if it changes, {cost}"
-        changes = scheduler is not None or "set lr" in op.uses
-        if not changes:
+        if not _changes(op):
             op = op._replace(sure=False)  # most rates without a scheduler in sight stay what they are
         self.report(
             node,
             op,
             f"the learning rate of `{optimizer}`, {what}, is a Python number{because}",
             fixes=self.fixes(node, rate, op, optimizer, scheduler),
-            severity="warning" if changes else "note",
+            severity="warning" if _changes(op) and "unknown" not in op.arg("lr", 1) else "note",
         )
 
     def rate(self, node: cst.Call) -> cst.BaseExpression | None:
@@ -157,3 +159,8 @@ class FloatLearningRate(Rule):
                 edit,
             ),
         )
+
+
+def _changes(op: Op) -> bool:
+    """Whether the program changes the rate of the optimizer that is made."""
+    return "set lr" in op.uses or any(use.startswith(SCHEDULER) for use in op.uses)

@@ -72,6 +72,18 @@ def by_parameter(rate: float):
         group["lr"] = 1
     f(optimizer)
 
+def by_options(args, **more):
+    scheduled = SGD(model.parameters(), lr=args.lr)  # PTR201
+    constant = SGD(model.parameters(), lr=args.lr)
+    passed_on = SGD(model.parameters(), **more)
+    def f():
+        scheduled.step()  # PTR223
+        constant.step()  # PTR223
+        passed_on.step()  # PTR223
+    torch.compile(f)()
+    optim.lr_scheduler.StepLR(scheduled, 1).step()
+    optim.lr_scheduler.StepLR(passed_on, 1).step()
+
 class Trainer:
     def __init__(self):
         self.optimizer = SGD(model.parameters())  # PTR201
