@@ -110,7 +110,10 @@ LIBRARIES = (
     ),
     Library(
         "accelerate",
-        roles={"base of hooks": ("accelerate.hooks.ModelHook",)},
+        roles={
+            "base of hooks": ("accelerate.hooks.ModelHook",),
+            "trains": ("accelerate.Accelerator.backward",),
+        },
         mentions=("dynamo_backend",),
         handlers={
             "accelerate.Accelerator": settings,

@@ -94,7 +94,7 @@ ROLES = {
     "mode": "tells how a module, or torch, is run: for training, in mixed precision; all meet either",
     "seldom compiled": "a class of modules that run beside a model, and that nobody compiles",
     "holds weights": "a class of modules with parameters",
-    "trains": "a class of optimizers: who makes one trains something",
+    "trains": "a class of optimizers, or a call of a trainer: who makes one trains something",
     "prints": "writes text to the screen",
     "array type": "the type of NumPy's arrays",
     "warns": "tells the user that something is not as it should be",

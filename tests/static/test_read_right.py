@@ -585,3 +585,22 @@ def test_of_what_is_compiled_under_one_name_the_modules_are(tmp_path: Path, chos
     given = "nn.Linear(2, 2) if len(HERE) > 1 else Runner()" if chosen else "Runner()"
     told = findings(tmp_path, f"{RUNNER}\nfrom here import HERE\nbuild({given})\n")
     assert len(told) == (not chosen)
+
+
+NAMED = """
+def of(scheme):
+    return scheme.{attribute}
+
+class M(nn.Module):
+    def forward(self, x: torch.Tensor, scheme=None):
+        of(scheme)
+        return x if scheme {asked} else x * 2
+"""
+
+
+@pytest.mark.parametrize(("asked", "told"), [("", 0), ("> 0", 1)])
+def test_what_is_asked_to_be_there_is_no_tensor_for_one_attribute(
+    tmp_path: Path, asked: str, told: int
+) -> None:
+    code = NAMED.format(attribute="requires_grad", asked=asked)
+    assert len(findings(tmp_path, code)) == told

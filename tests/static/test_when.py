@@ -348,3 +348,46 @@ class M{i}(Base):
     path = tmp_path / "m.py"
     path.write_text(RATED.split("class M(")[0] + classes)
     assert [f.note for f in lint([str(path)]).findings] == ["`self.rate` is off by default"] * 14
+
+
+NET = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, n, rate, other):
+        super().__init__()
+        self.rate = rate
+        self.other = other
+        self.layer = nn.Linear(n, n)
+
+    def forward(self, x: torch.Tensor):
+        if self.rate > 0:
+            x = x * x.sum().item()
+        if self.other:
+            x = x * x.max().item()
+        return self.layer(x)
+"""
+MADE = """
+from package.net import Net
+
+class Maker:
+    def __init__(self, n=3, rate=0.0, other=True):
+        self.n, self.rate, self.other = n, rate, other
+
+    def build(self):
+        self.net = Net(self.n, rate=self.rate, other=self.other)
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "note"), [("", "`self.rate > 0` is off by default"), ("Net(2, 0.5, 1)\n", "")]
+)
+def test_what_makes_a_module_says_what_is_off_by_default(tmp_path: Path, more: str, note: str) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    files = {"__init__": "", "net": NET, "maker": f"{MADE}\n{more}"}
+    for name, code in files.items():
+        (package / f"{name}.py").write_text(code)
+    found = lint([str(package / f"{name}.py") for name in files]).findings
+    assert [f.note for f in found] == [note, ""]

@@ -103,7 +103,8 @@ class Model(nn.Module):
     [
         ("torch.isnan(x).any() or x.sum() > 9", "'not a number'", WARNS),
         ("torch.isnan(x).any()", "x.shape", ""),
-        ("self.out", "'not a number'", ""),
+        ("self.out", "'not a number'", WARNS),
+        ("self.out", "'out', self.out", ""),
     ],
 )
 def test_what_is_printed_of_values_that_should_not_be(
@@ -112,6 +113,9 @@ def test_what_is_printed_of_values_that_should_not_be(
     code = FORWARD.format(init="self.layer, self.out = nn.Linear(2, 2), scale", result="self.layer(x)")
     code = code.replace("        return", f"        if {test}:\n            print({said})\n        return")
     assert notes(tmp_path, code, "PTB101") == [note]
+    other = f"print({said})\n        else:\n            x = x + 1"
+    told = note if "isnan" in test else ""
+    assert notes(tmp_path, code.replace(f"print({said})", other), "PTB101") == [told]
 
 
 @pytest.mark.parametrize(
@@ -199,6 +203,24 @@ class Explainer(nn.Module):
             loss = model(x * self.mask).sum()
             optimizer.step()
         return loss * x.sum().item()
+""",
+            "in a module that trains another",
+        ),
+        # a trainer around a model
+        (
+            """
+from accelerate import Accelerator
+
+class Trainer(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        self.accelerator = Accelerator()
+
+    def forward(self, x: torch.Tensor):
+        loss = self.model(x).sum()
+        self.accelerator.backward(loss)
+        return x.sum().item()
 """,
             "in a module that trains another",
         ),

@@ -78,6 +78,10 @@ class Conditions:
             if self.at.notebook.listens("test tensor", frame) and not self.tested_before(value, frame):
                 if isinstance(node, ast.Subscript) and self._is_any_item(node, env, frame):
                     tensor = tensor.but(sure=False)
+                if isinstance(node, ast.Name) and tensor.is_used_alone:
+                    tensor = tensor.but(
+                        sure=False
+                    )  # whoever asks whether it is there knows it as something else
                 array: dict[int | str, str] | None = {"array": "yes"} if tensor.array else None
                 self.at.notebook.note(node, "test tensor", frame, about=tensor, args=array)
                 if frame.region and frame.inside is None:

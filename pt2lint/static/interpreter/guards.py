@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pt2lint import finding
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.nodes import FunctionNode, walk
-from pt2lint.static.values import Class, Instance, Py, Seq, Value, options
+from pt2lint.static.values import UNKNOWN, Class, Func, Instance, Py, Seq, Value, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -142,14 +142,22 @@ class Guards:
         return frame.guards + more
 
     def branch(
-        self, test: ast.expr, guards: Path, known: bool, body: list[ast.stmt], env: Env, frame: Frame
+        self,
+        test: ast.expr,
+        guards: Path,
+        known: bool,
+        body: list[ast.stmt],
+        env: Env,
+        frame: Frame,
+        alone: bool = False,
     ) -> Path:
         """What holds where the test came out so (`where`), and what is to be said of the statements that run then:
-        they may run once only, or before an error. `known` says that the test is decided."""
+        they may run once only, or before an error. `known` says that the test is decided, `alone` that nothing runs
+        where it comes out otherwise."""
         if body and frame.region and not self.at.notebook.quiet:
             if not known and fails(body):
                 guards += (Guard("", RAISES),)
-            elif not known and self._warns(test, body, env, frame):
+            elif not known and self._warns(test, body, env, frame, alone):
                 guards += (Guard("", WARNS),)
             elif self._runs_once(test, body, frame):
                 guards += (Guard("", ONCE),)
@@ -193,9 +201,28 @@ class Guards:
             for part in walk(method)
         )
 
-    def _warns(self, test: ast.expr, body: list[ast.stmt], env: Env, frame: Frame) -> bool:
-        """Whether the statements tell the user that something is not as it should be: with a warning, or where values
-        of tensors are asked for, by printing a text that is always the same."""
+    def _made_off(self, place: ast.expr, frame: Frame) -> bool:
+        """Whether an attribute is an argument that `__init__` has to be given, and wherever the project gives it, it
+        is off by default: `Model(self.rate)`, as an object is made of `rate=0.0`."""
+        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        if cls is None or not isinstance(place, ast.Attribute) or not _is_name(place.value, "self"):
+            return False
+        kept = [store for c in self.at.classes.bases(cls)[0] for store in c.assigned(place.attr)]
+        found = self.at.classes.find_method(cls, "__init__")
+        if (
+            found is None
+            or len(kept) != 1
+            or kept[0][0] is not found[1]
+            or not isinstance(kept[0][1], ast.Name)
+        ):
+            return False
+        func = Func(found[1], found[0].module, found[0].env, Instance(cls), found[0])
+        given = self.at.functions.passed.made_with(cls, func, kept[0][1].id)
+        return bool(given) and all(isinstance(value, Py) and value.off for value in given)
+
+    def _warns(self, test: ast.expr, body: list[ast.stmt], env: Env, frame: Frame, alone: bool) -> bool:
+        """Whether the statements tell the user that something is not as it should be: with a warning, or by printing a
+        text that is always the same, instead of nothing or where values of tensors are asked for."""
         says = 0
         for statement in body:
             call = statement.value if isinstance(statement, ast.Expr) else None
@@ -205,7 +232,7 @@ class Guards:
                     return True
                 fixed = all(isinstance(given, ast.Constant) for given in call.args)
                 says += fixed and self.at.models.plays(callee, "prints")
-        return says == len(body) and _is_tensor(self.at.expressions.again(test, env, frame))
+        return says == len(body) and (alone or _is_tensor(self.at.expressions.again(test, env, frame)))
 
     def rest(self, node: ast.If, body: list[ast.stmt], frame: Frame) -> Path:
         """What else is said of the statements of `body` after an `if` that returns: `if self.ready: return`."""
@@ -281,6 +308,8 @@ class Guards:
                 return MODE
             if outcome and ((isinstance(value, Py) and value.off) or self._starts_empty(test, value, frame)):
                 return OFF
+            if outcome and value is UNKNOWN and self._made_off(test, frame):
+                return OFF
             sort = self._given(test, frame)
             if isinstance(value, Py) and value.type == "int":  # a size, which nobody switches on
                 return None
@@ -301,6 +330,9 @@ class Guards:
         ):
             return DTYPE
         if outcome and self.at.conditions.unlikely(test, env, frame):
+            return OFF
+        asks = isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and _is_zero(right)
+        if outcome and asks and values[0] is UNKNOWN and self._made_off(left, frame):
             return OFF
         asks = isinstance(test.ops[0], (ast.IsNot, ast.NotEq)) is outcome and _is_none(right)
         if asks and any(isinstance(o, Py) and o.off for o in options(values[0])):

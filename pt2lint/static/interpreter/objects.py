@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 NEAR = 1  # helpers of other files that are followed one below the other, where `__init__` leads to them
+MOST_MAKINGS = 16  # calls of one class that are kept
 
 
 class Objects:
@@ -45,6 +46,7 @@ class Objects:
         self._ctor: dict[Instance, tuple[list[Value], dict[str, Value]]] = {}
         self._initialized: set[Instance] = set()
         self._late: set[tuple[Instance, str]] = set()
+        self.makings: dict[ClassInfo, list[tuple[list[Value], dict[str, Value]]]] = {}
         self.made: dict[tuple[str, int, int, str], Instance] = {}
         self.building: tuple[ClassInfo, int] | None = (
             None  # what `state` runs, and how many functions ran before
@@ -72,6 +74,9 @@ class Objects:
                     }
                 )
                 self.at.notebook.note(node, made, frame, args={"made": " ".join(held)})
+            calls = self.makings.setdefault(cls, [])
+            if len(calls) < MOST_MAKINGS and not spread:
+                calls.append((args, kwargs))
             return self.instance(cls, args, kwargs)
         externals = self.at.classes.bases(cls)[1]
         if any(self.at.models.plays(e, "enumeration") for e in externals):

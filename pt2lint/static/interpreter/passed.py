@@ -75,6 +75,19 @@ class Passed:
             return self.at.objects.instance(cls)
         return self.at.objects.variant(cls, args, more)
 
+    def made_with(self, cls: ClassInfo, init: Func, name: str) -> list[Value]:
+        """What the project passes for a parameter that `__init__` has to be given, wherever it makes such a module."""
+        a = init.node.args
+        positional = [p.arg for p in [*a.posonlyargs, *a.args]]
+        required = positional[1 : len(positional) - len(a.defaults)]
+        if name not in required or a.vararg is not None:
+            return []
+        self.read(init.module)
+        self.read_callers(init)
+        at = required.index(name)
+        made = self.at.objects.makings.get(cls, ())
+        return [args[at] if at < len(args) else kwargs.get(name, UNKNOWN) for args, kwargs in made]
+
     def read_callers(self, func: Func) -> None:
         """Read the other files that call the function, or the class whose method it is."""
         home = func.module

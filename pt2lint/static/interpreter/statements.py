@@ -195,7 +195,7 @@ class Statements:
             met, missed = (self.at.conditions.guards.where(node.test, o, env, frame) for o in (True, False))
         if known is not False:
             frame.guards = self.at.conditions.guards.branch(
-                node.test, met, not undecided, node.body, env, frame
+                node.test, met, not undecided, node.body, env, frame, not node.orelse
             )
             then = dict(env)
             self.at.conditions.narrow(node.test, then, True, frame)

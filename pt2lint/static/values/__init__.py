@@ -67,6 +67,11 @@ class Tensor(Value):
         """Whether an annotation alone says that it is one."""
         return self.origin is not None and self.origin[2].endswith("annotated as a tensor")
 
+    @property
+    def is_used_alone(self) -> bool:
+        """Whether an attribute that is asked of it alone says that it is one."""
+        return self.origin is not None and "is used as a tensor" in self.origin[2]
+
     def but(self, **changes: Any) -> Tensor:
         """The same tensor in all but what is given."""
         new = Tensor(self.dtype, self.origin, self.sure, self.array, self.ndim, self.leaf, self.sparse)
