@@ -54,6 +54,31 @@ def test_raise_to_assert(body):
     prove(HEAD + DEF + body, fix, [[X]], errors_alike=False)
 
 
+NAMED_CHECK = 'low = x.min().item() <= 0\n    if low:\n        raise ValueError("low")\n    return x + 1'
+
+
+def test_a_check_by_name():
+    source = HEAD + DEF + NAMED_CHECK
+    code = function_code(source)
+    fix = guard.named_check(code, calls(code, "x.min().item"))
+    prove(source, fix, [[P]])
+    prove(source, fix, [[X]], errors_alike=False)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("\n    if", "\n    x = x + 1\n    if"),
+        ("return x", "return x + low"),
+        ("if low", "if not low"),
+        ("<= 0", "<= 0 and x.dim() == 1"),
+    ],
+)
+def test_other_names_are_left(old, new):
+    code = function_code(HEAD + DEF + NAMED_CHECK.replace(old, new))
+    assert isinstance(guard.named_check(code, calls(code, "x.min().item")), Refusal)
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -19,6 +19,7 @@ from pt2lint.fixes.rewrite import (
     accepted,
     ancestors,
     binds,
+    block_of,
     enclosing_function,
     fix,
     in_parentheses,
@@ -27,8 +28,10 @@ from pt2lint.fixes.rewrite import (
     qualified,
     rewrite,
     source,
+    statement_of,
     statements,
     torch_name,
+    uses,
 )
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
@@ -53,10 +56,40 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
     return ()
 
 
-def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = None) -> Repaired:
+def named_check(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> Repaired:
+    """`bad = n.item() != 3`, then `if bad: raise X("text")`, as the check of what the name stands for.
+
+    Refused where anything stands between the two, or the name is read for more.
+    """
+    assign = next((one for one in ancestors(function, node) if isinstance(one, cst.Assign)), None)
+    statement = statement_of(function, assign) if assign is not None else None
+    block = block_of(function, statement) if statement is not None else None
+    owner = enclosing_function(function, node)
+    if assign is None or block is None or owner is None or len(assign.targets) != 1:
+        return Refusal("it has no name")
+    target, (body, at) = assign.targets[0].target, block
+    check = body[at + 1] if at + 1 < len(body) else None
+    if (
+        not isinstance(target, cst.Name)
+        or not isinstance(statement, cst.SimpleStatementLine)
+        or len(statement.body) != 1
+        or not isinstance(check, cst.If)
+        or not check.test.deep_equals(target)
+        or sum(use.name == target.value for use in uses(owner.body)) != 2
+    ):
+        return Refusal("its name is not what the next line checks, and that alone")
+    return raise_to_assert(function, check, kind, assign.value)
+
+
+def raise_to_assert(
+    function: FunctionCode,
+    node: cst.If,
+    kind: Kind | None = None,
+    stands_for: cst.BaseExpression | None = None,
+) -> Repaired:
     """`if bad: raise X("text")` as `torch._assert_async(not bad, "text")` where X is RuntimeError, as an `assert` where
     it is AssertionError. Of any other error, and of a message that holds values of tensors, the `raise` stays for
-    eager mode, under `elif`, and the assertion is for compiled code.
+    eager mode, under `elif`, and the assertion is for compiled code. `stands_for` is what the test is a name for.
 
     Refused where the body does more than raise, there is an `else`, the error is raised from another, or is caught in
     the function.
@@ -69,7 +102,8 @@ def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = No
         return raised
     if raised.exc is None or raised.cause is not None:
         return Refusal("the error is raised again, or from another")
-    condition = read_condition(function, node.test, kind)
+    test = stands_for if stands_for is not None else node.test
+    condition = read_condition(function, test, kind)
     if isinstance(condition, Refusal):
         return condition
     error = source(function, raised.exc.func if isinstance(raised.exc, cst.Call) else raised.exc)
@@ -78,7 +112,13 @@ def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = No
     arguments = raised.exc.args if isinstance(raised.exc, cst.Call) else ()
     imports = list(condition.imports)
     holds = condition.text
-    if not condition.negated:
+    named: dict[cst.CSTNode, cst.BaseExpression] = {}
+    if stands_for is not None:
+        if condition.static:
+            return Refusal("part of what the name stands for is plain Python")
+        named[stands_for] = cst.parse_expression(opposite(holds) if condition.negated else holds)
+        holds = opposite(source(function, node.test))
+    elif not condition.negated:
         holds = opposite(holds)
     value = arguments[0].value if arguments else None
     if not (value is None or _is_text(value)):
@@ -107,7 +147,7 @@ def raise_to_assert(function: FunctionCode, node: cst.If, kind: Kind | None = No
         lines = [f"if {static}:", indent + check] if static else [check]
         (new,) = statements(function, [f"if {compiling}():", *(indent + one for one in lines)])
         new = new.with_changes(leading_lines=node.leading_lines, orelse=node.with_changes(leading_lines=()))
-    edits = (*dict.fromkeys(imports), *rewrite(function, {node: new}))
+    edits = (*dict.fromkeys(imports), *rewrite(function, {node: new, **named}))
     if asserts:
         return fix(
             "Check as an `assert`, which Dynamo keeps in the graph; compiled, a failure raises RuntimeError.",

@@ -49,6 +49,8 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
         if isinstance(outer, cst.Assert):
             around = guard.fixes(function, outer, kind)
             break
+        if isinstance(outer, cst.Assign):
+            around = accepted(guard.named_check(function, node, kind))
         if isinstance(outer, cst.BaseStatement):
             break
         inner = outer
