@@ -12,7 +12,8 @@ clones from URL/OWNER/NAME, each with only the commits that are needed; some lie
 For every case the commit's parent is checked out into a temporary folder and the culprit's file linted there, once as
 it is and once with the compiled functions named that the case lists as roots; then the same for the commit.
 
-told    a finding covers a culprit line of the parent: "alone", "named" (only with the roots) or "no"
+told    a finding covers a culprit line of the parent: "alone", "named" (only with the roots) or "no"; of those told
+        alone, how many by notes only, which --notes tells
 gone    no finding with a code that told is left where the lines were, in the commit
 offer   the best fix that the findings offer, beside what the maintainers did: "as good" where it stays in the graph
         as theirs does, or goes no further out of it; "worse" where it does; "none" where nothing is offered
@@ -142,7 +143,16 @@ def findings_at(tree: Path, file: str, first: int, last: int, names: list[str], 
 def measure(case: dict, parent: Path, fixed: Path, target: tuple[int, int]) -> dict:
     """What pt2lint says of a case, as plain data."""
     first, last = case["lines"]
-    row = {"case": case, "told": "no", "codes": [], "gone": None, "ours": None, "offer": None, "problems": []}
+    row = {
+        "case": case,
+        "told": "no",
+        "codes": [],
+        "note": False,
+        "gone": None,
+        "ours": None,
+        "offer": None,
+        "problems": [],
+    }
     names: list[str] = []
     for told, names in (("alone", []), ("named", case["roots"])):
         if told == "named" and not names:
@@ -156,6 +166,7 @@ def measure(case: dict, parent: Path, fixed: Path, target: tuple[int, int]) -> d
     if row["told"] == "no":
         return row
     row["codes"] = sorted({each.code for each in found})
+    row["note"] = all(each.severity == "note" for each in found)
     row["says"] = [each.message for each in found]
     fixes = [(kind_of(fix), fix.description) for each in found for fix in each.fixes]
     row["offer"] = "none"
@@ -173,13 +184,14 @@ def measure(case: dict, parent: Path, fixed: Path, target: tuple[int, int]) -> d
 
 def table(rows: list[dict], by: str) -> str:
     """Counts by a field of the cases, and in sum."""
-    columns = ("cases", "told alone", "named too", "gone", "as good", "worse", "no fix")
+    columns = ("cases", "told alone", "as a note", "named too", "gone", "as good", "worse", "no fix")
     counts: dict[str, Counter] = {}
     for row in rows:
         for key in (row["case"][by], "all"):
             each = counts.setdefault(key, Counter())
             each["cases"] += 1
             each["told alone"] += row["told"] == "alone"
+            each["as a note"] += row["told"] == "alone" and row["note"]
             each["named too"] += row["told"] != "no"
             each["gone"] += bool(row["gone"])
             each["as good"] += row["offer"] == "as good"

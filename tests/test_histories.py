@@ -159,4 +159,4 @@ def test_a_history(
         ("alone", ["PTB101"], True, "as good"),
         ("no", [], None, None),
     ]
-    assert "| all | 3 | 1 | 2 | 2 | 2 | 0 | 0 |" in capsys.readouterr().out
+    assert "| all | 3 | 1 | 0 | 2 | 2 | 2 | 0 | 0 |" in capsys.readouterr().out
