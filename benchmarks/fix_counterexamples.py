@@ -48,6 +48,8 @@ from pt2lint.fixes.repairs import (
     position,
     printing,
     ragged,
+    region,
+    rows,
     scalar,
     shortcut,
     sized,
@@ -205,6 +207,71 @@ def numbers_read(draw: st.DrawFn) -> list[str]:
         [f"i = {ids}", f"z = {taking}(x, i.tolist())"],
     )  # fmt: skip
     return "\n".join(draw(st.sampled_from(ways))).split("\n")
+
+
+@st.composite
+def named(draw: st.DrawFn) -> list[str]:
+    """Numbers that are read out of tensors under a name, and tested later."""
+    read = draw(
+        st.sampled_from(
+            "x.sum().item()|float(y.mean())|int(m.sum())|bool((x > 0).any())|int(y.sum())|x.max().item() > 1|"
+            "-y.min().item() * 2|m.sum().item() == 0|y[0].item()".split("|")
+        )
+    )
+    asked = st.sampled_from(
+        ["n", "n > 0", "not n", "n > 1 and x.dim() < 3", "0 < n < 2", "n == 0 or x.dim() > 2"]
+    )
+    lines = [f"n = {read}"]
+    for _ in range(draw(st.integers(1, 2))):
+        if draw(st.booleans()):
+            lines.append(f"z = {draw(values)} if {draw(asked)} else {draw(values)}")
+            continue
+        used = draw(st.sampled_from(["", "", "    x = x / n", "    y = y * n"]))
+        lines += [f"if {draw(asked)}:", *(f"    {line}" for line in draw(arms())), *([used] if used else [])]
+    return lines
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> list[str]:
+    """Tables of positions that are looked up."""
+    ids = draw(
+        st.sampled_from(["(x > 0).long()", "x.argsort()", "x.argsort() - 1", "m", "torch.tensor([0, 2])"])
+    )
+    longest = draw(st.sampled_from(["i.max() + 1", "i.max() + 3", "i.max()", "int(i.max()) + 1"]))
+    factor = draw(st.sampled_from(["w", "w.double()", "w * 2"]))
+    dtype = draw(st.sampled_from(["", ", dtype=w.dtype", ", dtype=torch.float64", ", device=w.device"]))
+    table = draw(st.sampled_from([f"torch.outer(a, {factor})", f'torch.einsum("i,j->ij", a, {factor})']))
+    use = draw(st.sampled_from(["t[i]", "t[i].sum(0)", "t[i] + t.sum()", "t[i] + t[i].cos()"]))
+    return [
+        "w = y[:2]",
+        f"i = {ids}",
+        f"n = {longest}",
+        f"a = torch.arange(n{dtype})",
+        f"t = {table}",
+        f"z = {use}",
+    ]
+
+
+@st.composite
+def regions(draw: st.DrawFn) -> list[str]:
+    """Arrays that NumPy makes in the middle of a function."""
+    made = draw(
+        st.sampled_from(
+            "np.arange(0, n, 2)|np.arange(n) * 1.5|np.random.permutation(n)|np.random.rand(n) > 0.3|np.zeros(n, int)|"
+            "np.random.randint(0, 5, size=n)|np.random.choice(n, 2)|np.random.uniform(0, 1, n)".split("|")
+        )
+    )
+    then = draw(
+        st.sampled_from(
+            "d = n - d|d = d[::-1]|d = np.insert(d[:-1], 0, 1)|d = np.append(d, 2)|d = d * 2.0|d = d[1:]|d = d / 2|"
+            "d = np.flip(np.append(d[1:], n))|d = np.sort(d)|d = np.unique(d)".split("|")
+        )
+    )
+    asked = draw(st.sampled_from(["np.random.rand() > 0.5", "on and np.random.random() < 0.7"]))
+    return [
+        "n = x.numel() + 1", "on = True", f"d = {made}", f"if {asked}:", f"    {then}",
+        "z = torch.from_numpy(np.ascontiguousarray(d)).sum() * x",
+    ]  # fmt: skip
 
 
 LOGGER = """class Logger:
@@ -425,6 +492,10 @@ def programs(draw: st.DrawFn) -> str:
                 "roll",
                 "repeat",
                 "log",
+                "named",
+                "named",
+                "rows",
+                "region",
             ]
         )
     )
@@ -450,6 +521,9 @@ def programs(draw: st.DrawFn) -> str:
         "repeat": repeats,
         "log": logs,
         "numbers read": numbers_read(),
+        "named": named(),
+        "rows": tables(),
+        "region": regions(),
     }[construct]
     lines += draw(made)
     tail = draw(st.sampled_from(["", "", "z = z + 1", "z.add_(1)", "y = y.view(-1)"]))
@@ -521,6 +595,8 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
                 ("passed on", passed_on.fixes(code, node)),
                 ("ragged", ragged.fixes(code, node)),
                 ("uncut", uncut.fixes(code, node)),
+                ("rows", rows.fixes(code, node)),
+                ("region", region.fixes(code, node)),
                 ("gradient", grad.fixes(code, node)),
                 ("printing", printing.fixes(code, node)),
                 ("copying", copying.fixes(code, node)),

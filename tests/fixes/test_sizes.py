@@ -193,6 +193,10 @@ def test_only_the_rows_that_are_looked_up_are_computed():
     assert "return x.sum() * (ids.unsqueeze(-1).to(inv_freq) * inv_freq).flatten(1)\n" in after
     assert "longest =" not in after
     assert "# as long" in after
+    here = "    seq = torch.arange(n.max() + 1)\n    t = torch.outer(seq, y[:2])\n    return t[n]\n"
+    code = function_code(HEAD + here)
+    after = applied(HEAD + here, looked_up(code, calls(code, "torch.arange")))
+    assert after.endswith("    factors = y[:2]\n    return n.unsqueeze(-1).to(factors) * factors\n")
     other = ROTARY.replace("outer(seq", "einsum('i,j->ij', seq").replace("longest)", "ids.max() + 1)")
     assert "(ids.unsqueeze(-1).to(inv_freq) * inv_freq)" in applied(other, rows(other))
 

@@ -64,7 +64,11 @@ def looked_up(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     layer = _returned(function, rows)
     if layer is None:
         made = _rows_alone(function, rows, source(function, factor), positions.args[0].value)
-        return made if isinstance(made, Refusal) else fix(_said(made[1]), rewrite(function, made[0]))
+        if isinstance(made, Refusal):
+            return made
+        if isinstance(function.parent(positions), cst.Assign):
+            made[0][cst.ensure_type(statement_of(function, positions), cst.SimpleStatementLine)] = None
+        return fix(_said(made[1]), rewrite(function, made[0]))
     if {use.name for use in uses(factor)} != {layer} or any(
         isinstance(one, cst.Call) for one in walk(factor)
     ):
@@ -208,7 +212,8 @@ def _rows_alone(
     made: dict[cst.CSTNode, New] = {}
     looked = set()
     short = re.fullmatch(r"\w+", factor) is not None
-    spelled = factor if short else fresh(function, factor.rpartition(".")[2], table)
+    last = factor.rpartition(".")[2] if re.fullmatch(r"[\w.]+", factor) else "factors"
+    spelled = factor if short else fresh(function, last, table)
     for use in found:
         if use.binds:
             continue
@@ -220,7 +225,9 @@ def _rows_alone(
             return Refusal("the table is not looked up at a name")
         ids = index.value.value
         looked.add(ids)
-        made[read] = cst.parse_expression(f"({ids}.unsqueeze(-1).to({spelled}) * {spelled})")
+        text = f"{ids}.unsqueeze(-1).to({spelled}) * {spelled}"
+        alone = isinstance(function.parent(read), cst.Assign | cst.Return | cst.Arg)
+        made[read] = cst.parse_expression(text if alone else f"({text})")
     if not looked:
         return Refusal("the table is not looked up")
     made[statement] = None if short else line(f"{spelled} = {factor}", statement)
