@@ -39,11 +39,14 @@ class Understood:
         ]
         id = (finding.evidence or {}).get("graph_break")
         known = [one for one in same if id in self._graph_breaks.get(one.code, ())]
-        # Torch 2.6 gives no id; a statement of which one rule speaks is then that rule's.
-        chosen = known[:1] or (same if len(same) == 1 and id is None else [])
+        # Torch 2.6 gives no id, and others may give one that was not measured: a statement of which one rule speaks
+        # is then that rule's, and whether its fixes take the break away their proof tells.
+        chosen = known[:1] or (same if len(same) == 1 else [])
         if not chosen:
             return finding
         [rule] = chosen
+        if id is not None and not known:
+            return replace(finding, fixes=rule.fixes)
         message = f"{finding.message} (as {rule.code} says: {rule.message})"
         evidence = {**(finding.evidence or {}), "rule": rule.code}
         where = {key: getattr(rule, key) for key in ("line", "column", "end_line", "end_column")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,6 @@ def unforeseen(line: int, id: str | None = "GB0124", column: int = 5) -> Finding
     [
         (13, "GB0124", (13, 16)),
         (13, None, (13, 16)),  # torch 2.6 gives no id
-        (13, "GB0059", None),  # another break in the same line
         (19, "GB0124", (19, 17)),
         (25, "GB0124", None),  # no name leads to a function in a function
         (8, "GB0124", None),
@@ -87,6 +87,18 @@ def test_the_rule_that_knows_the_statement(
     assert found.evidence == {"graph_break": id, "reason": "why", "rule": "PTB103"}
     assert found.message.startswith("Dynamo breaks the graph here: why (as PTB103 says: `x.")
     assert found.fixes[0].description.startswith("Keep the value as a tensor")
+
+
+def test_a_break_by_another_name_has_the_fixes_to_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One rule alone speaks of the statement: whether its fixes take the break away their proof tells."""
+    monkeypatch.chdir(tmp_path)
+    Path("m.py").write_text(CODE)
+    given = unforeseen(13, "GB0059")
+    [found] = Understood(Configs())([given])
+    assert found.fixes[0].description.startswith("Keep the value as a tensor")
+    assert replace(found, fixes=()) == given
 
 
 CHECK = """\

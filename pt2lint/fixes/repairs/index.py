@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, Fix
+from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Fix
 from pt2lint.fixes.condition import is_scalar, read_of
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect, number
@@ -67,7 +67,7 @@ def select_row(function: FunctionCode, node: cst.Subscript, kind: Kind | None = 
     edits = rewrite(function, {node: cst.parse_expression(f"{text}.squeeze({chosen[0]})")})
     return fix(
         f"Select by the tensor itself instead of the number in it. It assumes that "
-        f"`{source(function, index.value)}` has no dimensions.{'' if sure else f' {ONCE_PROVEN}.'}",
+        f"`{source(function, index.value)}` has no dimensions.{'' if sure else f' {ONCE_PROVEN}.'} {WHOLE_NUMBERS}.",
         edits,
     )
 
@@ -103,7 +103,7 @@ def one_long(function: FunctionCode, node: cst.Subscript, kind: Kind | None = No
     sure = is_scalar(function, low)
     return fix(
         f"Take the row by the tensor itself instead of the number in it. It assumes that `{source(function, low)}` has "
-        f"no dimensions and lies within.{'' if sure else f' {ONCE_PROVEN}.'}",
+        f"no dimensions and lies within.{'' if sure else f' {ONCE_PROVEN}.'} {WHOLE_NUMBERS}.",
         edits,
     )
 
