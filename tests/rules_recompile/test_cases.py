@@ -15,6 +15,51 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "parameters, and what is None at first": """
+import torch
+
+@torch.compile
+def update(p, g, rate=0.1):
+    return p - rate * g
+
+@torch.compile
+def step(x, past=None, hidden=None):
+    past = x if past is None else torch.cat([past, x], 1)
+    return past.mean(1), past
+
+class Own(torch.optim.Optimizer):
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                g = p.grad
+                g = g.add(p, alpha=0.1)
+                p.copy_(update(p, g))  # PTR224
+                p.view(-1).copy_(update(p.view(-1), g.view(-1)))
+                update(torch.ones(3), torch.ones(3), g.norm().item())  # PTR220
+
+def all_of(model: torch.nn.Module):
+    for name, p in model.named_parameters():
+        update(p.detach(), torch.zeros_like(p))  # PTR224
+    for x in [torch.ones(3)] * 9:
+        update(x, x)
+
+def generate(x: torch.Tensor):
+    past, hidden = None, None
+    cache = None
+    other = None
+    for _ in range(20):
+        y, cache = step(x, cache, hidden)  # PTR225
+        other = torch.ones(3, 4)
+        step(x, other)  # PTR222
+    return y
+
+def from_the_start(x: torch.Tensor):
+    past = torch.ones(3, 1)
+    for _ in range(20):
+        y, past = step(x, past)  # PTR222
+    return y
+""",
     "numbers after a break": """
 import time
 import torch

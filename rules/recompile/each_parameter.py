@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule.compiled_call import CompiledCall
+from pt2lint.rule.loop_turns import Turns
+from pt2lint.rule.syntax import names
+from pt2lint.rule.tree import walk
+
+GIVES_PARAMETERS = ("parameters", "named_parameters")
+# What is made so has one dimension, or is no tensor.
+EVENS_OUT = ("view", "reshape", "flatten", "ravel", "numel", "item", "norm", "size", "shape", "dim", "ndim")
+
+
+class EachParameter(CompiledCall):
+    """A compiled function is called for each parameter, whatever its shape.
+
+    ## What happens
+    Dynamo compiles for the shape of the first parameter, then for any size, and once more for each other number of
+    dimensions: weights of two, biases of one, convolutions of four. With many kinds of them that is the limit, after
+    which all run in Python. Give the function all of them in one call: its loop over them becomes one graph. Or give it
+    parameters of as many dimensions (`p.view(-1)`).
+
+    ## Example
+    ```python
+    import torch
+
+    @torch.compile
+    def update(p, grad):
+        p.sub_(0.1 * grad)
+
+    parameters = [torch.ones(s) for s in [(8, 4), (8,), (4, 8), (4,), (3, 3, 3), (16, 3, 2, 2), (6, 5), (5, 5), (2, 9)]]
+    group = {"params": parameters}
+
+    def run():
+        for p in group["params"]:
+            update(p, torch.ones_like(p))
+    ```
+
+    ## Use instead
+    ```python
+    import torch
+
+    @torch.compile
+    def update(parameters, grads):
+        for p, grad in zip(parameters, grads):
+            p.sub_(0.1 * grad)
+
+    parameters = [torch.ones(s) for s in [(8, 4), (8,), (4, 8), (4,), (3, 3, 3), (16, 3, 2, 2), (6, 5), (5, 5), (2, 9)]]
+    group = {"params": parameters}
+
+    def run():
+        update(group["params"], [torch.ones_like(p) for p in group["params"]])
+    ```
+
+    ## Versions
+    Measured on torch 2.6, 2.9, 2.13 and 2.15, for parameters of one to four dimensions: 4 recompilations, 3 with
+    `dynamic=True`, 1 where they are made flat, and none where all are given in one call; 1 where all have two
+    dimensions.
+    """
+
+    code = "PTR224"
+    name = "each-parameter"
+    severity = "note"
+
+    def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
+        for loop in turns.loops:
+            if not isinstance(loop, cst.For) or not self.gives_parameters(loop.iter):
+                continue
+            made = {n.value for n in names(loop.target)}
+            for part in walk(loop.body):
+                if isinstance(part, cst.Assign) and self.is_of(part.value, made):
+                    made |= {n.value for target in part.targets for n in names(target.target)}
+            for argument in self.arguments(node, op):
+                if "tensor" in argument.word and self.is_of(argument.value, made):
+                    self.report(
+                        argument.value,
+                        self.shown(op, argument.key),
+                        f"{self.quote(argument.value)} has the shape of a parameter: {self.callee(op)} is compiled "
+                        "once more for other sizes, and for each other number of dimensions; given all in one call, "
+                        "they cost one graph",
+                    )
+                    return
+
+    def gives_parameters(self, source: cst.BaseExpression) -> bool:
+        """`model.parameters()`, `group["params"]`, or a name that is one of these; through `enumerate` and `zip`."""
+        for part in walk(source):
+            if isinstance(part, cst.Call) and isinstance(part.func, cst.Attribute):
+                if part.func.attr.value in GIVES_PARAMETERS:
+                    return True
+            if isinstance(part, cst.Subscript) and "params" in self.text(part.slice[0]):
+                return isinstance(part.slice[0].slice, cst.Index)
+        if isinstance(source, cst.Name):
+            found = [
+                part.value
+                for part in walk(self.function.module)
+                if isinstance(part, cst.Assign)
+                and any(
+                    isinstance(t.target, cst.Name) and t.target.value == source.value for t in part.targets
+                )
+            ]
+            return len(found) == 1 and not isinstance(found[0], cst.Name) and self.gives_parameters(found[0])
+        return False
+
+    def is_of(self, value: cst.BaseExpression, made: set[str]) -> bool:
+        """Whether it has the shape of what these names are, as far as its form tells."""
+        evens = any(isinstance(part, cst.Attribute) and part.attr.value in EVENS_OUT for part in walk(value))
+        return not evens and any(n.value in made for n in names(value))
