@@ -12,6 +12,9 @@ from typing import NamedTuple, Protocol
 from pt2lint.finding import ITERATES, UNDER, Finding
 
 BREAKS = "PTB1"  # how the codes of graph breaks begin
+UNROLLED_NO_MORE = (
+    "PTR207"  # a number of a loop, which is one of the graph's constants unless a break leaves the loop
+)
 MADE_FROM = re.compile(r"^#.*\bgenerated\b.*?\bfrom\s+\S*?([\w.-]+\.py)\b", re.MULTILINE)
 HEADER = 4000  # characters of a file in which it says where it comes from
 Arms = tuple[tuple[int, int], ...]
@@ -35,7 +38,7 @@ class Texts(Protocol):
 def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) -> list[Finding]:
     """The findings of one file, in which a graph break that another one covers is a note, told under that one: one of
     the same cause in the same function, or one that comes after the function was left to Python. An algorithm's loop is
-    a note itself, and leaves it to Python all the same.
+    a note itself, and leaves it to Python all the same. What its numbers cost from then on is told with it.
 
     What a run has judged stands for itself. `place` says where a line stands, if that can be told.
     """
@@ -44,7 +47,7 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
         for f in findings
         if f.code.startswith(BREAKS) and f.verdict is None and (f.severity != "note" or f.note == ITERATES)
     ]
-    if len(candidates) < 2:
+    if not candidates or len(findings) < 2:
         return [*findings]
     leaders: list[tuple[Where, Finding]] = []
     under: dict[int, Finding] = {}  # id of a finding -> its leader, as it was
@@ -64,6 +67,16 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
         if leader is not None and id(leader) not in under:
             under[id(finding)] = leader
     under = {name: under.get(id(leader), leader) for name, leader in under.items()}
+    broken = [
+        (place(f.line), f) for f in candidates if f.price is not None and f.price.gives_up == "function"
+    ]
+    for finding in findings:
+        if finding.code == UNROLLED_NO_MORE and finding.verdict is None and finding.severity != "note":
+            here = place(finding.line)
+            by = next((f for at, f in broken if at and here and at.function == here.function), None)
+            if by is not None:
+                under[id(finding)] = under.get(id(by), by)
+                candidates.append(finding)
     told: dict[int, list[Finding]] = {}
     for finding in candidates:
         if id(finding) in under:

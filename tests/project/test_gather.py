@@ -192,3 +192,27 @@ def test_a_copy_in_a_generated_file_is_a_note(capsys: pytest.CaptureFixture[str]
         ("modeling_a.py", 10, "warning", ""),
         ("modular_a.py", 6, "warning", ""),
     ]
+
+
+LAYERED = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList([nn.Linear(2, 2) for _ in range(12)])
+
+    def at(self, x, i):
+        return self.parts[i](x)
+
+    def forward(self, x: torch.Tensor):
+        for i, part in enumerate(self.parts):
+            x = self.at(x, i) * x.max().item()
+        return x
+"""
+
+
+def test_what_a_left_loop_makes_of_its_numbers_is_told_under_the_break(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("m.py").write_text(HEAD + LAYERED)
+    found = [(row["code"], row["severity"], row["note"], row["also"]) for row in rows(capsys, "m.py")]
+    assert found == [("PTR207", "note", "told with line 15", []), ("PTB103", "error", "", [])]

@@ -604,3 +604,33 @@ def test_what_is_asked_to_be_there_is_no_tensor_for_one_attribute(
 ) -> None:
     code = NAMED.format(attribute="requires_grad", asked=asked)
     assert len(findings(tmp_path, code)) == told
+
+
+OF_CLASS = """
+class Norm(nn.Module):
+    def forward(self, x: torch.Tensor):
+        return x * 2
+
+class Deep(Norm):
+    def forward(self, x: torch.Tensor):
+        return x.sum().item()
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList([nn.LSTM(2, 2), Norm()])
+
+    def forward(self, x: torch.Tensor):
+        for part in self.parts:
+            if isinstance(part, {kind}):
+                x = part(x)
+            else:
+                x = x + 1
+        return x
+"""
+
+
+@pytest.mark.parametrize(("kind", "told"), [("Norm", 0), ("(Norm, Deep)", 0), ("nn.LSTM", 1)])
+def test_a_part_of_a_class_of_the_project_is_no_other(tmp_path: Path, kind: str, told: int) -> None:
+    found = findings(tmp_path, OF_CLASS.format(kind=kind))
+    assert sum(line == "x = part(x)" for _, line in found) == told

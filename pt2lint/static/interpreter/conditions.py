@@ -14,8 +14,10 @@ from pt2lint.static.values import (
     NONE,
     OFTEN_OFF,
     UNKNOWN,
+    Class,
     Dict,
     Ext,
+    Instance,
     Py,
     Seq,
     Tensor,
@@ -30,6 +32,7 @@ from pt2lint.static.values import (
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
+    from pt2lint.static.source.modules import ClassInfo
 
 
 class Conditions:
@@ -243,11 +246,12 @@ class Conditions:
         if self.at.models.plays(callee.name, "asks for a tensor"):
             wanted: tuple[str, ...] = (self.at.models.tensor,)
         elif self.at.models.plays(callee.name, "asks for a type") and len(test.args) == 2:
-            kinds = self.at.expressions.again(test.args[1], env, frame)
-            names = [
-                self.at.names.external_name(k)
-                for k in (kinds.elts or [] if isinstance(kinds, Seq) else [kinds])
-            ]
+            asked = self.at.expressions.again(test.args[1], env, frame)
+            kinds = asked.elts or [] if isinstance(asked, Seq) else [asked]
+            if kinds and all(isinstance(k, Class) for k in kinds):
+                self._keep_objects(key, value, [k.info for k in kinds if isinstance(k, Class)], env, outcome)
+                return
+            names = [self.at.names.external_name(k) for k in kinds]
             if not names or None in names:
                 return
             wanted = tuple(n for n in names if n)
@@ -255,6 +259,22 @@ class Conditions:
             return
 
         self._keep(key, value, wanted, env, outcome)
+
+    def _keep_objects(self, key: str, value: Value, wanted: list[ClassInfo], env: Env, outcome: bool) -> None:
+        """Of the objects that a name may be, those of one of the project's classes, or the others."""
+
+        def fits(o: Value) -> bool | None:
+            if not isinstance(o, Instance):
+                return None
+            if o.cls is None:
+                return False
+            own = self.at.classes.bases(o.cls)[0]
+            if any(cls in own for cls in wanted):
+                return True
+            return None if any(o.cls in self.at.classes.bases(cls)[0] for cls in wanted) else False
+
+        if isinstance(value, Union):
+            env[key] = without(value, lambda o: fits(o) is (not outcome))
 
     def _narrow_type(self, asked: ast.Call, kind: ast.expr, env: Env, frame: Frame) -> None:
         """`type(x) is kind`"""
