@@ -6,7 +6,7 @@ import torch
 
 from pt2lint.fixes.repairs.attributes import select_attributes
 from pt2lint.fixes.rewrite import Refusal
-from tests.fixes.lab import function_code, nodes, prove
+from tests.fixes.lab import applied, function_code, nodes, prove
 
 HEAD = """import torch
 
@@ -120,3 +120,10 @@ def test_elements(text):
 )
 def test_elements_are_refused(text):
     assert isinstance(found(model(text)), Refusal)
+
+
+def test_values_on_several_lines_are_broken_anew():
+    last = "    self.low = (\n        1 - self.momentum\n    ) * self.low + (\n        self.momentum * low\n    )\n"
+    source = model(f"if self.low == 1:\n    self.low = low\nelse:\n{last}")
+    made = applied(source, found(source))
+    assert "torch.where(self.low == 1, low, (1 - self.momentum) * self.low + (self.momentum * low))\n" in made

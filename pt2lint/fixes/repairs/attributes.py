@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Any, TypeAlias
 
@@ -118,12 +119,19 @@ def _one_by_one(
         if any(_asks_for(one, others) for one in (value, other.get(target, value))):
             return []
         sides = [
-            source(function, one.with_changes(lpar=(), rpar=())) if one is not None else target
+            _one_line(source(function, one.with_changes(lpar=(), rpar=()))) if one is not None else target
             for one in (value, other.get(target))
         ]
         first, second = ordered(condition, *sides)
         lines.append(f"{target} = {where}({taken if several else condition.text}, {first}, {second})")
     return [cst.parse_statement(one) for one in lines]
+
+
+def _one_line(text: str) -> str:
+    """A value that stood on several lines, for the line to be broken anew; as it is where it holds text or comments."""
+    if re.search("['\"#]", text):
+        return text
+    return re.sub(r"(?<=[(\[{]) | (?=[)\]}])", "", re.sub(r"\s*\n\s*", " ", text))
 
 
 def _pair(statement: cst.CSTNode, function: FunctionCode, kind: Kind, asked: Collection[str]) -> Pair:
