@@ -170,7 +170,7 @@ class _Look:
         asked, kinds = self.asked(test.operand)
         if asked is None or not isinstance(node.body[-1], ast.Raise):
             return
-        if kinds and all(isinstance(k, Class) and self.at.classes.is_module(k.info) for k in kinds):
+        if kinds and all(isinstance(k, Class) and self.is_one(k) for k in kinds):
             yield "type of given", test.operand, {"name": dotted(asked) or ""}
 
     def tells(self, node: ast.Call) -> Iterator[tuple[str, ast.expr, dict[int | str, str]]]:
@@ -186,7 +186,13 @@ class _Look:
         """Whether it is a class that somebody compiles: of the project, or a loss."""
         if isinstance(kind, Ext):
             return self.at.models.plays(kind.name, "loss")
-        return isinstance(kind, Class) and self.at.classes.is_module(kind.info)
+        if not isinstance(kind, Class) or not self.at.classes.is_module(kind.info):
+            return False
+        # Modules that nobody calls, as of a mathematical object, are not compiled.
+        foreign = (
+            b for b in self.at.classes.bases(kind.info)[1] if not self.at.models.plays(b, "module base")
+        )
+        return self.at.classes.find_method(kind.info, "forward") is not None or any(foreign)
 
     def is_taken(self, node: ast.expr) -> bool:
         """Whether it is a name for what a parameter holds: `loss = getattr(net, name)`."""
