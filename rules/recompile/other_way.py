@@ -73,7 +73,7 @@ class OtherWay(Rule):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not isinstance(node, cst.Call) or (op.region and not self.function.is_left):
             return
-        told = [n for n in range(len(op.args)) if f"here {n}" in op.args and self.is_apart(op.arg(f"in {n}"))]
+        told = [n for n in range(len(op.args)) if f"here {n}" in op.args and self.is_told(op, n)]
         if not told:
             return
         first = told[0]
@@ -89,6 +89,11 @@ class OtherWay(Rule):
             op._replace(flow=(*op.flow, *steps)),
             f"{callee} is called {here}, and {there} ({where}): it is compiled for each of these once",
         )
+
+    def is_told(self, op: Op, n: int) -> bool:
+        """Whether both calls are of something that is compiled by itself, and that Dynamo does not leave to Python."""
+        callee = op.arg(f"to at {n}")
+        return self.is_apart(op.arg(f"in {n}")) and (not callee or not self.is_apart(callee))
 
     def is_apart(self, place: str) -> bool:
         """Whether Dynamo compiles by itself what is called in the function of that place; "" for code that is not

@@ -15,6 +15,45 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "two ways that are one": """
+import torch
+
+@torch.compile
+def norm(x, squared):
+    return x.square().mean() if squared else x.abs().mean()
+
+@torch.compile
+def scaled(x, twice):
+    return x * 2 if twice else x
+
+@torch.compile
+def parts(x, size):
+    for n in range(0, len(x), size):
+        yield x[n : n + size]
+
+@torch.compile
+def counted(x, verbose):
+    for n in range(3):
+        x = x + x.sum().item()
+    return x if verbose else x * 2
+
+def chosen(x: torch.Tensor, kind: str):
+    if kind == "l2":
+        return norm(x, True)
+    else:
+        return norm(x, False)
+
+def in_turn(x: torch.Tensor):
+    for n in range(9):
+        if n % 2:
+            scaled(x, True)
+        else:
+            scaled(x, False)  # PTR222
+
+def left_or_not_compiled(x: torch.Tensor):
+    list(parts(x, 2)), list(parts(x, 4))
+    return counted(x, True) + counted(x, False)
+""",
     "parameters, and what is None at first": """
 import torch
 

@@ -10,7 +10,7 @@ from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.syntax import parameters_of
 from pt2lint.static.observers.uses import Use, Uses, uses
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, below, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, unit_of, walk, yields
 from pt2lint.static.values import (
     UNKNOWN,
     Ext,
@@ -138,7 +138,7 @@ class CompiledCalls:
         if not isinstance(func, Func):
             return
         definition = func.node
-        if isinstance(definition, ast.Lambda) or not _yields(definition):
+        if isinstance(definition, ast.Lambda) or not yields(definition):
             return
         if node is None:
             node = next((d for d in definition.decorator_list if "compile" in ast.dump(d)), None)
@@ -334,20 +334,6 @@ def _set_to_arguments(init: FunctionNode) -> list[tuple[str, ast.expr | None]]:
         for target in part.targets
         if isinstance(target, ast.Attribute)
     ]
-
-
-def _yields(node: FunctionNode) -> bool:
-    """Whether the function itself, not one inside it, yields."""
-    if not any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in walk(node)):
-        return False
-    rest: list[ast.AST] = [*node.body]
-    while rest:
-        part = rest.pop()
-        if isinstance(part, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            rest += below(part)
-    return False
 
 
 def _is_stack(value: Value | None) -> bool:

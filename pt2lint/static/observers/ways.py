@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pt2lint.op import Op
 from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
-from pt2lint.static.source.nodes import FunctionNode, Unit, walk
+from pt2lint.static.source.nodes import FunctionNode, Unit, unit_of, walk, yields
 from pt2lint.static.values import NO_CONST, UNKNOWN, Func, Instance, Py, Tensor, Value, Wrapped, options
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class Way(NamedTuple):
     unit: Unit
     region: bool
     graded: bool | None
+    tensors: bool  # whether it is given any
     given: dict[str, str]
 
 
@@ -42,9 +43,9 @@ class Ways:
         self.ways: dict[Any, list[Way]] = {}
         self.at_place: dict[Place, dict[Any, Value]] = {}
         self._read: dict[FunctionNode, frozenset[str]] = {}
-        self._works: set[Any] = set()
-        self._clock = -1
         self._trains: dict[FunctionNode, bool] = {}
+        self._computing: set[Any] = set()
+        self._counted = -1  # the clock when that was asked
 
     def called_compiled(
         self,
@@ -71,19 +72,19 @@ class Ways:
         definition = _key(callee)
         if not isinstance(node, ast.Call) or isinstance(definition, ast.Lambda):
             return
-        if isinstance(definition, FunctionNode) and definition.name == "__init__":
-            return
+        if isinstance(definition, FunctionNode) and (definition.name == "__init__" or yields(definition)):
+            return  # not compiled by itself
         if not self.at.notebook.listens("call another way", frame) or not frame.module.linted:
             return
         ways = self.ways.setdefault(definition, [])
         place = (frame.module.path, node.lineno, frame.module.column(node.lineno, node.col_offset))
         given: dict[str, str] = {}
         if isinstance(definition, FunctionNode):
-            given = {name: word for name in self.read_by(definition) if (word := _word(env.get(name)))}
-            if any(isinstance(o, Tensor) for value in env.values() for o in options(value)):
-                self._works.add(definition)
+            words = {name: _word(env.get(name), frame.region) for name in self.read_by(definition)}
+            given = {name: word for name, word in words.items() if word}
+        tensors = any(isinstance(o, Tensor) for value in env.values() for o in options(value))
         graded = False if frame.gradless else self.wants_gradients(frame)
-        way = Way(place, frame.module, frame.unit, frame.region, graded, given)
+        way = Way(place, frame.module, frame.unit, frame.region, graded, tensors, given)
         if way in ways or len(ways) >= MOST:
             return
         ways.append(way)
@@ -127,22 +128,23 @@ class Ways:
                 words[f"in {told}"] = within
                 if isinstance(callee, Func):
                     words[f"to {told}"] = title(callee)
-                    words[f"to at {told}"] = told_place(callee.module.path, callee.node.lineno)
+                    words[f"to at {told}"] = told_place(callee.module.path, unit_of(callee.node)[0])
                 told += 1
         return op._replace(args=words)
 
     def differences(self, callee: Value, place: Place) -> list[tuple[str, str, str, str]]:
         """How the calls of it at a place differ from others: the words of `_difference`, the other one's place, and the
         traced function that it stands in, or ""."""
-        if isinstance(callee, Func) and callee.node not in self.working():
-            return []  # nothing is compiled
         ways = self.ways[_key(callee)]
+        if isinstance(callee, Func) and not self.computes(callee.node):
+            ways = [way for way in ways if way.tensors]  # else nothing is compiled
+        places = list(dict.fromkeys(way.place for way in ways))
         found = []
         for first, here in enumerate(ways):
             before = [way for way in ways[:first] if (way.module, way.unit) == (here.module, here.unit)]
-            for i, other in enumerate(ways) if here.place == place else ():
-                how = _difference(here, other, i < first and other.place != place)
-                if how is None or not _are_related(here.module, other.module):
+            for other in ways if here.place == place else ():
+                how = _difference(here, other, places.index(other.place) < places.index(place))
+                if how is None or not _are_related(here.module, other.module) or _are_choices(here, other):
                     continue
                 if any(way.place != place and _difference(way, other, True) == how for way in before):
                     continue  # told there
@@ -152,12 +154,12 @@ class Ways:
                 found.append((*how, where, told_place(path, other.unit[0]) if other.region else ""))
         return found[:TOLD]
 
-    def working(self) -> set[Any]:
-        """The functions that do something with tensors: Dynamo compiles nothing else."""
-        if self._clock != self.at.notebook.clock:
-            self._clock = self.at.notebook.clock
-            self._works |= {key[0] for key, calls in self.at.notebook.made.items() if calls}
-        return self._works
+    def computes(self, definition: Any) -> bool:
+        """Whether the function, or what it calls, calls any function of torch."""
+        if self._counted != self.at.notebook.clock:
+            self._counted = self.at.notebook.clock
+            self._computing = {key[0] for key, calls in self.at.notebook.made.items() if calls}
+        return definition in self._computing
 
 
 def _key(callee: Value) -> Any:
@@ -165,8 +167,9 @@ def _key(callee: Value) -> Any:
     return callee.node if isinstance(callee, Func) else callee
 
 
-def _word(value: Value | None) -> str:
-    """What a parameter is, as far as Dynamo compiles for it; "" where that is not known."""
+def _word(value: Value | None, region: bool) -> str:
+    """What a parameter is, as far as Dynamo compiles for it; "" where that is not known. In traced code, of which class
+    an object is may be for others to choose."""
     found = options(value) if value is not None else ()
     if len(found) != 1:
         return ""
@@ -181,7 +184,7 @@ def _word(value: Value | None) -> str:
         and isinstance(one.const, (bool, int, float, str, type(None)))
     ):
         return f"`{one.const!r}`"
-    if isinstance(one, Instance) and one.cls is not None:
+    if isinstance(one, Instance) and one.cls is not None and not region:
         return f"a `{one.cls.name}`"
     return ""
 
@@ -197,6 +200,24 @@ def _difference(here: Way, other: Way, later: bool) -> tuple[str, str] | None:
         if before and word != before and not _is_alike(word, before):
             return f"with {word} for `{name}`", f"with {before}"
     return None
+
+
+def _are_choices(a: Way, b: Way) -> bool:
+    """Whether two calls stand in the two arms of one `if`, and no loop around it takes both."""
+    if a.unit != b.unit or a.module is not b.module:
+        return False
+    first, second = sorted((a.place[1], b.place[1]))
+    chosen = False
+    for part in walk(a.module.tree):
+        if isinstance(part, (ast.If, ast.For, ast.While)) and part.lineno <= first <= second <= (
+            part.end_lineno or 0
+        ):
+            if not isinstance(part, ast.If):
+                return False
+            chosen = chosen or bool(
+                part.orelse and first < part.orelse[0].lineno <= second and part.body[0].lineno <= first
+            )
+    return chosen
 
 
 def _are_related(a: Module, b: Module) -> bool:

@@ -78,3 +78,17 @@ def below(node: ast.AST) -> list[ast.AST]:
 def _names(kind: type[ast.AST]) -> tuple[str, ...]:
     names = _children[kind] = tuple(name for name in kind._fields if name not in _LEAVES)
     return names
+
+
+def yields(node: FunctionNode) -> bool:
+    """Whether the function itself, not one inside it, yields."""
+    if not any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in walk(node)):
+        return False
+    rest: list[ast.AST] = [*node.body]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            rest += below(part)
+    return False
