@@ -6,10 +6,10 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
+import json
 import os
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial, reduce
@@ -22,7 +22,7 @@ from pt2lint.late import load_libcst_late
 from pt2lint.op import Range
 from pt2lint.project import entries
 from pt2lint.static import workers
-from pt2lint.static.facts import Facts, Notes, all_notes, called_from_elsewhere, joined
+from pt2lint.static.facts import Facts, Notes, all_notes, called_from_elsewhere, from_plain, joined, to_plain
 from pt2lint.static.ledger import Ledger, Unit
 from pt2lint.static.moved import Lost, with_lines_plain
 from pt2lint.static.source.data import SMALL
@@ -47,7 +47,7 @@ Part = Facts | Unit
 # memory of what is known, and anew once something that was read changes.
 GROUP = 600_000
 SHARE = (
-    8  # groups that one process takes, if there are enough: what one of them has parsed, the others need not
+    4  # groups that one process takes, if there are enough: what one of them has parsed, the others need not
 )
 
 
@@ -144,8 +144,7 @@ class _Run:
         self.problems: list[Problem] = []
         self._digests: dict[str, str | None] = {}
         self._parsed: Project | None = None  # for child processes: what they need not parse
-        self._readers: Counter[str] = Counter()
-        self._room = 2_400_000  # bytes of text; the trees take fifty times as much, and children share them
+        self._room = 8_000_000  # bytes of text; bound, it takes ten times as much, and children share it
         self._changes: dict[tuple[str, str], Change | None] = {}
 
     @cached_property
@@ -313,7 +312,7 @@ class _Run:
         if notes is not None:
             project = Project(self.texts, self.files, self._places)
             self.find([project.load(path)], facts, {path: notes})
-            facts.reads = project.reads.copy()
+            facts.reads_ = project.reads.copy()
             self._places.forget()
             told = {step.path for finding in facts.findings[path] for step in finding.flow}
             edited = {e.path for f in facts.findings[path] for fix in f.fixes for e in fix.edits}
@@ -401,7 +400,11 @@ class _Run:
         _ = self.rules, self.target, self.models  # once, before there are children
         small = len(groups) == 1 and len(groups[0]) < 8  # not worth a process
         size = min(SHARE, -(-len(groups) // workers.children()))
-        shares = [groups[at : at + size] for at in range(0, len(groups), size)]
+        first = (
+            min(workers.children(), len(groups)) if size > 1 else 0
+        )  # what these parse, the others find parsed
+        shares = [groups[at : at + 1] for at in range(first)]
+        shares += [groups[at : at + size] for at in range(first, len(groups), size)]
         if small or not workers.can_fork():
             for i, share in enumerate(shares):
                 if i:
@@ -411,9 +414,10 @@ class _Run:
             return
         self._load_all()
         self._parsed = Project(self.texts, self.files)
-        for share, made in zip(shares, workers.spread(self.analyse_groups, shares), strict=True):
-            if made is not None:
-                self._parse_what_many_read(made)
+        for share, sent in zip(shares, workers.spread(self._packed_groups, shares), strict=True):
+            if sent is not None:
+                made = [from_plain(json.loads(each)) for each in sent]
+                self._parse_what_others_read(made)
                 yield from made
                 continue
             # A file that kills its reader shall not cost the others' findings.
@@ -435,18 +439,21 @@ class _Run:
             with contextlib.suppress(Exception):  # told of where it is needed
                 importlib.import_module(f"pt2lint.{name}")
 
-    def _parse_what_many_read(self, share: Sequence[Facts]) -> None:
-        """What a second process has parsed beyond its own files, the children still to come will read too: they find
-        it parsed."""
+    def _parse_what_others_read(self, share: Sequence[Facts]) -> None:
+        """What a process has parsed beyond its own files, the children still to come may read too: they find it
+        parsed, and share the memory that it takes."""
         assert self._parsed is not None
-        for path in sorted({path for facts in share for path in facts.parsed}):
-            self._readers[path] += 1
-            if self._readers[path] == 2 and self._room > 0:
+        for path in sorted({path for facts in share for path in facts.parsed} - self._parsed.parsed()):
+            if self._room > 0:
                 with contextlib.suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):
                     self._room -= len(self._parsed.load(path, whole=False).text)
 
     def analyse_groups(self, groups: Sequence[Sequence[str]]) -> list[Facts]:
         return [self.analyse_group(group) for group in groups]
+
+    def _packed_groups(self, groups: Sequence[Sequence[str]]) -> list[str]:
+        """The same as texts: who puts hundreds of them together needs little of each."""
+        return [json.dumps(to_plain(self.analyse_group(group))) for group in groups]
 
     def analyse_group(self, group: Sequence[str]) -> Facts:
         # What is made here lives until the end, and looking for garbage among it takes a third of the time.
@@ -490,7 +497,7 @@ class _Run:
         facts.notes = interpreter.finished_notes()
         self.find(modules, facts, facts.notes, lambda module: partial(kinds_of, interpreter.at, module))
         facts.parsed = sorted(project.parsed().difference(group))
-        facts.read, facts.looked_at, facts.reads = (
+        facts.read, facts.looked_at, facts.reads_ = (
             project.read(),
             sorted(project.looked_at),
             project.reads.copy(),

@@ -33,10 +33,10 @@ Group = TypeVar("Group", bound=HasFiles)
 class Facts:
     """`findings` by file of the group; `notes` by any linted file in which the group's code did something.
 
-    `read` are the digests of all files read or sought (None: not there), `reads` what was read of them, `complete`
-    says that nothing but the contents of these files made it so. `name` is that of the entry that holds it ("" for
-    none), `marks` are as `mark` told them before lines moved. `parsed` are the files that took time, for those who
-    plan the rest of the run.
+    `read` are the digests of all files read or sought (None: not there), `reads_` what was read of them (as JSON where
+    it was kept), `complete` says that nothing but the contents of these files made it so. `name` is that of the entry
+    that holds it ("" for none), `marks` are as `mark` told them before lines moved. `parsed` are the files that took
+    time, for those who plan the rest of the run.
     """
 
     findings: dict[str, list[Finding]] = field(default_factory=dict)
@@ -46,9 +46,14 @@ class Facts:
     looked_at: list[str] = field(default_factory=list)
     complete: bool = True
     parsed: list[str] = field(default_factory=list, compare=False)
-    reads: Reads = field(default_factory=Reads)
+    reads_: Reads | str = field(default_factory=Reads, compare=False)
     name: str = field(default="", compare=False)
     marks: dict[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def reads(self) -> Reads:
+        """What was read of the files; made anew each time where it is kept as text."""
+        return Reads.from_plain(json.loads(self.reads_)) if isinstance(self.reads_, str) else self.reads_
 
     @property
     def files(self) -> list[str]:
@@ -63,7 +68,7 @@ class Facts:
     def mark(self, path: str) -> str:
         """What tells its notes of the file from others; "" where it has none."""
         if path not in self.marks and path in self.notes:
-            self.marks[path] = digest(json.dumps(_notes_to_plain(self.notes[path])))
+            self.marks[path] = digest(_notes_to_text(self.notes[path]))
         return self.marks.get(path, "")
 
     def every_mark(self) -> dict[str, str]:
@@ -79,7 +84,7 @@ def joined(a: Facts, b: Facts) -> Facts:
         a.read | b.read,
         sorted({*a.looked_at, *b.looked_at}),
         a.complete and b.complete,
-        reads=a.reads.with_those_of(b.reads),
+        reads_=a.reads.with_those_of(b.reads),
     )
 
 
@@ -154,17 +159,20 @@ def all_notes(path: str, home: Facts, others: Iterable[Facts]) -> Notes | None:
     return None if new == known else new
 
 
-# As JSON: nothing that is read back can run
+# As JSON: nothing that is read back can run. Notes and reads are texts of their own, which few ask for.
 
 
 def to_plain(facts: Facts) -> dict[str, Any]:
+    late = facts.notes.texts if isinstance(facts.notes, LateNotes) else None
+    reads = facts.reads_ if isinstance(facts.reads_, str) else json.dumps(facts.reads_.to_plain())
     return {
         "findings": {path: [f.as_json() for f in found] for path, found in facts.findings.items()},
-        "notes": {path: _notes_to_plain(notes) for path, notes in facts.notes.items()},
+        "notes": late or {path: _notes_to_text(notes) for path, notes in facts.notes.items()},
         "problems": [[p.path, p.message, p.line] for p in facts.problems],
         "read": facts.read,
         "looked_at": facts.looked_at,
-        "reads": facts.reads.to_plain(),
+        "reads": reads,
+        "parsed": facts.parsed,
         "marks": facts.every_mark(),
     }
 
@@ -177,33 +185,34 @@ def from_plain(data: Mapping[str, Any]) -> Facts:
         [Problem(*p) for p in data["problems"]],
         dict(data["read"]),
         list(data["looked_at"]),
-        reads=Reads.from_plain(data["reads"]),
+        parsed=list(data["parsed"]),
+        reads_=str(data["reads"]),
         marks=dict(data["marks"]),
     )
 
 
 class LateNotes(Mapping[str, Notes]):
-    """Notes as they were kept, read file by file as somebody asks: most runs ask for few."""
+    """Notes as they were kept, made of their text as somebody asks for those of a file: most runs ask for few."""
 
-    def __init__(self, plain: Mapping[str, Any]) -> None:
-        self._plain = dict(plain)
-        self._read: dict[str, Notes] = {}
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = dict(texts)
 
     def __getitem__(self, path: str) -> Notes:
-        if path not in self._read:
-            notes = self._plain[path]
-            self._read[path] = {(first, last): [_op(op) for op in ops] for first, last, ops in notes}
-        return self._read[path]
+        notes = json.loads(self.texts[path])
+        return {(first, last): [_op(op) for op in ops] for first, last, ops in notes}
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.texts
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._plain)
+        return iter(self.texts)
 
     def __len__(self) -> int:
-        return len(self._plain)
+        return len(self.texts)
 
 
-def _notes_to_plain(notes: Notes) -> list[Any]:
-    return [[*unit, [_op_to_plain(op) for op in ops]] for unit, ops in notes.items()]
+def _notes_to_text(notes: Notes) -> str:
+    return json.dumps([[*unit, [_op_to_plain(op) for op in ops]] for unit, ops in notes.items()])
 
 
 def _op_to_plain(op: Op) -> list[Any]:

@@ -38,7 +38,7 @@ class Moves:
             facts.read,
             facts.looked_at,
             facts.complete,
-            reads=self.reads(facts.reads),
+            reads_=self.reads(facts.reads),
             marks=facts.every_mark(),
         )
 

@@ -227,7 +227,7 @@ def test_what_many_groups_read_is_parsed_once_and_answers_as_if_each_had(
     shared, run = facts()
     assert run._parsed is not None
     assert list(run._parsed._by_path) == ["layer.py"]
-    monkeypatch.setattr(engine._Run, "_parse_what_many_read", lambda *_: None)
+    monkeypatch.setattr(engine._Run, "_parse_what_others_read", lambda *_: None)
     assert facts()[0] == shared
     assert shared[-1].read["layer.py"]
     monkeypatch.setattr(engine, "SHARE", len(files))
@@ -342,7 +342,10 @@ def test_facts_survive_json(files: list[str]) -> None:
     facts = run.analyse_group(files)
     assert facts.notes
     assert any(finding.fixes for found in facts.findings.values() for finding in found)
-    assert from_plain(json.loads(json.dumps(to_plain(facts)))) == facts
+    again = from_plain(json.loads(json.dumps(to_plain(facts))))
+    assert again == facts
+    assert again.reads == facts.reads
+    assert to_plain(again) == to_plain(facts)
 
 
 def test_garbage_collection_is_left_as_it_was(files: list[str]) -> None:
