@@ -47,7 +47,7 @@ Part = Facts | Unit
 # memory of what is known, and anew once something that was read changes.
 GROUP = 600_000
 SHARE = (
-    4  # groups that one process takes, if there are enough: what one of them has parsed, the others need not
+    2  # groups that one process takes, if there are enough: what one of them has parsed, the others need not
 )
 
 
@@ -262,8 +262,17 @@ class _Run:
     def keep_ledger(self, parts: Sequence[Part]) -> None:
         """Keep what was found for the next run, unless that would find the same by what is kept already."""
         assert self.cache is not None
-        facts = {part.name: part for part in parts if isinstance(part, Facts) and part.name}
-        units = [part for part in parts if isinstance(part, Unit)]
+        found = {path: part.name for part in parts for path in part.files if part.name}
+        facts: dict[str, Facts] = {}
+        units: list[Unit] = []
+        for part in parts:
+            known = self.ledger.unit(part.name)  # of facts that were read again it has as much
+            if known is not None and not any(
+                found[path] == part.name != self.ledger.owner(path) for path in part.files
+            ):
+                units.append(known)
+            elif isinstance(part, Facts) and part.name:
+                facts[part.name] = part
         self.cache.use(unit.name for unit in units)
         if not (self._many and self.cache.folder) or (
             not facts and len(self.ledger.moves.changes) <= self.cache.few
@@ -271,7 +280,6 @@ class _Run:
             return
         if any(self._digest(path) != seen for each in facts.values() for path, seen in each.read.items()):
             return  # it changed meanwhile
-        found = {path: part.name for part in parts for path in part.files if part.name}
         with contextlib.suppress(Lost):
             self.cache.keep_ledger(
                 self._salt, self.ledger.after(units, facts, found, self._digest, self._stamp)

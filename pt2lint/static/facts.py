@@ -68,7 +68,7 @@ class Facts:
     def mark(self, path: str) -> str:
         """What tells its notes of the file from others; "" where it has none."""
         if path not in self.marks and path in self.notes:
-            self.marks[path] = digest(_notes_to_text(self.notes[path]))
+            self.marks[path] = digest(notes_to_text(self.notes[path]))
         return self.marks.get(path, "")
 
     def every_mark(self) -> dict[str, str]:
@@ -167,7 +167,7 @@ def to_plain(facts: Facts) -> dict[str, Any]:
     reads = facts.reads_ if isinstance(facts.reads_, str) else json.dumps(facts.reads_.to_plain())
     return {
         "findings": {path: [f.as_json() for f in found] for path, found in facts.findings.items()},
-        "notes": late or {path: _notes_to_text(notes) for path, notes in facts.notes.items()},
+        "notes": late or {path: notes_to_text(notes) for path, notes in facts.notes.items()},
         "problems": [[p.path, p.message, p.line] for p in facts.problems],
         "read": facts.read,
         "looked_at": facts.looked_at,
@@ -211,7 +211,7 @@ class LateNotes(Mapping[str, Notes]):
         return len(self.texts)
 
 
-def _notes_to_text(notes: Notes) -> str:
+def notes_to_text(notes: Notes) -> str:
     return json.dumps([[*unit, [_op_to_plain(op) for op in ops]] for unit, ops in notes.items()])
 
 

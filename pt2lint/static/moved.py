@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,7 +11,7 @@ from pt2lint.finding import Edit, Finding, Fix, Problem, Step
 from pt2lint.op import Op
 from pt2lint.said import moved, plain
 from pt2lint.static.change import Change
-from pt2lint.static.facts import Facts
+from pt2lint.static.facts import Facts, LateNotes, Notes, notes_to_text
 from pt2lint.static.source.reads import Reads
 
 
@@ -27,13 +28,7 @@ class Moves:
     def facts(self, facts: Facts) -> Facts:
         return Facts(
             {path: [self.finding(f) for f in found] for path, found in facts.findings.items()},
-            {
-                path: {
-                    (self.line(path, first), self.line(path, last)): [self.op(path, op) for op in ops]
-                    for (first, last), ops in units.items()
-                }
-                for path, units in facts.notes.items()
-            },
+            self.all_notes(facts.notes),
             [self.problem(problem) for problem in facts.problems],
             facts.read,
             facts.looked_at,
@@ -41,6 +36,23 @@ class Moves:
             reads_=self.reads(facts.reads),
             marks=facts.every_mark(),
         )
+
+    def all_notes(self, notes: Mapping[str, Notes]) -> Mapping[str, Notes]:
+        """The notes of all files; a text that names no changed file stays as it is."""
+        if not isinstance(notes, LateNotes):
+            return {path: self.notes(path, units) for path, units in notes.items()}
+        names = [json.dumps(path)[1:-1] for path in self.changes]
+        texts = dict(notes.texts)
+        for path, text in notes.texts.items():
+            if path in self.changes or any(name in text for name in names):
+                texts[path] = notes_to_text(self.notes(path, notes[path]))
+        return LateNotes(texts)
+
+    def notes(self, path: str, notes: Notes) -> Notes:
+        return {
+            (self.line(path, first), self.line(path, last)): [self.op(path, op) for op in ops]
+            for (first, last), ops in notes.items()
+        }
 
     def line(self, path: str, number: int) -> int:
         change = self.changes.get(path)
