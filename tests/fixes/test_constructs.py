@@ -388,6 +388,9 @@ def test_requires_grad_is_left_to_eager():
     assert "if x.dim() == 2 and not torch.compiler.is_compiling():" in applied(source, fix)
     argument = lines("x.requires_grad = True", "return x")
     assert isinstance(first_fix(argument, cst.Attribute, grad.fixes, at=1), Refusal)
+    taken = lines("y = x * 2", "y.requires_grad = False", "return y")
+    fix = first_fix(taken, cst.Attribute, grad.fixes, at=1)
+    assert "    y = y.detach()\n" in applied(taken, fix)
     one_of_many = lines("for y, flag in zip(x, (True, False)):\n        y.requires_grad = flag", "return x")
     assert isinstance(first_fix(one_of_many, cst.Attribute, grad.fixes, at=1), Refusal)
 

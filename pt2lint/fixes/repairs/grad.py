@@ -16,6 +16,7 @@ from pt2lint.fixes.rewrite import (
     ancestors,
     enclosing_function,
     fix,
+    line,
     parameters,
     rewrite,
     source,
@@ -27,11 +28,14 @@ from pt2lint.rule import FunctionCode
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
-    """What starts a sum without asking for its gradient; the statement where checkpoints need it alone; the guard
-    around it."""
+    """What starts a sum without asking for its gradient; a tensor detached; the statement where checkpoints need it
+    alone; the guard around it."""
     del kind
     return accepted(
-        without_gradient(function, node), where_checkpointed(function, node), only_in_eager(function, node)
+        without_gradient(function, node),
+        detached(function, node),
+        where_checkpointed(function, node),
+        only_in_eager(function, node),
     )
 
 
@@ -80,6 +84,21 @@ def without_gradient(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         f"Start `{target.value}` without `requires_grad`: the sum requires a gradient where something that is added "
         "does. It assumes that something is.",
         rewrite(function, {node: node.with_changes(args=kept)}),
+    )
+
+
+def detached(function: FunctionCode, node: cst.CSTNode) -> Repaired:
+    """`t.requires_grad = False` as `t = t.detach()`: what is computed with it from here on passes no gradient to it."""
+    found = _statement(function, node)
+    if isinstance(found, Refusal):
+        return found
+    statement, name = found
+    only = statement.body[0]
+    if not isinstance(only, cst.Assign) or len(only.targets) > 1 or source(function, only.value) != "False":
+        return Refusal("it does not take the gradient away")
+    return fix(
+        f"Go on with `{name}` detached. It assumes that nothing goes on with the tensor under another name.",
+        rewrite(function, {statement: line(f"{name} = {name}.detach()", statement)}),
     )
 
 

@@ -546,8 +546,8 @@ def _constant(message: cst.BaseExpression | None) -> bool:
 
 
 def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None = None) -> Repaired:
-    """An `assert` on a number read out of a tensor, or on several tensors, as an assertion on one tensor;
-    with `torch._assert_async` where the message is not constant.
+    """An `assert` on a number read out of a tensor, or on several tensors, as an assertion on one tensor. Where its
+    message is not constant it stays for eager mode, and `torch._assert_async` is for compiled code.
 
     Unsafe: a number that is compared in Python has double precision, a tensor has its own; compiled, a
     failure raises RuntimeError.
@@ -571,10 +571,27 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
         assert node.msg is not None
         if not _is_text(node.msg):
             return Refusal("the message is not written out")
+        statement = function.parent(node)
+        if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
+            return Refusal("the assertion shares its line")
         name, added = torch_name(function, "torch._assert_async")
-        imports += added
+        compiling, more = torch_name(function, "torch.compiler.is_compiling")
+        imports += [*added, *more]
+        indent = function.module.default_indent
         call = f"{name}({holds}, {_message(function, node.msg, kind)})"
-        new = line(call).body[0]  # type: ignore[assignment]
+        (both,) = statements(function, [f"if {compiling}():", indent + call, "else:", indent + "pass"])
+        kept = cst.Else(cst.IndentedBlock([statement.with_changes(leading_lines=())]))
+        return fix(
+            "Assert where it is compiled with `torch._assert_async`, which stays in the graph, and as before in eager "
+            "mode. There a failure raises RuntimeError.",
+            (
+                *dict.fromkeys(imports),
+                *rewrite(
+                    function,
+                    {statement: both.with_changes(leading_lines=statement.leading_lines, orelse=kept)},
+                ),
+            ),
+        )
     edits = rewrite(function, {node: new})
     if not edits:
         return Refusal("the assertion is on one tensor already")
