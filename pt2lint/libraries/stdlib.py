@@ -102,6 +102,7 @@ LIBRARIES = (
         },
         measured="matrix/constructs/python_code.py",
     ),
+    Library("importlib", roles={"loads code": ("importlib.import_module",)}),
     Library(
         "copy",
         given="anything",

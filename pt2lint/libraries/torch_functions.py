@@ -208,6 +208,17 @@ LIBRARY = Library(
     },
     roles={
         "asks for gradients": ("torch.is_grad_enabled",),
+        "asks for processes": (
+            "torch.distributed.is_initialized",
+            "torch.distributed.get_world_size",
+        ),
+        "register": ("torch.ops",),
+        "loads code": (
+            "torch.ops.load_library",
+            "torch.classes.load_library",
+            "torch.utils.cpp_extension.load",
+            "torch.utils.cpp_extension.load_inline",
+        ),
         "takes a tensor first": tuple(
             f"torch.{name}_like" for name in ("zeros", "ones", "empty", "full", "rand", "randn", "randint")
         ),

@@ -47,7 +47,8 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
         for f in findings
         if f.code.startswith(BREAKS) and f.verdict is None and (f.severity != "note" or f.note == ITERATES)
     ]
-    if not candidates or len(findings) < 2:
+    codes = [(f.code, f.message) for f in findings if f.severity != "note"]
+    if len(findings) < 2 or not (candidates or len(set(codes)) < len(codes)):
         return [*findings]
     leaders: list[tuple[Where, Finding]] = []
     under: dict[int, Finding] = {}  # id of a finding -> its leader, as it was
@@ -68,14 +69,24 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
             under[id(finding)] = leader
     under = {name: under.get(id(leader), leader) for name, leader in under.items()}
     broken = [
-        (place(f.line), f) for f in candidates if f.price is not None and f.price.gives_up == "function"
+        (place(line), f)
+        for f in candidates
+        if f.price is not None and f.price.gives_up in ("function", "caller")
+        for line in _left_by(f)
     ]
+    repeated: dict[tuple[object, ...], Finding] = {}
     for finding in findings:
         if finding.code == UNROLLED_NO_MORE and finding.verdict is None and finding.severity != "note":
             here = place(finding.line)
             by = next((f for at, f in broken if at and here and at.function == here.function), None)
             if by is not None:
                 under[id(finding)] = under.get(id(by), by)
+                candidates.append(finding)
+        elif not finding.code.startswith(BREAKS) and finding.severity != "note" and finding.verdict is None:
+            here = place(finding.line)
+            first = repeated.setdefault((here and here.function, finding.code, finding.message), finding)
+            if first is not finding:
+                under[id(finding)] = first
                 candidates.append(finding)
     told: dict[int, list[Finding]] = {}
     for finding in candidates:
@@ -93,6 +104,14 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
             finding = replace(finding, severity=worst, also=tuple(lines))
         result.append(finding)
     return result
+
+
+def _left_by(finding: Finding) -> Iterator[int]:
+    """A line of each function of the file that the finding leaves to Python, or from which it is called in a loop."""
+    if finding.price is not None and finding.price.gives_up == "function":
+        yield finding.line
+    else:
+        yield from (step.line for step in finding.flow[1:] if step.path == finding.path)
 
 
 def _covers(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:

@@ -216,3 +216,38 @@ def test_what_a_left_loop_makes_of_its_numbers_is_told_under_the_break(
     Path("m.py").write_text(HEAD + LAYERED)
     found = [(row["code"], row["severity"], row["note"], row["also"]) for row in rows(capsys, "m.py")]
     assert found == [("PTR207", "note", "told with line 15", []), ("PTB103", "error", "", [])]
+
+
+def test_a_loop_that_a_call_leaves_to_python_has_its_numbers_under_the_break(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    read = "    def read(self, x):\n        return x * x.max().item()\n\n"
+    code = LAYERED.replace("    def at(", read + "    def at(").replace(
+        "x.max().item()\n        return x\n", "self.read(x)\n        return x\n"
+    )
+    assert "* self.read(x)" in code
+    Path("m.py").write_text(HEAD + code)
+    found = [(row["code"], row["severity"]) for row in rows(capsys, "m.py")]
+    assert found == [("PTB103", "error"), ("PTR207", "note")]
+
+
+KEPT = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight, self.size = nn.Parameter(torch.ones(2)), 0
+
+    def forward(self, x: torch.Tensor, flag: bool):
+        if x.shape[0] != self.size:
+            if flag:
+                self.size = x.shape[0]
+            else:
+                self.size = x.shape[0]
+        return x * self.weight
+"""
+
+
+def test_what_is_said_twice_of_one_function_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.py").write_text(HEAD + KEPT)
+    found = [(row["code"], row["severity"], row["also"]) for row in rows(capsys, "m.py")]
+    assert found == [("PTR214", "warning", [15]), ("PTR214", "note", [])]

@@ -660,3 +660,118 @@ def test_hooks_run_with_the_forward(tmp_path: Path, code: str) -> None:
 )
 def test_what_looks_like_a_hook_of_the_forward(tmp_path: Path, code: str) -> None:
     assert notes(tmp_path, "import time\n" + code, "PTB140") == []
+
+
+ONCE_CODE = """
+import functools
+import importlib
+import torch.distributed as dist
+
+def world_size():
+    return dist.get_world_size() if dist.is_initialized() else 1
+
+def is_distributed():
+    return world_size() > 1
+
+@functools.lru_cache
+def of_the_machine():
+    return open("/proc/cpuinfo").read()
+
+def loaded(name, x):
+    importlib.import_module(name)
+    return x.sum().item()
+
+class M(nn.Module):
+    def __init__(self, rate=0.0):
+        super().__init__()
+        self.weight, self.rate = nn.Parameter(torch.ones(2)), rate
+        self.kept, self.packed, self.other = {}, False, None
+
+    def pack(self):
+        self.packed = True
+        return True
+
+    def synced(self, x):
+        if not is_distributed():
+            return x
+        return x * x.sum().item()
+
+    def forward(self, x: torch.Tensor, mode: str = "tensor"):
+        BODY
+        return self.weight * x
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "only", "note"),
+    [
+        # what is looked up, and made where it is not there
+        (
+            "n = self.kept.get(x.shape)\nif n is None:\n    n = self.kept[x.shape] = x.sum().item()",
+            "PTB103",
+            "once",
+        ),
+        (
+            "n = self.kept.get(x.shape)\nif n is None:\n    n = self.made = x.sum().item()",
+            "PTB103",
+            "",
+        ),
+        ("if not self.packed:\n    if self.pack():\n        x = x * x.sum().item()", "PTB103", "once"),
+        ("if x.shape[0] > 2:\n    if self.pack():\n        x = x * x.sum().item()", "PTB103", ""),
+        ("x = x * len(of_the_machine())", "PTB142", "once"),
+        ("x = x * loaded('json', x)", "PTB103", "once"),
+        # where several processes train together
+        ("x = self.synced(x)", "PTB103", "`is_distributed()` is off by default"),
+        (
+            "n = world_size()\nif n == 1:\n    return x\nx = x * x.sum().item()",
+            "PTB103",
+            "`n != 1` is off by default",
+        ),
+        ("n = world_size()\nif n == 1:\n    x = x * x.sum().item()", "PTB103", ""),
+        # a text that is another one by default
+        (
+            "if mode == 'predict':\n    x = x * x.sum().item()",
+            "PTB103",
+            "`mode == 'predict'` is off by default",
+        ),
+        (
+            "if mode in ('dev', 'test'):\n    x = x * x.sum().item()",
+            "PTB103",
+            "`mode in ('dev', 'test')` is off by default",
+        ),
+        ("if mode == 'tensor':\n    x = x * x.sum().item()", "PTB103", ""),
+        ("if mode != 'loss':\n    x = x * x.sum().item()", "PTB103", ""),
+        # the conditions in one test
+        (
+            "if bool(self.rate and torch.rand(1) < self.rate):\n    return x",
+            "PTB110",
+            "`self.rate` is off by default",
+        ),
+        ("if bool(self.training and torch.rand(1) < 0.5):\n    return x", "PTB110", ""),
+    ],
+)
+def test_what_seldom_runs_in_steady_state(tmp_path: Path, body: str, only: str, note: str) -> None:
+    code = ONCE_CODE.replace("BODY", body.replace("\n", "\n        "))
+    assert [each for each in notes(tmp_path, code, only) if each != UNCALLED] == [note]
+
+
+@pytest.mark.parametrize("asked", ["not self.training", "self.training is False"])
+def test_a_flag_that_is_asked_again_tells_what_it_made(tmp_path: Path, asked: str) -> None:
+    code = """
+class M(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.weight, self.n = nn.Parameter(torch.ones(2)), n
+
+    def forward(self, x: torch.Tensor):
+        count = 3
+        if self.training:
+            count = torch.randint(1, 4, (1,))
+        for i in range(4):
+            if OUTCOME and i >= count:
+                break
+            x = x * self.weight
+        return x
+"""
+    assert notes(tmp_path, code.replace("OUTCOME", asked), "PTB110") == []
+    assert notes(tmp_path, code.replace("OUTCOME", "self.training"), "PTB110") == [""]

@@ -181,6 +181,7 @@ class Conditions:
 
     def narrow(self, test: ast.expr, env: Env, outcome: bool, frame: Frame) -> None:
         """Change `env` to what holds where `test` came out as `outcome`."""
+        self._recall(test, env, outcome, frame)
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             self.narrow(test.operand, env, not outcome, frame)
         elif isinstance(test, ast.BoolOp):
@@ -207,6 +208,24 @@ class Conditions:
                 self._narrow_none(test, env, False, frame)
         elif isinstance(test, ast.Call):
             self._narrow_call(test, env, outcome, frame)
+
+    def split(self, test: ast.expr, env: Env, then: Env, other: Env, frame: Frame) -> None:
+        """Keep what an `if` made of names, in `then` and in `other`, of which `env` has both: where the same is asked
+        again, one of them is known to be."""
+        flag, outcome = _flag(test)
+        if flag is not None:
+            first, second = (then, other) if outcome else (other, then)
+            frame.split[flag] = [
+                (name, value, first[name], second[name])
+                for name, value in env.items()
+                if first.get(name) is not second.get(name) and name in first and name in second
+            ]
+
+    def _recall(self, test: ast.expr, env: Env, outcome: bool, frame: Frame) -> None:
+        flag, asked = _flag(test)
+        for name, both, first, second in frame.split.get(flag or "", ()):
+            if env.get(name) is both:
+                env[name] = first if asked is outcome else second
 
     def _narrow_none(self, place: ast.expr, env: Env, none: bool, frame: Frame) -> None:
         if isinstance(place, ast.NamedExpr):
@@ -323,3 +342,16 @@ def _is_zero(test: ast.Compare) -> bool:
     """Whether something is compared with the number 0 alone."""
     right = test.comparators[0]
     return len(test.ops) == 1 and isinstance(right, ast.Constant) and right.value in (0, 0.0)
+
+
+def _flag(test: ast.expr) -> tuple[str | None, bool]:
+    """The attribute of the object that a test asks for, and what it is asked to be: `self.training is False`."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        flag, outcome = _flag(test.operand)
+        return flag, not outcome
+    if isinstance(test, ast.Compare) and isinstance(test.comparators[0], ast.Constant):
+        value = test.comparators[0].value
+        if isinstance(value, bool) and isinstance(test.ops[0], (ast.Is, ast.Eq)):
+            return _flag(test.left)[0], value
+    name = dotted(test) if isinstance(test, ast.Attribute) else None
+    return (name if name is not None and name.startswith("self.") else None), True

@@ -599,6 +599,12 @@ class Expressions:
             func = self.bare_method(node.func, env, frame)
         args: list[Value] = []
         spread = False
+        before = frame.guards
+        if isinstance(func, Ext) and len(node.args) == 1 and isinstance(asked := node.args[0], ast.BoolOp):
+            # `bool(self.training and torch.rand(1) < 0.1)`: the last is asked where the others hold.
+            for part in asked.values[:-1]:
+                guards, is_and = self.at.conditions.guards, isinstance(asked.op, ast.And)
+                frame.guards = guards.where(part, is_and, env, frame)
         for a in node.args:
             if isinstance(a, ast.Starred):
                 inner = self.eval(a.value, env, frame)
@@ -627,7 +633,9 @@ class Expressions:
         for hear in self.at.events.calling:
             hear(node, func, env, frame)
         if frame.region:
-            return self.at.calls.apply(func, args, kwargs, node, frame, spread)
+            result = self.at.calls.apply(func, args, kwargs, node, frame, spread)
+            frame.guards = before
+            return result
         result = self.at.calls.apply(func, args, kwargs, node, frame, spread)
         for hear in self.at.events.called:
             hear(node, func, args, result, env, frame)

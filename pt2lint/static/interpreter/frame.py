@@ -33,6 +33,7 @@ class Frame:
         "cls",
         "context",
         "continues",
+        "defaults",
         "depth",
         "entry",
         "globals",
@@ -50,6 +51,7 @@ class Frame:
         "returns",
         "sized",
         "skipped",
+        "split",
         "tested",
         "title",
         "unit",
@@ -87,6 +89,9 @@ class Frame:
         self.context: int | None = None  # which run of the function this is (guards.py); None: no function's
         self.guards: Path = ()  # what holds here, beyond what holds where the function is called
         self.parameters: Collection[str] = ()
+        self.defaults: dict[str, str] = {}  # of a root's parameters that are texts
+        # What an `if` made of names, by the flag that it asks for: the name, and its value after, in and beside it.
+        self.split: dict[str, list[tuple[str, Value, Value, Value]]] = {}
         self.entry = False  # stands for the compiler, which calls the root
         self.gradless: bool = parent is not None and parent.gradless  # no gradients are wanted of what runs
 

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Env, Frame, title
-from pt2lint.static.interpreter.guards import GRADLESS, MODE, RAISES, SELDOM, Guard, always_fails
+from pt2lint.static.interpreter.guards import GRADLESS, MODE, ONCE, RAISES, SELDOM, Guard, always_fails
 from pt2lint.static.interpreter.passed import Passed
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.interpreter.usage import Usage
@@ -150,6 +150,12 @@ class Functions:
         self._contexts[counted] = count + (not self.at.calls.decorating)
         callee.context = self.at.conditions.guards.entered(which, key, frame, func.bound)
         callee.parameters = frozenset(env)
+        if frame.entry:
+            callee.defaults = {
+                p.arg: d.value
+                for p, d in _parameters(definition.args)
+                if isinstance(d, ast.Constant) and isinstance(d.value, str)
+            }
         me = func.bound
         if region and isinstance(me, Instance) and me is not frame.me and not frame.entry:
             if me.cls is not None and self.at.classes.is_seldom_compiled(me.cls):
@@ -158,6 +164,8 @@ class Functions:
             callee.guards += (Guard("", RAISES),)
         if region and gradless:
             callee.guards += (Guard("", GRADLESS),)
+        if region and isinstance(definition, FunctionNode) and self._runs_once(func, definition, env, callee):
+            callee.guards += (Guard("", ONCE),)
         if region:
             self.at.calls.roots.traced(definition)
         if not self.at.notebook.quiet:
@@ -211,6 +219,26 @@ class Functions:
         returned = self._returned.get(which)
         self._returned[which] = result if returned is None else join(returned, result)
         return result
+
+    def _runs_once(self, func: Func, definition: FunctionNode, env: Env, frame: Frame) -> bool:
+        """Whether what it finds out is kept (functools.lru_cache, of no tensors), or it loads code."""
+        if definition.decorator_list and not any(
+            isinstance(o, Tensor) for v in env.values() for o in options(v)
+        ):
+            made = (d.func if isinstance(d, ast.Call) else d for d in definition.decorator_list)
+            if any(self._plays("caches", d, func.env or {}, frame) for d in made):
+                return True
+        words = self.at.models.last_words("loads code")
+        return any(
+            isinstance(part, ast.Call)
+            and getattr(part.func, "attr", getattr(part.func, "id", None)) in words
+            and self._plays("loads code", part.func, func.env or {}, frame)
+            for part in walk(definition)
+        )
+
+    def _plays(self, role: str, named: ast.expr, env: Env, frame: Frame) -> bool:
+        value = self.at.expressions.quietly(named, env, frame)
+        return isinstance(value, Ext) and self.at.models.plays(value.name, role)
 
     def backward(self, forward: Func, frame: Frame) -> None:
         """Dynamo traces the `backward` of a differentiable function right after its `forward`, where a gradient is

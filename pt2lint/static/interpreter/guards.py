@@ -5,20 +5,22 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from copy import deepcopy
 from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint import finding
+from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import FunctionNode, walk
+from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
 from pt2lint.static.values import UNKNOWN, Class, Func, Instance, Py, Seq, Value, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
-    from pt2lint.static.interpreter.frame import Env, Frame
     from pt2lint.static.source.modules import ClassInfo
 
 MAX_TOLD = 3
+MAX_PASSED = 3  # functions that pass an answer on
 LONGEST = 72  # characters of one condition
 # What is asked for, what a reader wants to know first before what he wants to know last.
 (
@@ -159,11 +161,20 @@ class Guards:
                 guards += (Guard("", RAISES),)
             elif not known and self._warns(test, body, env, frame, alone):
                 guards += (Guard("", WARNS),)
-            elif self._runs_once(test, body, frame):
+            elif self._runs_once(test, body, frame) or self._readies(test, guards, frame):
                 guards += (Guard("", ONCE),)
                 for hear in self.at.events.settled:
                     hear(test, env, frame)
         return guards
+
+    def _readies(self, test: ast.expr, guards: Path, frame: Frame) -> bool:
+        """Whether the test is a call of an own method that sets what an outer test found not to be there: `if
+        self.pack():`, where `self.packed` is not set."""
+        if not isinstance(test, ast.Call):
+            return False
+        body = list(self._called([ast.Expr(test)], frame))
+        made = {dotted(target) for target, value in _set_in(body) if _is_something(value)}
+        return any(guard.text in (f"not {place}", f"{place} is None") for guard in guards for place in made)
 
     def _starts_empty(self, place: ast.expr, value: Value, frame: Frame) -> bool:
         """Whether an attribute is a list that is empty until someone calls a method that puts something into it, or a
@@ -246,7 +257,18 @@ class Guards:
         after = body[next(i for i, each in enumerate(body) if each is node) + 1 :]
         if fails(after):
             return (Guard("", RAISES),)
-        return (Guard("", ONCE),) if self._runs_once(node.test, after, frame) else ()
+        once = self._runs_once(node.test, after, frame) or self._is_registered(node.test, frame)
+        return (Guard("", ONCE),) if once else ()
+
+    def _is_registered(self, test: ast.expr, frame: Frame) -> bool:
+        """Whether a test asks for what is in torch's register of operators once it was loaded."""
+        return any(
+            isinstance(part, ast.Attribute)
+            and self.at.models.plays(
+                self.at.names.external_name(self.at.expressions.again(part, {}, frame)), "register"
+            )
+            for part in walk(_looked_up(test, frame.block))
+        )
 
     def _of(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> Path:
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -329,6 +351,8 @@ class Guards:
             isinstance(v, Py) and v.type == "dtype" for v in _items(values[1])
         ):
             return DTYPE
+        if self._is_spread(test, outcome, env, frame) or _is_by_default(test, frame) is (not outcome):
+            return OFF
         if outcome and self.at.conditions.unlikely(test, env, frame):
             return OFF
         asks = isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and _is_zero(right)
@@ -359,7 +383,38 @@ class Guards:
                 return None
             kind = self.at.names.external_name(self.at.expressions.again(test.args[-1], env, frame))
             return ARRAYS if outcome and self.at.models.plays(kind, "array type") else TYPE
-        return None
+        return OFF if outcome and self._is_distributed(test, env, frame) else None
+
+    def _is_distributed(self, node: ast.expr, env: Env, frame: Frame, depth: int = 0) -> bool:
+        """Whether it is true, or more than one, where several processes train together alone: torch's answer, or that
+        of a function of the project that passes it on."""
+        if isinstance(node, ast.IfExp):  # `get_world_size() if is_initialized() else 1`
+            return self._is_distributed(node.body, env, frame, depth)
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+            return any(self._is_distributed(part, env, frame, depth) for part in node.values)
+        if isinstance(node, ast.Compare):
+            return self._is_spread(node, True, env, frame, depth)
+        if not isinstance(node, ast.Call) or depth > MAX_PASSED:
+            return False
+        callee = self.at.expressions.again(node.func, env, frame)
+        if not isinstance(callee, Func) or isinstance(callee.node, ast.Lambda) or node.args:
+            return self.at.models.plays(self.at.names.external_name(callee), "asks for processes")
+        home = Frame(callee.module, unit_of(callee.node), "", cls=callee.defined_in)
+        given = [part.value for part in walk(callee.node) if isinstance(part, ast.Return)]
+        asked = [value for value in given if value is not None and not isinstance(value, ast.Constant)]
+        return bool(asked) and all(self._is_distributed(value, {}, home, depth + 1) for value in asked)
+
+    def _is_spread(self, test: ast.Compare, outcome: bool, env: Env, frame: Frame, depth: int = 0) -> bool:
+        """`world_size() > 1`"""
+        number = test.comparators[0]
+        if not isinstance(number, ast.Constant) or number.value not in (1, 2):
+            return False
+        several = (ast.Gt, ast.NotEq) if number.value == 1 else (ast.GtE,)
+        one = (ast.Eq, ast.LtE) if number.value == 1 else (ast.Lt,)
+        asked = _looked_up(test.left, frame.block, looks=False)
+        return isinstance(test.ops[0], several if outcome else one) and self._is_distributed(
+            asked, env, frame, depth
+        )
 
     def _given(self, place: ast.expr, frame: Frame) -> int | None:
         """Whether it is an argument of the function, or an attribute that a user sets."""
@@ -385,7 +440,7 @@ class Guards:
     def _changes(self, test: ast.expr, body: list[ast.stmt], frame: Frame) -> bool:
         """Whether the statements, or the object's own methods that they call, set what the test asks."""
         asked, filled = set[str](), set[str]()
-        for part in walk(test):
+        for part in walk(test := _looked_up(test, frame.block)):
             if isinstance(part, ast.Compare) and isinstance(part.left, ast.Call) and len(part.left.args) == 1:
                 # `if len(state) == 0:`
                 if _is_name(part.left.func, "len") and _is_zero(part.comparators[0]):
@@ -396,7 +451,13 @@ class Guards:
             elif isinstance(part, ast.Compare) and isinstance(part.ops[-1], (ast.In, ast.NotIn)):
                 if isinstance(part.comparators[-1], (ast.Attribute, ast.Name)):
                     filled.add(dotted(part.comparators[-1]) or "")
-            elif isinstance(part, ast.Call) and len(part.args) == 2 and _is_name(part.func, "hasattr"):
+            elif (
+                isinstance(part, ast.Call)
+                and isinstance(part.func, ast.Attribute)
+                and part.func.attr == "get"
+            ):
+                filled.add(dotted(part.func.value) or "")
+            elif isinstance(part, ast.Call) and len(part.args) > 1 and _asks_by_name(part):
                 owner, name = dotted(part.args[0]), part.args[1]
                 if owner is not None and isinstance(name, ast.Constant) and isinstance(name.value, str):
                     asked.add(f"{owner}.{name.value}")
@@ -576,6 +637,50 @@ def _set_in(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr | None]]:
                 yield owner, call.args[0]
             elif len(call.args) > 1 and (place := _kept_by_name(call)) is not None:
                 yield place, call.args[1]
+
+
+def _is_by_default(test: ast.Compare, frame: Frame) -> bool | None:
+    """How a test of a text that a root is given comes out with what it is given by default: `mode == "predict"`."""
+    default = frame.defaults.get(test.left.id) if isinstance(test.left, ast.Name) else None
+    right, op = test.comparators[0], test.ops[0]
+    asked = right.elts if isinstance(right, (ast.Tuple, ast.List, ast.Set)) else [right]
+    texts = [part.value for part in asked if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    several = isinstance(op, (ast.In, ast.NotIn))
+    if default is None or len(texts) != len(asked) or several is (asked[0] is right):
+        return None
+    return (default in texts) is isinstance(op, (ast.In, ast.Eq)) if type(op) in _OPPOSITE else None
+
+
+def _looked_up(test: ast.expr, block: list[ast.stmt], looks: bool = True) -> ast.expr:
+    """A test of names, with what the statements before it assign to them in their place: `kept = self.kept.get(key)`,
+    and with `looks` that alone which looks something up."""
+    made = {
+        each.targets[0].id: each.value
+        for each in block
+        if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name)
+        if each.lineno < test.lineno and (not looks or _looks_up(each.value))
+    }
+    names = made and [part.id for part in walk(test) if isinstance(part, ast.Name) and part.id in made]
+    return _Put(made).visit(deepcopy(test)) if names else test
+
+
+def _looks_up(value: ast.expr) -> bool:
+    if isinstance(value, ast.Call):
+        return _asks_by_name(value) or (isinstance(value.func, ast.Attribute) and value.func.attr == "get")
+    return isinstance(value, ast.Attribute)
+
+
+def _asks_by_name(call: ast.Call) -> bool:
+    """`hasattr(owner, "name")`, `getattr(owner, "name")`"""
+    return _is_name(call.func, "hasattr") or _is_name(call.func, "getattr")
+
+
+class _Put(ast.NodeTransformer):
+    def __init__(self, made: dict[str, ast.expr]) -> None:
+        self.made = made
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.made.get(node.id, node)
 
 
 def _nested(body: list[ast.stmt]) -> list[ast.stmt]:

@@ -223,6 +223,8 @@ class Statements:
         if not paths:
             return False
         merge_env(env, paths)
+        if undecided and len(paths) == 2:
+            self.at.conditions.split(node.test, env, paths[0], paths[1], frame)
         return True
 
     def s_for(self, node: ast.For, env: Env, frame: Frame) -> bool:
