@@ -1,5 +1,7 @@
 """Layers left out at random, computed and selected instead, under the real Dynamo."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import libcst as cst
@@ -360,3 +362,29 @@ def test_a_tensor_or_none_is_a_tensor_where_the_layer_adds_to_it(text, fits):
         code, nodes(code, cst.If)[0].test, lambda node: told.get(getattr(node, "value", ""), "unknown")
     )
     assert isinstance(fix, Fix) == fits, fix
+
+
+def test_numpy_draws_the_same_compiled_where_dropout_is_turned_off():
+    """Else Dynamo draws what it traces of it from a generator of torch's own."""
+    code = """import numpy as np
+import torch
+
+from pt2lint.dynamic.child import dropout_off
+
+
+def f(x):
+    return x + torch.from_numpy(np.random.rand(3))
+
+
+def draw(function):
+    np.random.seed(0)
+    return function(torch.zeros(3))
+
+
+apart = draw(f) - draw(torch.compile(f, backend="eager"))
+torch._dynamo.reset()
+dropout_off.install()
+print(bool(apart.any()), bool((draw(f) - draw(torch.compile(f, backend="eager"))).any()))
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["True", "False"]

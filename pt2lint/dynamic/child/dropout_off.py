@@ -49,6 +49,8 @@ def install() -> None:
     F.scaled_dot_product_attention = scaled_dot_product_attention
     for name, held in (("rand", rand), ("randn", randn), ("randint", randint), ("randperm", randperm)):
         setattr(torch, name, held_still(getattr(torch, name), held))
+    # What Dynamo traces of NumPy's random numbers it draws from a generator of torch's own, unless it is told not to.
+    torch._dynamo.config.use_numpy_random_stream = True
 
 
 def holding(look: Any) -> Any:
