@@ -49,12 +49,18 @@ def load_script(call: Call) -> Value:
     return Instance(None, SCRIPTED, True)
 
 
+def load_extension(call: Call) -> Value:
+    """What torch builds from C++ and loads: a module of compiled functions."""
+    return Ext("torch.utils.cpp_extension.loaded")
+
+
 ASKS = (
     "torch.compiler.is_compiling",
     "torch.compiler.is_dynamo_compiling",
     "torch._dynamo.is_compiling",
     "torch._utils.is_compiling",
 )
+LOADS = ("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline")
 LIBRARY = Library(
     "torch.compile",
     given="tensors",
@@ -99,6 +105,7 @@ LIBRARY = Library(
         "marks sizes": ("torch._dynamo.mark_*", "torch._dynamo.maybe_mark_*"),
     },
     handlers={
+        **dict.fromkeys(LOADS, load_extension),
         "torch.compile": compile,
         "torch.compiler.compile": compile,
         "torch._dynamo.optimize": optimize,

@@ -20,8 +20,10 @@ class UntracedLibrary(GraphBreak):
     torch did not trace `re`, `collections.Counter` and `OrderedDict.move_to_end` either. The graph ends.
 
     So it does at a call into a compiled extension (C, C++ or CUDA, bound by pybind11 and the like: GB0007, for
-    methods GB0156). Those are known that the project's `setup.py` builds. Registered as an operator, with a fake that
-    says what shape comes out, the call stays in the graph: `torch.library.custom_op`, or `TORCH_LIBRARY` in C++.
+    methods GB0156). Those are known that the project's `setup.py` builds, that `torch.utils.cpp_extension` loads, and
+    modules without a file that have the name of one: `package._C`, `package._ext`, `scan_cuda`. Registered as an
+    operator, with a fake that says what shape comes out, the call stays in the graph: `torch.library.custom_op`, or
+    `TORCH_LIBRARY` in C++.
 
     Some libraries Dynamo skips as a whole: tqdm (a bar that is switched off too), pandas, NetworkX, scikit-learn,
     xarray, TensorFlow, ONNX, tabulate (GB0007, GB0008). Nearly all of SciPy, it enters and then cannot trace. A loop

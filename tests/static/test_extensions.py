@@ -84,9 +84,63 @@ def test_what_setup_builds_is_told(tmp_path: Path) -> None:
     assert [(f.code, f.line) for f in result.findings] == [("PTB185", n) for n in wanted]
 
 
+CALLED = """
+import mem_cuda
+import other._C as kernels
+import scan_cuda
+import torch
+from torch.utils.cpp_extension import load, load_inline
+from . import _C, file_cuda
+from .parts import _ext
+from .defines import _C_words
+from lib.memory import collect_cuda
+
+built = load(name="built", sources=["built.cpp"])
+
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return scan_cuda.fwd(x)  # break
+
+class Layer(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        x = _C.scale(x)  # break
+        x = _ext.scale(x)  # break
+        x = kernels.ops.scale(x)  # break
+        x = built.scale(x)  # break
+        x = file_cuda.scale(x)
+        x = mem_cuda.scale(x)
+        x = _C_words.scale(x)
+        x = collect_cuda(x)
+        x = torch._C._nn.gelu(x)
+        x = torch.ops.other._C.scale(x)
+        return Scale.apply(x)
+"""
+
+
+def test_what_is_called_like_an_extension_is_one_where_no_file_holds_it(tmp_path: Path) -> None:
+    scale = "def scale(x):\n    return x * 2\n"
+    for name, text in {
+        "mem_cuda.py": scale,
+        "pack/__init__.py": "",
+        "pack/file_cuda.py": scale,
+        "pack/parts/__init__.py": "",
+        "pack/defines.py": f"class _C_words:\n    @staticmethod\n    {scale.replace('    ', '        ')}",
+        "pack/layer.py": CALLED,
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    result = lint([str(tmp_path / "pack/layer.py")])
+    assert not result.problems
+    wanted = [n for n, line in enumerate(CALLED.splitlines(), 1) if "# break" in line]
+    assert [(f.code, f.line) for f in result.findings] == [("PTB185", n) for n in wanted]
+
+
 def test_a_setup_that_cannot_be_read_costs_nothing(tmp_path: Path) -> None:
     (tmp_path / "setup.py").write_text("setup(ext_modules=[")
-    (tmp_path / "m.py").write_text(LAYER)
+    text = LAYER.replace("fast_cuda", "fast_own").replace("_C", "own")
+    (tmp_path / "m.py").write_text(text)
     assert not lint([str(tmp_path / "m.py")]).findings
 
 

@@ -1,9 +1,11 @@
-"""Compiled extensions (C, C++, CUDA): modules that no Python file holds, as the project's setup.py names them."""
+"""Compiled extensions (C, C++, CUDA): modules that no Python file holds, as the project's setup.py names them, or as
+they are usually called."""
 
 from __future__ import annotations
 
 import ast
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 
 from pt2lint.static.source.nodes import parse, walk
@@ -12,6 +14,25 @@ SETUP = "setup.py"
 ABOVE = 2  # how far above the folder that is imported from: `src/`, `python/`
 FILES = 20  # of the project's own that its setup.py imports
 MAKERS = ("torch.utils.cpp_extension.", "setuptools.", "distutils.", "pybind11.setup_helpers.")
+# What compiled modules are called: `package._C`, `package._ext`, and of modules on their own `scan_cuda`, `amp_C`.
+WITHIN = re.compile(r"_C(_\w+)?|_ext")
+LOADED = "torch.utils.cpp_extension.loaded"  # what torch builds and loads while the program runs
+ALONE = re.compile(r"\w+_(cuda|cpp|ext|C)")
+
+
+def called_compiled(name: str) -> str | None:
+    """The module within a dotted name that is called like a compiled one."""
+    if name.startswith(f"{LOADED}."):
+        return LOADED
+    parts = name.split(".")
+    if parts[0] in ("torch", "numpy"):
+        return None  # what their own compiled parts do is known one by one
+    if len(parts) > 1 and ALONE.fullmatch(parts[0]):
+        return parts[0]
+    for at, part in enumerate(parts[1:], 1):
+        if WITHIN.fullmatch(part):
+            return ".".join(parts[: at + 1])
+    return None
 
 
 def extensions(root: str, text: Callable[[str], str | None]) -> frozenset[str]:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any
 
-from pt2lint.static.source.extensions import extensions
+from pt2lint.static.source.extensions import called_compiled, extensions
 from pt2lint.static.source.nodes import FunctionNode, below, parse, unit_of
 from pt2lint.static.source.outline import Late, Outline, Part, statements
 from pt2lint.static.source.reads import Reads, calls, flat
@@ -664,10 +664,19 @@ class Project:
         return None
 
     def is_extension(self, qualified: str) -> bool:
-        """Whether a name is, or is in, a compiled extension that the project's setup.py builds."""
+        """Whether a name is, or is in, a compiled extension: one that the project's setup.py builds, or a module that
+        is called like one and lies in a package, where no file holds it."""
         if self._extensions is None:
             found = {name for root in self._roots for name in extensions(root, self._beside)}
             self._extensions = {name for name in found if self.find(name) is None}
+        module = called_compiled(qualified)
+        if module is not None and self.find(module) is None:
+            owner = module.rpartition(".")[0]
+            if not owner or not self.is_first_party(owner):
+                return True
+            package = self.find(owner)
+            if package is not None and package.is_package:
+                return True
         return any(
             qualified.startswith(name) and qualified[len(name) : len(name) + 1] in ("", ".")
             for name in self._extensions
