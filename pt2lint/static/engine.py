@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial, reduce
+from functools import cached_property, lru_cache, partial, reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -22,7 +22,17 @@ from pt2lint.late import load_libcst_late
 from pt2lint.op import Range
 from pt2lint.project import entries
 from pt2lint.static import workers
-from pt2lint.static.facts import Facts, Notes, all_notes, called_from_elsewhere, from_plain, joined, to_plain
+from pt2lint.static.facts import (
+    Facts,
+    Kinds,
+    Notes,
+    all_kinds,
+    all_notes,
+    called_from_elsewhere,
+    from_plain,
+    joined,
+    to_plain,
+)
 from pt2lint.static.ledger import Ledger, Unit
 from pt2lint.static.moved import Lost, with_lines_plain
 from pt2lint.static.source.data import SMALL
@@ -309,17 +319,18 @@ class _Run:
         return [*self._key([path]), "called from", *(part.mark(path) for part in called)]
 
     def with_calls_from_elsewhere(self, path: str, called: Sequence[Facts]) -> Facts:
-        """What is found in a file once the notes of other groups are taken together with those of its own, the first;
-        nothing where these add nothing."""
+        """What is found in a file once what other groups know of it is taken together with what its own does, the
+        first; nothing where they add nothing."""
         key = self._called_key(path, called)
         known = self.cache.get(key, self._digest, self._change) if self.cache is not None and key else None
         if known is not None:
             return known
         facts = Facts()
-        notes = all_notes(path, called[0], called[1:])
-        if notes is not None:
+        notes, kinds = all_notes(path, called[0], called[1:]), all_kinds(path, called)
+        if notes is not None or kinds != called[0].kinds.get(path, {}):
             project = Project(self.texts, self.files, self._places)
-            self.find([project.load(path)], facts, {path: notes})
+            notes = called[0].notes.get(path, {}) if notes is None else notes
+            self.find([project.load(path)], facts, {path: notes}, lambda _, unit: kinds.get(unit, {}))
             facts.reads_ = project.reads.copy()
             self._places.forget()
             told = {step.path for finding in facts.findings[path] for step in finding.flow}
@@ -503,7 +514,10 @@ class _Run:
                 told = f"pt2lint failed to follow this file ({_where(e)})"
                 facts.problems.append(Problem(module.path, told))
         facts.notes = interpreter.finished_notes()
-        self.find(modules, facts, facts.notes, lambda module: partial(kinds_of, interpreter.at, module))
+        kinds = lru_cache(maxsize=None)(partial(kinds_of, interpreter.at))
+        self.find(modules, facts, facts.notes, kinds)
+        if self._many:
+            facts.kinds = self.kinds(project, facts.notes, kinds)
         facts.parsed = sorted(project.parsed().difference(group))
         facts.read, facts.looked_at, facts.reads_ = (
             project.read(),
@@ -517,7 +531,7 @@ class _Run:
         modules: Sequence[Module],
         facts: Facts,
         notes: Mapping[str, Notes],
-        kinds: Callable[[Module], KindsIn] | None = None,
+        kinds: Callable[[Module, Lines], Mapping[Range, str]],
     ) -> None:
         """What the rules say of these files, with what Dynamo leaves to Python known for those who ask for that."""
         left: set[Place] = set()
@@ -533,10 +547,28 @@ class _Run:
                         self.target,
                         facts.problems,
                         left,
-                        kinds(module) if kinds is not None else None,
+                        partial(kinds, module),
                         self.go_on,
                     )
                 )
+
+    def kinds(
+        self,
+        project: Project,
+        notes: Mapping[str, Notes],
+        kinds: Callable[[Module, Lines], Mapping[Range, str]],
+    ) -> dict[str, Kinds]:
+        """The kinds in the functions in which something may be found, of these notes or those of other groups."""
+        found: dict[str, Kinds] = {}
+        for path, units in notes.items():
+            module = project.load(path, whole=False)
+            for lines, ops in units.items():
+                self.go_on()
+                if any(_wanted(self.rules, ops, module, [])):
+                    with contextlib.suppress(Exception):  # too deep: fixes are made from the text alone
+                        if known := kinds(module, lines):
+                            found.setdefault(path, {})[lines] = dict(known)
+        return found
 
 
 def _died_or(path: str, facts: Facts | None) -> Facts:
@@ -598,12 +630,7 @@ def findings_in(
 
     for (first, last), ops in notes.get(module.path, {}).items():
         go_on()
-        wanted = [
-            (rule, op)
-            for op in ops
-            for rule in rules
-            if op.name in rule.ops and (op.region or rule.anywhere) and _accepts(rule, op, module, problems)
-        ]
+        wanted = [*_wanted(rules, ops, module, problems)]
         if not wanted:
             continue
         text = module.as_written(first, last)
@@ -666,6 +693,16 @@ def _has(module: Module, fix: Fix) -> bool:
     # A setting holds for the whole file, a decorator for the function that it stands on.
     plain = not any(line.lstrip().startswith("@") for line in wanted)
     return inserts and plain and bool(wanted) and all(module.holds(line) for line in wanted)
+
+
+def _wanted(
+    rules: Sequence[type[Rule]], ops: Iterable[Op], module: Module, problems: list[Problem]
+) -> Iterator[tuple[type[Rule], Op]]:
+    """The operations that a rule is to read."""
+    for op in ops:
+        for rule in rules:
+            if op.name in rule.ops and (op.region or rule.anywhere) and _accepts(rule, op, module, problems):
+                yield rule, op
 
 
 def _accepts(rule: type[Rule], op: Op, module: Module, problems: list[Problem]) -> bool:

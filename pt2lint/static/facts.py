@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from pt2lint.finding import Edit, Finding, Fix, Price, Problem, Step
-from pt2lint.op import Op, either
+from pt2lint.op import Op, Range, either
 from pt2lint.project.entries import digest
 from pt2lint.static.interpreter.guards import RARE, UNCALLED
 from pt2lint.static.source.nodes import Unit
 from pt2lint.static.source.reads import Reads
 
 Notes = dict[Unit, list[Op]]
+Kinds = dict[Unit, Mapping[Range, str]]  # what the expressions of functions are, in the words of Op.args
 
 
 class HasFiles(Protocol):
@@ -27,11 +28,13 @@ class HasFiles(Protocol):
 
 
 Group = TypeVar("Group", bound=HasFiles)
+Kept = TypeVar("Kept")
 
 
 @dataclass
 class Facts:
-    """`findings` by file of the group; `notes` by any linted file in which the group's code did something.
+    """`findings` by file of the group; `notes` by any linted file in which the group's code did something;
+    `kinds`, by the same files, tell of functions in which something may be found (where there are several groups).
 
     `read` are the digests of all files read or sought (None: not there), `reads_` what was read of them (as JSON where
     it was kept), `complete` says that nothing but the contents of these files made it so. `name` is that of the entry
@@ -41,6 +44,7 @@ class Facts:
 
     findings: dict[str, list[Finding]] = field(default_factory=dict)
     notes: Mapping[str, Notes] = field(default_factory=dict)
+    kinds: Mapping[str, Kinds] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     read: dict[str, str | None] = field(default_factory=dict)
     looked_at: list[str] = field(default_factory=list)
@@ -66,9 +70,10 @@ class Facts:
         return [*self.notes]
 
     def mark(self, path: str) -> str:
-        """What tells its notes of the file from others; "" where it has none."""
+        """What tells its notes of the file, and the kinds in it, from others; "" where it has none."""
         if path not in self.marks and path in self.notes:
-            self.marks[path] = digest(notes_to_text(self.notes[path]))
+            kinds = kinds_to_text(self.kinds.get(path, {}))
+            self.marks[path] = digest(notes_to_text(self.notes[path]), kinds)
         return self.marks.get(path, "")
 
     def every_mark(self) -> dict[str, str]:
@@ -80,6 +85,7 @@ def joined(a: Facts, b: Facts) -> Facts:
     return Facts(
         a.findings | b.findings,
         {**b.notes, **a.notes},
+        {**b.kinds, **a.kinds},
         a.problems + b.problems,
         a.read | b.read,
         sorted({*a.looked_at, *b.looked_at}),
@@ -159,15 +165,26 @@ def all_notes(path: str, home: Facts, others: Iterable[Facts]) -> Notes | None:
     return None if new == known else new
 
 
-# As JSON: nothing that is read back can run. Notes and reads are texts of their own, which few ask for.
+def all_kinds(path: str, groups: Iterable[Facts]) -> Kinds:
+    """What the expressions of functions of the file are in any of the groups."""
+    both: dict[Unit, dict[Range, str]] = {}
+    for facts in groups:
+        for unit, kinds in facts.kinds.get(path, {}).items():
+            mine = both.setdefault(unit, {})
+            for place, word in kinds.items():
+                mine[place] = either(mine[place], word) if place in mine else word
+    return {**both}
+
+
+# As JSON: nothing that is read back can run. Notes, kinds and reads are texts of their own, which few ask for.
 
 
 def to_plain(facts: Facts) -> dict[str, Any]:
-    late = facts.notes.texts if isinstance(facts.notes, LateNotes) else None
     reads = facts.reads_ if isinstance(facts.reads_, str) else json.dumps(facts.reads_.to_plain())
     return {
         "findings": {path: [f.as_json() for f in found] for path, found in facts.findings.items()},
-        "notes": late or {path: notes_to_text(notes) for path, notes in facts.notes.items()},
+        "notes": late_texts(facts.notes, notes_to_text),
+        "kinds": late_texts(facts.kinds, kinds_to_text),
         "problems": [[p.path, p.message, p.line] for p in facts.problems],
         "read": facts.read,
         "looked_at": facts.looked_at,
@@ -181,7 +198,8 @@ def from_plain(data: Mapping[str, Any]) -> Facts:
     """Raises KeyError, TypeError, ValueError or AttributeError for what `to_plain` did not write."""
     return Facts(
         {path: [finding_from_plain(f) for f in found] for path, found in data["findings"].items()},
-        LateNotes(data["notes"]),
+        Late(data["notes"], notes_of_text),
+        Late(data["kinds"], kinds_of_text),
         [Problem(*p) for p in data["problems"]],
         dict(data["read"]),
         list(data["looked_at"]),
@@ -191,15 +209,15 @@ def from_plain(data: Mapping[str, Any]) -> Facts:
     )
 
 
-class LateNotes(Mapping[str, Notes]):
-    """Notes as they were kept, made of their text as somebody asks for those of a file: most runs ask for few."""
+class Late(Mapping[str, Kept]):
+    """Notes or kinds as they were kept, made of their text as somebody asks for those of a file: most runs ask for
+    few."""
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self.texts = dict(texts)
+    def __init__(self, texts: Mapping[str, str], made: Callable[[str], Kept]) -> None:
+        self.texts, self.made = dict(texts), made
 
-    def __getitem__(self, path: str) -> Notes:
-        notes = json.loads(self.texts[path])
-        return {(first, last): [_op(op) for op in ops] for first, last, ops in notes}
+    def __getitem__(self, path: str) -> Kept:
+        return self.made(self.texts[path])
 
     def __contains__(self, path: object) -> bool:
         return path in self.texts
@@ -211,8 +229,36 @@ class LateNotes(Mapping[str, Notes]):
         return len(self.texts)
 
 
+def late_texts(kept: Mapping[str, Kept], text: Callable[[Kept], str]) -> dict[str, str]:
+    return kept.texts if isinstance(kept, Late) else {path: text(each) for path, each in kept.items()}
+
+
 def notes_to_text(notes: Notes) -> str:
     return json.dumps([[*unit, [_op_to_plain(op) for op in ops]] for unit, ops in notes.items()])
+
+
+def notes_of_text(text: str) -> Notes:
+    return {(first, last): [_op(op) for op in ops] for first, last, ops in json.loads(text)}
+
+
+def kinds_to_text(kinds: Kinds) -> str:
+    """For each function the places by their word: there are few words."""
+    units = []
+    for unit, found in kinds.items():
+        places: dict[str, list[int]] = {}
+        for place, word in found.items():
+            places.setdefault(word, []).extend(place)
+        units.append([*unit, places])
+    return json.dumps(units, separators=(",", ":"))
+
+
+def kinds_of_text(text: str) -> Kinds:
+    return {
+        (first, last): {
+            place: word for word, numbers in words.items() for place in zip(*[iter(numbers)] * 4, strict=True)
+        }
+        for first, last, words in json.loads(text)
+    }
 
 
 def _op_to_plain(op: Op) -> list[Any]:

@@ -11,7 +11,16 @@ from pt2lint.finding import Edit, Finding, Fix, Problem, Step
 from pt2lint.op import Op
 from pt2lint.said import moved, plain
 from pt2lint.static.change import Change
-from pt2lint.static.facts import Facts, LateNotes, Notes, notes_to_text
+from pt2lint.static.facts import (
+    Facts,
+    Kinds,
+    Late,
+    Notes,
+    kinds_of_text,
+    kinds_to_text,
+    late_texts,
+    notes_to_text,
+)
 from pt2lint.static.source.reads import Reads
 
 
@@ -29,6 +38,7 @@ class Moves:
         return Facts(
             {path: [self.finding(f) for f in found] for path, found in facts.findings.items()},
             self.all_notes(facts.notes),
+            self.all_kinds(facts.kinds),
             [self.problem(problem) for problem in facts.problems],
             facts.read,
             facts.looked_at,
@@ -39,14 +49,29 @@ class Moves:
 
     def all_notes(self, notes: Mapping[str, Notes]) -> Mapping[str, Notes]:
         """The notes of all files; a text that names no changed file stays as it is."""
-        if not isinstance(notes, LateNotes):
+        if not isinstance(notes, Late):
             return {path: self.notes(path, units) for path, units in notes.items()}
         names = [json.dumps(path)[1:-1] for path in self.changes]
         texts = dict(notes.texts)
         for path, text in notes.texts.items():
             if path in self.changes or any(name in text for name in names):
                 texts[path] = notes_to_text(self.notes(path, notes[path]))
-        return LateNotes(texts)
+        return Late(texts, notes.made)
+
+    def all_kinds(self, kinds: Mapping[str, Kinds]) -> Mapping[str, Kinds]:
+        texts = dict(late_texts(kinds, kinds_to_text))
+        for path in texts.keys() & self.changes.keys():
+            texts[path] = kinds_to_text(self.kinds(path, kinds[path]))
+        return Late(texts, kinds_of_text)
+
+    def kinds(self, path: str, kinds: Kinds) -> Kinds:
+        return {
+            (self.line(path, first), self.line(path, last)): {
+                (self.line(path, line), column, self.line(path, end), end_column): word
+                for (line, column, end, end_column), word in found.items()
+            }
+            for (first, last), found in kinds.items()
+        }
 
     def notes(self, path: str, notes: Notes) -> Notes:
         return {

@@ -14,6 +14,7 @@ import pytest
 from pt2lint.finding import Finding
 from pt2lint.project.config import Settings
 from pt2lint.static import engine, workers
+from pt2lint.static.cache import Cache
 from pt2lint.static.engine import lint
 from pt2lint.static.facts import from_plain, to_plain
 from pt2lint.static.interpret import Interpreter
@@ -165,6 +166,78 @@ def test_what_stands_too_deep_to_ask_its_helpers_is_not_sure(
     )
     (finding,) = lint(["deep.py"], Settings(target_torch=(2, 13), pedantic=True)).findings
     assert (finding.line, finding.confidence) == (82, "low")
+
+
+KINDS = """\
+import torch
+from torch import nn
+
+
+def pick(x, other):
+    if x.sum() > 0:
+        y = other
+    else:
+        y = x - 1
+    return y
+
+
+def shift(x, by):
+    if x.mean() > 0:
+        x = x + by.clip(0, 1)
+    return x
+
+
+def scale(x, by):
+    if x.min() > 0:
+        y = by
+    else:
+        y = x - 1
+    return y
+
+
+class Home(nn.Module):
+    def forward(self, x: torch.Tensor):
+        return shift(x, x.mean(0)) + pick(x, x + 1) + scale(x, x * 2)
+"""
+GIVING = """\
+import numpy as np
+import torch
+from kinds import pick, scale, shift
+
+
+class Giving(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        return {given}
+"""
+
+
+def test_fixes_do_not_hang_on_the_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an argument is that other files give, repairs know whoever shares their group, kept or not."""
+    monkeypatch.chdir(tmp_path)
+    Path("kinds.py").write_text(KINDS)
+    Path("array.py").write_text(GIVING.format(given="pick(shift(x, np.ones(3)), x.max(0).values)"))
+    Path("number.py").write_text(GIVING.format(given="scale(shift(x, x), 1)"))
+    files = ["array.py", "kinds.py", "number.py"]
+
+    def fixes(cache: Cache | None = None) -> dict[int, list[str]]:
+        found = lint(files, Settings(target_torch=(2, 13), pedantic=True), cache=cache).findings
+        return {f.line: [str(fix) for fix in f.fixes] for f in found if f.path == "kinds.py"}
+
+    whole = fixes()
+    assert [*whole] == [6, 14, 20]
+    monkeypatch.setattr(engine, "GROUP", 1)
+    alone = engine._Run(["kinds.py"], Settings(target_torch=(2, 13)), {}).analyse_group(["kinds.py"])
+    at_home = {f.line: [str(fix) for fix in f.fixes] for f in alone.findings["kinds.py"]}
+    assert at_home[20] != whole[20]  # by its own file, `by` is a tensor
+    for order in files, files[::-1]:
+        files = order
+        assert fixes() == whole
+        for name in "kept", "kept", "kept again":
+            assert fixes(Cache(str(tmp_path / name))) == whole
+            Path("kinds.py").write_text(f"# {name}\n{KINDS}")
+            moved = fixes()
+            assert fixes(Cache(str(tmp_path / name))) == moved
+            Path("kinds.py").write_text(KINDS)
 
 
 def test_groups_without_child_processes_say_the_same(

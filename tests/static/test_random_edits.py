@@ -11,6 +11,7 @@ import pytest
 
 from pt2lint.static import engine
 from tests.static.test_cache import LIB, USING
+from tests.static.test_engine import GIVING, KINDS
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "random_edits.py"
 MORE = """
@@ -54,4 +55,7 @@ def test_after_edits_at_random(
         USING.replace("import torch\n", "import torch\nfrom torch import nn\n") + MORE
     )
     Path("sources/lib.py").write_text(LIB)
-    assert benchmark.walk(random.Random(seed), ["sources/net.py", "sources/lib.py"], 12) == 0
+    Path("sources/kinds.py").write_text(KINDS)
+    Path("sources/giving.py").write_text(GIVING.format(given="scale(pick(x, 1), x.item())"))
+    files = ["sources/net.py", "sources/lib.py", "sources/kinds.py", "sources/giving.py"]
+    assert benchmark.walk(random.Random(seed), files, 12) == 0

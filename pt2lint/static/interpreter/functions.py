@@ -45,12 +45,11 @@ if TYPE_CHECKING:
 MAX_DEPTH = 20
 DEEP = 2  # calls above that depth: what they ask of others may be asked in vain, and nothing is sure
 MAX_CONTEXTS = 10
-MAX_KEPT = 3  # calls of one function that are kept for whoever asks for the kinds in it
 
 
 class Functions:
-    """`reached` are those that Dynamo traces on some way from a root; `calls` holds what they were called with, a
-    few calls each, by path and lines; `active` those being interpreted, `run` those that ever were."""
+    """`reached` are those that Dynamo traces on some way from a root; `calls` holds what they were called with, by
+    path and lines; `active` those being interpreted, `run` those that ever were."""
 
     def __init__(self, at: Context) -> None:
         self.at = at
@@ -188,9 +187,7 @@ class Functions:
                 result = self.at.expressions.eval(definition.body, env, callee)
             else:
                 if region and func.module.linted and not func.env:
-                    calls = self.calls.setdefault((func.module.path, callee.unit), [])
-                    if len(calls) < MAX_KEPT:
-                        calls.append((func, dict(env)))
+                    self.calls.setdefault((func.module.path, callee.unit), []).append((func, dict(env)))
                 ended = self.at.statements.block(definition.body, env, callee)
                 if ended:
                     callee.returns.append(NONE)
