@@ -92,6 +92,8 @@ ROLES = {
     "set of tensors alone": "an attribute that programs assign of tensors, and of nothing else",
     "tells a tensor": "an attribute of tensors that Python's own objects have not",
     "asks for processes": "tells whether, or how many, processes train together",
+    "detaches": "gives a tensor without what it was computed from",
+    "measures": "computes a metric, of what a model said",
     "register": "holds operators, once they are loaded",
     "loads code": "loads a module or a library of operators, which happens once",
     "mode": "tells how a module, or torch, is run: for training, in mixed precision; all meet either",

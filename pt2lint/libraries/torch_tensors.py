@@ -104,6 +104,7 @@ LIBRARY = Library(
         "only of tensors": tuple(f"torch.Tensor.{n}" for n in ANSWERS),
         "computes gradients": ("torch.Tensor.backward",),
         "bare only of tensors": tuple(f"torch.Tensor.{n}" for n in ("item", "backward", "detach")),
+        "detaches": ("torch.Tensor.detach", "torch.Tensor.detach_"),
         "set of tensors alone": ("torch.Tensor.requires_grad",),
         "tells a tensor": telling(),
     },

@@ -10,6 +10,14 @@ SKIPPED = "networkx onnx onnxruntime pandas sklearn tabulate tensorflow tensorrt
 TRACED = ("scipy.linalg.hadamard", "scipy.special.softmax")
 
 LIBRARIES = (
-    *(Library(name, untraced=True, measured="torch/_dynamo/trace_rules.py") for name in SKIPPED.split()),
+    *(
+        Library(
+            name,
+            roles={"measures": ("sklearn.metrics.*",)} if name == "sklearn" else {},
+            untraced=True,
+            measured="torch/_dynamo/trace_rules.py",
+        )
+        for name in SKIPPED.split()
+    ),
     Library("scipy", untraced=True, traced=TRACED, measured="tests/static/test_libraries.py"),
 )

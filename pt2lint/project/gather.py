@@ -15,6 +15,7 @@ BREAKS = "PTB1"  # how the codes of graph breaks begin
 UNROLLED_NO_MORE = (
     "PTR207"  # a number of a loop, which is one of the graph's constants unless a break leaves the loop
 )
+WITHIN, REQUIRES = "PTB160", "PTB161"  # a gradient that is asked for, and of what: who mends one mends both
 MADE_FROM = re.compile(r"^#.*\bgenerated\b.*?\bfrom\s+\S*?([\w.-]+\.py)\b", re.MULTILINE)
 HEADER = 4000  # characters of a file in which it says where it comes from
 Arms = tuple[tuple[int, int], ...]
@@ -63,7 +64,7 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
             under[id(finding)] = leader
     for at, finding in leaders:  # one of the same cause that comes later and happens more often
         later = (lead for where, lead in leaders if where.function == at.function)
-        more = (lead for lead in later if set(lead.when) < set(finding.when) and _of_one_cause(lead, finding))
+        more = (lead for lead in later if _mends(lead, finding))
         leader = next(more, None)
         if leader is not None and id(leader) not in under:
             under[id(finding)] = leader
@@ -136,6 +137,13 @@ def _beside(a: Arms, b: Arms) -> bool:
         if one != other:
             return one[0] == other[0]
     return False
+
+
+def _mends(later: Finding, finding: Finding) -> bool:
+    """Whether who mends what comes later mends the finding."""
+    if (finding.code, later.code) == (REQUIRES, WITHIN):
+        return set(later.when) <= set(finding.when)
+    return set(later.when) < set(finding.when) and _of_one_cause(later, finding)
 
 
 def _of_one_cause(leader: Finding, finding: Finding) -> bool:

@@ -251,3 +251,19 @@ def test_what_is_said_twice_of_one_function_is_told_once(capsys: pytest.CaptureF
     Path("m.py").write_text(HEAD + KEPT)
     found = [(row["code"], row["severity"], row["also"]) for row in rows(capsys, "m.py")]
     assert found == [("PTR214", "warning", [15]), ("PTR214", "note", [])]
+
+
+def test_a_gradient_and_what_it_is_asked_of_are_one_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    code = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        x = x.clone().requires_grad_(True)
+        return torch.autograd.grad(self.layer(x).sum(), x, create_graph=True)[0], x
+"""
+    Path("m.py").write_text(HEAD + code)
+    found = [(row["code"], row["severity"], row["also"]) for row in rows(capsys, "m.py")]
+    assert found == [("PTB161", "note", []), ("PTB160", "warning", [11])]

@@ -775,3 +775,56 @@ class M(nn.Module):
 """
     assert notes(tmp_path, code.replace("OUTCOME", asked), "PTB110") == []
     assert notes(tmp_path, code.replace("OUTCOME", "self.training"), "PTB110") == [""]
+
+
+@pytest.mark.parametrize(
+    ("line", "only", "note"),
+    [
+        (
+            "y = torch.tensor(auc(x.numpy(), x.numpy()))",
+            "PTB185",
+            "where a metric of another library is computed",
+        ),
+        ("y = torch.tensor(KMeans(2).fit(x.numpy()).labels_)", "PTB185", ""),
+        (
+            "y = torch.cat([part for part in DataLoader(self.data)])",
+            "PTB188",
+            "in a module that loads data itself",
+        ),
+        ("y = torch.cat([part for part in self.loader])", "PTB188", ""),
+        (
+            "y = x.detach().clone()\n        y.requires_grad = True",
+            "PTB161",
+            "where gradients are computed by hand, from a copy that is detached",
+        ),
+        ("y = x + 1\n        y.requires_grad = True", "PTB161", ""),
+        (
+            "y = x if self.labels is None else x * x.sum().item()",
+            "PTB103",
+            "`self.labels is not None` is off by default",
+        ),
+        ("y = x if self.parts is None else x * x.sum().item()", "PTB103", ""),
+    ],
+)
+def test_what_a_forward_does_beside_the_model(tmp_path: Path, line: str, only: str, note: str) -> None:
+    code = f"""
+from sklearn.cluster import KMeans
+from sklearn.metrics import auc
+from torch.utils.data import DataLoader
+
+class M(nn.Module):
+    def __init__(self, data, labelled=False, parted=True):
+        super().__init__()
+        self.weight, self.data, self.loader = nn.Parameter(torch.ones(2)), data, DataLoader(data)
+        self.labels = None
+        if labelled:
+            self.labels = data.labels()
+        self.parts = None
+        if parted:
+            self.parts = data.parts()
+
+    def forward(self, x: torch.Tensor):
+        {line}
+        return self.weight * y
+"""
+    assert set(notes(tmp_path, code, only)) == {note}

@@ -98,7 +98,10 @@ class Assignments:
                     dtype = given.dtype if given is not None else None
                     if option.leaf == LEAF and dtype in (None, option.dtype or "float"):
                         args["input"] = "self"
+                    before = frame.guards
+                    frame.guards += self.at.conditions.guards.of_leaf(target, frame)
                     self.at.notebook.note(target, operation, frame, about=option, args=args)
+                    frame.guards = before
 
     def assign_item(self, target: ast.Subscript, value: Value, env: Env, frame: Frame) -> None:
         owner = self.at.expressions.eval(target.value, env, frame)

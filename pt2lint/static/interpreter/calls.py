@@ -9,6 +9,7 @@ from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Entry
 from pt2lint.static.interpreter.frame import Env, Frame, entry
 from pt2lint.static.interpreter.functions import MAX_DEPTH
+from pt2lint.static.interpreter.guards import LOADS, MEASURES, Guard
 from pt2lint.static.interpreter.roots import Roots
 from pt2lint.static.values import (
     UNKNOWN,
@@ -238,6 +239,8 @@ class Calls:
         self.last_external, self.last_call = name, node
         if frame.region and entry.given == "tensors" and not self.at.notebook.quiet:
             self.at.notebook.clock += 1
+        if "loader" in entry.roles and frame.region and self.is_own(frame):
+            frame.guards += (Guard("", LOADS),)
         # `frame.inside` and the rest of the place are the caller's.
         if self.at.notebook.listens(entry.op, frame):
             about = tensor_of(receiver) if receiver is not None else None
@@ -260,7 +263,10 @@ class Calls:
                 self.goes_over(node, given, frame)
         if entry.untraced and self.at.notebook.listens("call untraced", frame):
             words = {**self.at.types.sorts(args, kwargs, receiver), "name": entry.library.name}
+            before = frame.guards
+            frame.guards += (Guard("", MEASURES),) if "measures" in entry.roles else ()
             self.at.notebook.note(node, "call untraced", frame, args=words)
+            frame.guards = before
         if self.at.notebook.listens("call extension", frame) and self.at.names.project.is_extension(name):
             words = {**self.at.types.sorts(args, kwargs, receiver), "name": name}
             self.at.notebook.note(node, "call extension", frame, args=words)
@@ -275,6 +281,10 @@ class Calls:
         for hear in self.at.events.external:
             hear(call, result)
         return result
+
+    def is_own(self, frame: Frame) -> bool:
+        """Whether a method of a module runs."""
+        return isinstance(frame.me, Instance) and self.at.classes.is_module(frame.me.cls)
 
     def sizes(
         self, entry: Entry, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame

@@ -599,8 +599,9 @@ class Expressions:
             func = self.bare_method(node.func, env, frame)
         args: list[Value] = []
         spread = False
-        before = frame.guards
+        before = None
         if isinstance(func, Ext) and len(node.args) == 1 and isinstance(asked := node.args[0], ast.BoolOp):
+            before = frame.guards
             # `bool(self.training and torch.rand(1) < 0.1)`: the last is asked where the others hold.
             for part in asked.values[:-1]:
                 guards, is_and = self.at.conditions.guards, isinstance(asked.op, ast.And)
@@ -634,7 +635,7 @@ class Expressions:
             hear(node, func, env, frame)
         if frame.region:
             result = self.at.calls.apply(func, args, kwargs, node, frame, spread)
-            frame.guards = before
+            frame.guards = frame.guards if before is None else before
             return result
         result = self.at.calls.apply(func, args, kwargs, node, frame, spread)
         for hear in self.at.events.called:

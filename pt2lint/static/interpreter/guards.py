@@ -43,9 +43,12 @@ LONGEST = 72  # characters of one condition
     ITERATES,
     HOOKED,
     UNCALLED,
+    MEASURES,
+    LOADS,
+    LEAVES,
     GRADLESS,
     LOSS,
-) = range(21)
+) = range(24)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -61,6 +64,9 @@ RARE = {
     ITERATES: finding.ITERATES,
     HOOKED: "in a hook, which runs with the module that it is added to",
     UNCALLED: finding.UNCALLED,
+    MEASURES: "where a metric of another library is computed",
+    LOADS: "in a module that loads data itself",
+    LEAVES: "where gradients are computed by hand, from a copy that is detached",
 }
 # Of a loss, what is computed without gradients: each alone says nothing.
 STATISTICS = frozenset((GRADLESS, LOSS))
@@ -167,6 +173,12 @@ class Guards:
                     hear(test, env, frame)
         return guards
 
+    def of_leaf(self, target: ast.Attribute, frame: Frame) -> Path:
+        """What is said of `x.requires_grad = True` where the statements before it detach `x`: a graph of its own."""
+        named = self.at.models.last_words("detaches")
+        made = walk(_looked_up(target.value, frame.block, looks=False))
+        return (Guard("", LEAVES),) if any(getattr(part, "attr", "") in named for part in made) else ()
+
     def _readies(self, test: ast.expr, guards: Path, frame: Frame) -> bool:
         """Whether the test is a call of an own method that sets what an outer test found not to be there: `if
         self.pack():`, where `self.packed` is not set."""
@@ -210,6 +222,37 @@ class Guards:
             isinstance(part, ast.Attribute) and part.attr in grows and dotted(part.value) == f"self.{name}"
             for method in first
             for part in walk(method)
+        )
+
+    def _made_where_asked(self, place: ast.expr, frame: Frame) -> bool:
+        """Whether `__init__` makes an attribute None, and something else but where an option of its own asks for it
+        that is off by default: `if with_labels: self.labeler = Labeler()`."""
+        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        if cls is None or not isinstance(place, ast.Attribute) or not _is_name(place.value, "self"):
+            return False
+        kept = [store for c in self.at.classes.bases(cls)[0] for store in c.assigned(place.attr)]
+        found = self.at.classes.find_method(cls, "__init__")
+        if found is None or len(kept) != 2 or any(method is not found[1] for method, _ in kept):
+            return False
+        given = found[1].args
+        defaults = dict(zip([a.arg for a in given.args[::-1]], given.defaults[::-1], strict=False))
+        defaults |= {
+            a.arg: d for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None
+        }
+        off = {
+            name
+            for name, default in defaults.items()
+            if isinstance(default, ast.Constant) and not default.value
+        }
+        under = [
+            target
+            for each in found[1].body
+            if isinstance(each, ast.If) and isinstance(each.test, ast.Name) and each.test.id in off
+            for target, value in _set_in(each.body)
+            if _is_something(value)
+        ]
+        return any(_is_none(value) for _, value in kept if value is not None) and any(
+            dotted(target) == dotted(place) for target in under
         )
 
     def _made_off(self, place: ast.expr, frame: Frame) -> bool:
@@ -332,6 +375,8 @@ class Guards:
                 return OFF
             if outcome and value is UNKNOWN and self._made_off(test, frame):
                 return OFF
+            if outcome and self._made_where_asked(test, frame):
+                return OFF
             sort = self._given(test, frame)
             if isinstance(value, Py) and value.type == "int":  # a size, which nobody switches on
                 return None
@@ -361,6 +406,8 @@ class Guards:
         asks = isinstance(test.ops[0], (ast.IsNot, ast.NotEq)) is outcome and _is_none(right)
         if asks and any(isinstance(o, Py) and o.off for o in options(values[0])):
             return OFF  # an option that is None by default
+        if asks and self._made_where_asked(left, frame):
+            return OFF
         if isinstance(right, ast.Constant) and (right.value is None or isinstance(right.value, (bool, str))):
             return self._given(left, frame) if type(test.ops[0]) in _OPPOSITE else None
         if isinstance(right, ast.Attribute) and self._is_member(right, env, frame):
