@@ -25,12 +25,15 @@ from pt2lint.static import workers
 from pt2lint.static.facts import (
     Facts,
     Kinds,
+    Late,
     Notes,
     all_kinds,
     all_notes,
     called_from_elsewhere,
     from_plain,
     joined,
+    kinds_of_text,
+    kinds_to_text,
     to_plain,
 )
 from pt2lint.static.ledger import Ledger, Unit
@@ -557,18 +560,21 @@ class _Run:
         project: Project,
         notes: Mapping[str, Notes],
         kinds: Callable[[Module, Lines], Mapping[Range, str]],
-    ) -> dict[str, Kinds]:
+    ) -> Mapping[str, Kinds]:
         """The kinds in the functions in which something may be found, of these notes or those of other groups."""
-        found: dict[str, Kinds] = {}
+        texts: dict[str, str] = {}
         for path, units in notes.items():
             module = project.load(path, whole=False)
+            found: Kinds = {}
             for lines, ops in units.items():
                 self.go_on()
                 if any(_wanted(self.rules, ops, module, [])):
                     with contextlib.suppress(Exception):  # too deep: fixes are made from the text alone
                         if known := kinds(module, lines):
-                            found.setdefault(path, {})[lines] = dict(known)
-        return found
+                            found[lines] = known
+            if found:
+                texts[path] = kinds_to_text(found)
+        return Late(texts, kinds_of_text)
 
 
 def _died_or(path: str, facts: Facts | None) -> Facts:
