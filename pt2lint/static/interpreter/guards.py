@@ -46,9 +46,10 @@ LONGEST = 72  # characters of one condition
     MEASURES,
     LOADS,
     LEAVES,
+    LOCKED,
     GRADLESS,
     LOSS,
-) = range(24)
+) = range(25)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -66,6 +67,7 @@ RARE = {
     UNCALLED: finding.UNCALLED,
     MEASURES: "where a metric of another library is computed",
     LOADS: "in a module that loads data itself",
+    LOCKED: "where threads take turns",
     LEAVES: "where gradients are computed by hand, from a copy that is detached",
 }
 # Of a loss, what is computed without gradients: each alone says nothing.
@@ -714,6 +716,8 @@ def _looked_up(test: ast.expr, block: list[ast.stmt], looks: bool = True) -> ast
 def _looks_up(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
         return _asks_by_name(value) or (isinstance(value.func, ast.Attribute) and value.func.attr == "get")
+    if isinstance(value, (ast.BoolOp, ast.Compare, ast.UnaryOp)):
+        return bool(_missing(value))  # `absent = self.step == 0 or self.table is None`
     return isinstance(value, ast.Attribute)
 
 
