@@ -1082,3 +1082,42 @@ def test_names_in_ddp(tmp_path):
     assert ["`module._orig_mod.`" in f.message for f in found] == [True, False]
     fixed = [e.text for f in found for fix in f.fixes for e in fix.edits]
     assert fixed == ["net.module._orig_mod", "net.module._orig_mod"]
+
+
+def test_a_function_of_another_file_takes_the_wrapper_off(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(
+        """from torch import nn
+
+
+def unwrap(m):
+    while True:
+        if hasattr(m, "_orig_mod") and isinstance(m._orig_mod, nn.Module):
+            m = m._orig_mod
+        elif hasattr(m, "module") and isinstance(m.module, nn.Module):
+            m = m.module
+        else:
+            return m
+
+
+def at_once(m):
+    return getattr(m, "_orig_mod", m)
+"""
+    )
+    (tmp_path / "train.py").write_text(
+        """import torch
+from tools import at_once, unwrap
+
+
+class Trainer:
+    def __init__(self, model: torch.nn.Module):
+        self.model = torch.compile(model)
+
+    def save(self):
+        torch.save(unwrap(self.model).state_dict(), "a.pt")
+        torch.save(at_once(self.model).state_dict(), "b.pt")
+        torch.save(self.model.state_dict(), "c.pt")
+"""
+    )
+    files = [str(tmp_path / name) for name in ("tools.py", "train.py")]
+    found = lint(files, Settings(target_torch=(2, 13))).findings
+    assert [(one.code, one.line) for one in found] == [("PTS303", 12)]

@@ -28,6 +28,7 @@ from pt2lint.static.values import (
     Tensor,
     Union,
     Value,
+    Wrapped,
     is_none,
     join,
     join_all,
@@ -206,6 +207,10 @@ class Functions:
             self.at.notebook.made[key] = self.at.notebook.clock - before
             self.did[key] = roots.does
             roots.does |= outer
+        if any(isinstance(o, Wrapped) for o in options(result)) and _unwraps(definition):
+            result = join_all(
+                o.inner if isinstance(o, Wrapped) and o.how == "compiled" else o for o in options(result)
+            )
         if result is UNKNOWN and declared is not None:
             result = self.at.types.annotation(
                 declared, callee, 0, f"{called} is annotated to return a tensor"
@@ -401,6 +406,19 @@ class Functions:
         if func.bound is not None and values:
             values[0] = func.bound
         return values
+
+
+def _unwraps(definition: FunctionNode | ast.Lambda) -> bool:
+    """Whether a function takes off what torch.compile put around a module, in a loop or not."""
+    return any(
+        (isinstance(part, ast.Attribute) and part.attr == "_orig_mod")
+        or (isinstance(part, ast.Call) and len(part.args) == 3 and _names(part.args[1], "_orig_mod"))
+        for part in walk(definition)
+    )
+
+
+def _names(node: ast.expr, text: str) -> bool:
+    return isinstance(node, ast.Constant) and node.value == text
 
 
 def _parameters(a: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
