@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
-from pt2lint.op import Range
+from pt2lint.op import Range, either
 from pt2lint.static.interpreter.context import Context
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.source.modules import Module
@@ -22,7 +23,7 @@ Calls = Mapping[tuple[str, Unit], Sequence[tuple[Func, Env]]]
 def kinds_of(at: Context, module: Module, unit: Unit) -> Mapping[Range, str]:
     """The word of Op.args for each expression of the function at these lines: interpreted again as it was called,
     with what it calls answering as before, and nothing noted."""
-    found: dict[tuple[int, int, int, int], Value] = {}
+    found: dict[tuple[int, int, int, int], list[Value]] = {}
     notebook, expressions = at.notebook, at.expressions
     traced, anywhere, handlers = notebook.traced, notebook.anywhere, expressions.handlers
     notebook.traced = notebook.anywhere = frozenset()
@@ -32,26 +33,30 @@ def kinds_of(at: Context, module: Module, unit: Unit) -> Mapping[Range, str]:
             frame = Frame(
                 func.module, unit, "", region=True, cls=func.defined_in, me=func.bound, closure=func.env
             )
-            expressions.handlers = _Recording(handlers, frame, found)
+            one: dict[tuple[int, int, int, int], Value] = {}
+            expressions.handlers = _Recording(handlers, frame, one)
             at.statements.block(list(func.node.body), dict(env), frame)  # type: ignore[arg-type]
+            for key, value in one.items():
+                found.setdefault(key, []).append(value)
     finally:
         notebook.traced, notebook.anywhere = traced, anywhere
         expressions.handlers = handlers
     values = {
-        (line, module.column(line, start), end_line, module.column(end_line, end)): value
-        for (line, start, end_line, end), value in found.items()
+        (line, module.column(line, start), end_line, module.column(end_line, end)): each
+        for (line, start, end_line, end), each in found.items()
     }
     return _Words(values, at.types.sort)
 
 
 class _Words(Mapping[Range, str]):
-    """The words for values: made for those that are asked about, which are few."""
+    """The words for values: made for those that are asked about, which are few. Those of calls are put together as
+    words, as those of groups of files are."""
 
-    def __init__(self, values: dict[Range, Value], word: Callable[[Value], str]) -> None:
+    def __init__(self, values: dict[Range, list[Value]], word: Callable[[Value], str]) -> None:
         self._values, self._word = values, word
 
     def __getitem__(self, place: Range) -> str:
-        return self._word(self._values[place])
+        return reduce(either, map(self._word, self._values[place]))
 
     def __iter__(self) -> Iterator[Range]:
         return iter(self._values)
