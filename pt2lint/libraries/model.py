@@ -93,7 +93,6 @@ ROLES = {
     "tells a tensor": "an attribute of tensors that Python's own objects have not",
     "asks for processes": "tells whether, or how many, processes train together",
     "detaches": "gives a tensor without what it was computed from",
-    "lock": "lets one thread or process run at a time",
     "measures": "computes a metric, of what a model said",
     "register": "holds operators, once they are loaded",
     "loads code": "loads a module or a library of operators, which happens once",

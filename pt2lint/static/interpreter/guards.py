@@ -46,10 +46,9 @@ LONGEST = 72  # characters of one condition
     MEASURES,
     LOADS,
     LEAVES,
-    LOCKED,
     GRADLESS,
     LOSS,
-) = range(25)
+) = range(24)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -67,7 +66,6 @@ RARE = {
     UNCALLED: finding.UNCALLED,
     MEASURES: "where a metric of another library is computed",
     LOADS: "in a module that loads data itself",
-    LOCKED: "where threads take turns",
     LEAVES: "where gradients are computed by hand, from a copy that is detached",
 }
 # Of a loss, what is computed without gradients: each alone says nothing.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.static.interpreter.assignments import Assignments
 from pt2lint.static.interpreter.conditions import resumed
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.guards import GRADLESS, ITERATES, LOCKED, Guard, Path, exits, fails
+from pt2lint.static.interpreter.guards import GRADLESS, ITERATES, Guard, Path, exits, fails
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.reads import WatchedAsyncFunction, WatchedFunction
@@ -288,8 +288,6 @@ class Statements:
                 name = self.at.names.external_name(
                     self.at.expressions.again(item.context_expr.func, env, frame)
                 )
-            if name and frame.region and self.at.models.plays(name, "lock"):
-                frame.guards += (Guard("", LOCKED),)
             if name and self.at.notebook.listens(f"with {name}", frame):
                 self.at.notebook.note(item.context_expr, f"with {name}", frame)
             if name and self.at.models.plays(name, "without gradients"):
@@ -308,8 +306,7 @@ class Statements:
         for manager, place in reversed(managers):
             self.called(manager, "__exit__", place, frame)
         frame.inside, frame.gradless = outer, gradless
-        ended = (GRADLESS, LOCKED)
-        frame.guards = tuple(g for g in frame.guards if g.sort not in ended or g in guards)
+        frame.guards = tuple(g for g in frame.guards if g.sort != GRADLESS or g in guards)
         return alive
 
     def called(self, me: Instance, method: str, node: ast.expr, frame: Frame) -> Value:
