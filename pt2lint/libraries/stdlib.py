@@ -173,9 +173,6 @@ LIBRARIES = (
     ),
     Library(
         "threading",
-        roles={
-            "lock": tuple(f"{m}.{n}" for m in ("threading", "multiprocessing") for n in ("Lock", "RLock"))
-        },
         returns={f"threading.{n}": f"instance threading.{n}" for n in ("Lock", "RLock")},
         measured="matrix/calls.py",
     ),

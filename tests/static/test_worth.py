@@ -803,9 +803,6 @@ class M(nn.Module):
             "where gradients are computed by hand, from a copy that is detached",
         ),
         ("y = x + 1\n        y.requires_grad = True", "PTB161", ""),
-        ("with self.lock:\n            y = x + x.sum().item()", "PTB180", "where threads take turns"),
-        ("with self.lock:\n            y = x + x.sum().item()", "PTB103", "where threads take turns"),
-        ("with self.lock:\n            y = x\n        y = y + x.sum().item()", "PTB103", ""),
         (
             "y = x if self.labels is None else x * x.sum().item()",
             "PTB103",
@@ -816,7 +813,6 @@ class M(nn.Module):
 )
 def test_what_a_forward_does_beside_the_model(tmp_path: Path, line: str, only: str, note: str) -> None:
     code = f"""
-import threading
 from sklearn.cluster import KMeans
 from sklearn.metrics import auc
 from torch.utils.data import DataLoader
@@ -825,7 +821,6 @@ class M(nn.Module):
     def __init__(self, data, labelled=False, parted=True):
         super().__init__()
         self.weight, self.data, self.loader = nn.Parameter(torch.ones(2)), data, DataLoader(data)
-        self.lock = threading.Lock()
         self.labels = None
         if labelled:
             self.labels = data.labels()
