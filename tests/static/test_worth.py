@@ -833,3 +833,19 @@ class M(nn.Module):
         return self.weight * y
 """
     assert set(notes(tmp_path, code, only)) == {note}
+
+
+def test_a_framework_gives_what_it_likes(tmp_path: Path) -> None:
+    code = """
+from framework import Base
+
+class M(BASE):
+    def forward(self, x: torch.Tensor, mode="tensor"):
+        if mode == "loss":
+            x = x * x.sum().item()
+        return x
+"""
+    told = [
+        notes(tmp_path, code.replace("BASE", base), "PTB103") for base in ("Base, nn.Module", "nn.Module")
+    ]
+    assert told == [[""], ["`mode == 'loss'` is off by default"]]

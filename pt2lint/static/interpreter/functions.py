@@ -150,7 +150,7 @@ class Functions:
         self._contexts[counted] = count + (not self.at.calls.decorating)
         callee.context = self.at.conditions.guards.entered(which, key, frame, func.bound)
         callee.parameters = frozenset(env)
-        if frame.entry:
+        if frame.entry and not self._is_of_a_framework(func):
             callee.defaults = {
                 p.arg: d.value
                 for p, d in _parameters(definition.args)
@@ -221,6 +221,14 @@ class Functions:
         returned = self._returned.get(which)
         self._returned[which] = result if returned is None else join(returned, result)
         return result
+
+    def _is_of_a_framework(self, func: Func) -> bool:
+        """Whether the method's class has bases of another library than torch, which may call it with other arguments
+        than by default: mmengine trains with `mode="loss"`, of `mode="tensor"`."""
+        if not isinstance(func.bound, Instance) or func.bound.cls is None:
+            return False
+        _, externals, hazy = self.at.classes.bases(func.bound.cls)
+        return hazy or any(not name.startswith("torch.") for name in externals)
 
     def _runs_once(self, func: Func, definition: FunctionNode, env: Env, frame: Frame) -> bool:
         """Whether what it finds out is kept (functools.lru_cache, of no tensors), or it loads code."""
