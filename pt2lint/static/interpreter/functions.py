@@ -164,7 +164,7 @@ class Functions:
             callee.guards += (Guard("", RAISES),)
         if region and gradless:
             callee.guards += (Guard("", GRADLESS),)
-        if region and isinstance(definition, FunctionNode) and self._runs_once(func, definition, env, callee):
+        if region and isinstance(definition, FunctionNode) and self._runs_once(func, definition, callee):
             callee.guards += (Guard("", ONCE),)
         if region:
             self.at.calls.roots.traced(definition)
@@ -230,14 +230,9 @@ class Functions:
         _, externals, hazy = self.at.classes.bases(func.bound.cls)
         return hazy or any(not name.startswith("torch.") for name in externals)
 
-    def _runs_once(self, func: Func, definition: FunctionNode, env: Env, frame: Frame) -> bool:
-        """Whether what it finds out is kept (functools.lru_cache, of no tensors), or it loads code."""
-        if definition.decorator_list and not any(
-            isinstance(o, Tensor) for v in env.values() for o in options(v)
-        ):
-            made = (d.func if isinstance(d, ast.Call) else d for d in definition.decorator_list)
-            if any(self._plays("caches", d, func.env or {}, frame) for d in made):
-                return True
+    def _runs_once(self, func: Func, definition: FunctionNode, frame: Frame) -> bool:
+        """Whether it loads code. What functools.lru_cache keeps is no reason: Dynamo traces the function at each call,
+        and what ends the graph in it does so in all of them."""
         words = self.at.models.last_words("loads code")
         return any(
             isinstance(part, ast.Call)
