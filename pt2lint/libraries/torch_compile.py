@@ -84,7 +84,6 @@ LIBRARY = Library(
     },
     modules={SCRIPTED: "any"},
     roles={
-        "module base": (SCRIPTED,),
         "compiles": ("torch.compile", "torch.compiler.compile", "torch._dynamo.optimize"),
         "asks whether compiled": ASKS,
         "disables": (

@@ -251,7 +251,7 @@ LIBRARY = Library(
     returns=RETURNS,
     modules=table().modules,
     roles={
-        "module base": (MODULE, "torch.nn.modules.module.Module"),
+        "module base": (MODULE, "torch.nn.modules.module.Module", "torch.jit.ScriptModule"),
         "module namespace": ("torch.nn.*",),
         "random module": tuple(f"*.{n}" for n in RANDOM),
         "passes on": ("torch.nn.Identity", MODULE, "torch.nn.Dropout"),
