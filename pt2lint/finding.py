@@ -19,6 +19,9 @@ SETTING = (
     f"{WAY_ROUND}, a setting for the whole process"  # of these, how those begin that set torch._dynamo.config
 )
 LEFT_TO_YOU = "`--fix` leaves that to you"  # what a fix says that pt2lint tells, and does not write
+COMPILES_ELSEWHERE = (
+    "Compile what computes the loss"  # how a fix begins after which another function is compiled
+)
 # What a fix says that may not work at all where its assumption fails.
 ONCE_PROVEN = "Only `--verify --fix` writes it, where it is proven"
 UNCALLED = "in code that no model calls"  # the note of what a package offers beside its models
@@ -103,6 +106,11 @@ class Fix:
     def draws_otherwise(self) -> bool:
         """Whether a run with the same seed draws other random numbers after the fix."""
         return OTHER_DRAWS in self.description
+
+    @property
+    def compiles_elsewhere(self) -> bool:
+        """Whether another function is compiled after the fix: only a run of the program proves it."""
+        return self.description.startswith(COMPILES_ELSEWHERE) and bool(self.edits)
 
     @property
     def asks_for_numbers(self) -> bool:

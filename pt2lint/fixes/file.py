@@ -8,7 +8,7 @@ import configparser
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -90,15 +90,29 @@ class File:
         return heads - {"", *Path(self.path).absolute().parts}
 
     @cached_property
+    def _compile_calls(self) -> list[ast.AST]:
+        """What the file calls, or gives as a decorator, that is torch.compile: the call, or the name alone."""
+        if "compile" not in self.source:
+            return []
+        names = {one.local: one.target for one in self.imports}
+        return [
+            node
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Name | ast.Attribute | ast.Call)
+            and dotted(node.func if isinstance(node, ast.Call) else node, names) == "torch.compile"
+        ]
+
+    @property
     def compiles(self) -> bool:
         """Whether the file calls torch.compile."""
-        if "compile" not in self.source:
-            return False
-        names = {one.local: one.target for one in self.imports}
-        return any(
-            isinstance(node, ast.Name | ast.Attribute) and _dotted(node, names) == "torch.compile"
-            for node in ast.walk(self.tree)
-        )
+        return bool(self._compile_calls)
+
+    @cached_property
+    def compiled_names(self) -> set[str]:
+        """The names, of functions or methods, that the file gives to torch.compile."""
+        given = [call.args[0] for call in self._compile_calls if isinstance(call, ast.Call) and call.args]
+        ends = [one.attr if isinstance(one, ast.Attribute) else getattr(one, "id", "") for one in given]
+        return {*ends} - {""}
 
     @cached_property
     def is_script(self) -> bool:
@@ -265,7 +279,8 @@ def _imports(body: Sequence[ast.stmt], bound: Bound) -> Iterator[_Import]:
             yield from _imports(statement.body, bound)
 
 
-def _dotted(node: ast.expr, names: dict[str, str]) -> str:
+def dotted(node: ast.expr, names: Mapping[str, str]) -> str:
+    """What a dotted name means by the imports (the local name: what it stands for); "" where it is none."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

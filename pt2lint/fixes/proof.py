@@ -154,6 +154,11 @@ def prove(
         for number, finding in enumerate(findings)
         if not finding.code.startswith("PTB") and _to_try(finding)
     ]
+    moved = [
+        number
+        for number in reach
+        if _to_try(findings[number]) and any(fix.compiles_elsewhere for fix in findings[number].fixes)
+    ]
     if not reach and not others and not timing:
         return Proof(list(findings))
     python, trouble = find_python(options.python, paths)
@@ -168,10 +173,15 @@ def prove(
         called = {number: _called(findings[number], events) for number in others}
         called = {number: targets for number, targets in called.items() if targets}
         prover.in_a_row = bool(called)
+        if moved:
+            proved = prover.prove_again(proved, moved, {}, events)
+            reach = {
+                number: by for number, by in reach.items() if not any(f.proven for f in proved[number].fixes)
+            }
         if reach or called:
-            prover.observe(findings, reach | called)
+            prover.observe(proved, reach | called)
         if reach:
-            proved = prover.prove(findings, reach)
+            proved = prover.prove(proved, reach)
         if others:
             proved = prover.prove_again(proved, others, called, events)
         if timing:
@@ -393,6 +403,7 @@ class _Prover:
                 for number, given in fixes.items()
                 if index < len(given)
                 and given[index].is_to_try
+                and not given[index].compiles_elsewhere
                 and given[index].proven is None
                 and not any(fix.proven for fix in given)
             ]
@@ -519,14 +530,16 @@ class _Prover:
         called: Mapping[int, set[str]],
         events: Events,
     ) -> list[Finding]:
-        """The findings, their fixes for recompilations and for what silently does nothing marked as far as they were
-        tried, one after the other."""
+        """The findings, their fixes for recompilations and for what silently does nothing, and those of graph breaks
+        after which something else is compiled, marked as far as they were tried, one after the other."""
         recounter = Recounter(self.child_again, events, self.ways, self.sources)
         found = list(findings)
         for number in numbers:
             fixes = list(findings[number].fixes)
             for index, one in enumerate(fixes[:ATTEMPTS]):
                 if not one.edits or one.proven is not None:
+                    continue
+                if findings[number].code.startswith("PTB") and not one.compiles_elsewhere:
                     continue
                 finding = replace(findings[number], fixes=(one,))
                 self.progress(f"trying a fix of {finding.code}")

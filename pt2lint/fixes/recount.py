@@ -51,6 +51,7 @@ class Recounter:
     def __init__(self, run: Runner, events: Events, jobs: Sequence[Job], sources: Mapping[str, str]) -> None:
         self.run_child, self.events, self.jobs, self.sources = run, events, jobs, sources
         self.before: dict[Job, Heard] = {}
+        self.after: dict[tuple[Job, frozenset[tuple[str, str]]], tuple[Heard, str | None]] = {}
 
     def in_program(self, finding: Finding) -> bool:
         """Whether only a run of the program as it stands showed it."""
@@ -68,11 +69,17 @@ class Recounter:
         jobs = [job for job in self.jobs if (job.kind == "program") == program]
         if program:
             jobs += [job for job in self.jobs if job.kind == "run"]
+        breaks = finding.code.startswith("PTB")
+        if breaks and not any(job.kind == "program" for job in jobs):
+            return "only a run of the program could tell, and none was made", ""
         old: list[Run] = []
         new: list[Run] = []
         for job in jobs:
             only = () if program else sorted(targets)
-            after, trouble = self.heard(job, overlay, only)
+            tried = (job, frozenset(overlay.items()))
+            if breaks and tried not in self.after:  # what several findings of one function have in common
+                self.after[tried] = self.heard(job, overlay, only)
+            after, trouble = self.after[tried] if breaks else self.heard(job, overlay, only)
             if trouble:
                 return f"with it the code ends early: {trouble}", ""
             new += after.runs
@@ -90,6 +97,8 @@ class Recounter:
         failed = next((run for run in new if run.error and run.probe != "fullgraph"), None)
         if failed is not None and not any(run.error for run in old if run.probe == failed.probe):
             return f"with it the code fails: {failed.error}", ""
+        if breaks and self.judged(finding, old, {}) is None:
+            return "the program as it stands does not show it", ""
         still = self.judged(moved, new, overlay)
         if still is not None:
             return still, ""
@@ -106,6 +115,10 @@ class Recounter:
             sum(site.get("graphs", 0) for run in runs for site in run.details.get("sites", ()))
             for runs in (old, new)
         ]
+        if breaks:
+            what = f"the program breaks at {broken[0]} places before, at {broken[1]} with it, and prints the same"
+            if not graphs[1]:
+                return "with it nothing is compiled any more", ""
         return None, what + (f"; graphs {graphs[0]} to {graphs[1]}" if program else "")
 
     def heard(self, job: Job, overlay: Mapping[str, str], only: Sequence[str]) -> tuple[Heard, str | None]:

@@ -54,7 +54,10 @@ class ClockCall(GraphBreak):
         "call datetime.timedelta",
     )
     says = "{code} asks the clock inside compiled code"
-    repairs = ("disable",)
+    repairs = (
+        "train_step",
+        "disable",
+    )
     graph_breaks = ("GB0007", "GB0156", "GB0147")
 
     INVALID = (

@@ -64,7 +64,7 @@ class LoggingCall(GraphBreak):
         "call warnings.filterwarnings",
     )
     says = "{code} logs inside compiled code"
-    repairs = ("printing",)
+    repairs = ("train_step", "printing")
     graph_breaks = ("GB0291", "GB0007", "GB4841")
 
     INVALID = (

@@ -51,7 +51,7 @@ class PrintCall(GraphBreak):
         "call sys.stderr.flush",
     )
     says = "{code} prints inside compiled code"
-    repairs = ("printing",)
+    repairs = ("train_step", "printing")
     graph_breaks = ("GB0059", "GB0156")
 
     INVALID = (

@@ -58,7 +58,7 @@ class TensorToNumber(GraphBreak):
         *calls("math", MATH),
     )
     says = "{code} reads a number out of a tensor"
-    repairs = ("scalar", "disable")
+    repairs = ("train_step", "scalar", "disable")
     graph_breaks = ("GB0124", "GB0033", "GB0059")
 
     INVALID = (

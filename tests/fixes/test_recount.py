@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pt2lint.dynamic import VerifyOptions, verify
-from pt2lint.finding import Edit, Finding, Fix
+from pt2lint.finding import COMPILES_ELSEWHERE, Edit, Finding, Fix
 from pt2lint.fixes.proof import prove
 from pt2lint.fixes.recount import moved_to, printed_alike
 from pt2lint.project.config import Settings
@@ -48,6 +48,26 @@ def main():
 if __name__ == "__main__":
     main()
 """
+TRAINS = """import torch
+
+net = torch.nn.Linear(3, 1)
+with torch.no_grad():
+    net.weight.fill_(0.5)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+
+
+@torch.compile(backend="eager")
+def step(x):
+    loss = net(x).square().mean()
+    loss.backward()
+    optimizer.step()
+    return loss.detach()
+
+
+if __name__ == "__main__":
+    for n in range(3):
+        print("loss", step(torch.ones(2, 3)).item())
+"""
 
 
 def proved(tmp_path, text, wrong=None):
@@ -85,6 +105,18 @@ def test_a_program_shows_what_silently_does_nothing(tmp_path):
     discarded = found["PTS301"]
     assert [fix.proven for fix in discarded.fixes[:2]] == [False, True], notes
     assert "the program printed" in notes
+
+
+def test_a_program_shows_that_a_step_taken_apart_trains_to_the_same_losses(tmp_path):
+    def other(path):
+        said = f"{COMPILES_ELSEWHERE}, and halve it"
+        return Fix(said, "unsafe", (Edit(path, 11, 1, 12, 1, "    loss = net(x).square().mean() / 2\n"),))
+
+    found, notes = proved(tmp_path, TRAINS, other)
+    assert {"PTB160", "PTB165"} <= set(found)
+    for code in ("PTB160", "PTB165"):
+        assert [fix.proven for fix in found[code].fixes[:2]] == [False, True], notes
+    assert "the program printed" in notes and "at 0 with it, and prints the same" in notes
 
 
 def test_printed_numbers_may_be_rounded_and_noise_is_left_out():

@@ -57,6 +57,88 @@ trainer = Trainer(model)
 losses = [trainer.step(batch).item() for batch in zip(xs, ys)]
 """
 
+STEP = FUNCTION.split("\n", 2)[2].split("\n\n")[0]  # without its decorator
+ASSIGNED = f"""
+{STEP}
+
+if len(xs) > 2:
+    train_step = torch.compile(train_step, backend="eager")
+
+losses = [train_step(x, y)[0].item() for x, y in zip(xs, ys)]
+"""
+OTHER_NAME = f"""
+{STEP}
+
+step = torch.compile(train_step, backend="eager") if len(xs) > 2 else train_step
+losses = [step(x, y)[0].item() for x, y in zip(xs, ys)]
+"""
+FAR = f"""
+# one step
+{STEP}
+
+def main():
+    step = torch.compile(
+        train_step,
+        backend="eager",
+    )
+    return [step(x, y)[0].item() for x, y in zip(xs, ys)]
+
+losses = main()
+"""
+LOOP = """
+def train(data, steps=1):
+    total, losses = 0.0, []
+    for x, y in data:
+        if steps:
+            optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cpu", enabled=False):
+            out = model(x)
+            loss = criterion(out, y)
+        if total > 1000:
+            (loss / 2).backward()
+        else:
+            loss.backward()
+        optimizer.step()
+        total += loss.item()
+        losses.append(loss.item())
+    print("seen", len(data), total)
+    return losses
+
+losses = torch.compile(train, backend="eager")(list(zip(xs, ys)))
+"""
+ADVERSARIES = """
+class Trainer:
+    def __init__(self, model, compiles=True):
+        self.model, self.other = model, torch.nn.Linear(3, 4)
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        self.other_optimizer = torch.optim.SGD(self.other.parameters(), lr=0.1)
+        self.step = torch.compile(self._step, backend="eager") if compiles else self._step
+
+    def _step(self, x):
+        made = self.model(x)
+        d_loss = (self.other(made.detach()) - x).square().mean()
+        self.other_optimizer.zero_grad()
+        d_loss.backward()
+        self.other_optimizer.step()
+        g_loss = self.other(made).square().mean() + d_loss.detach()
+        self.optimizer.zero_grad()
+        g_loss.backward()
+        self.optimizer.step()
+        return d_loss.item() + g_loss.item()
+
+trainer = Trainer(model)
+losses = [trainer.step(x) for x in xs]
+"""
+BODIES = {
+    "function": FUNCTION,
+    "method": METHOD,
+    "assigned": ASSIGNED,
+    "another name": OTHER_NAME,
+    "far": FAR,
+    "loop": LOOP,
+    "adversaries": ADVERSARIES,
+}
+
 
 def fixed(source: str, path: Path) -> str | None:
     path.write_text(source)
@@ -64,7 +146,7 @@ def fixed(source: str, path: Path) -> str | None:
         fix
         for finding in lint([str(path)], Settings(target_torch=(2, 13))).findings
         for fix in finding.fixes
-        if fix.description.startswith("Compile what computes the loss")
+        if fix.compiles_elsewhere
     ]
     return apply_edits(source, offered[0].edits) if offered else None
 
@@ -76,7 +158,7 @@ def ran(source: str) -> dict[str, Any]:
     return space
 
 
-@pytest.mark.parametrize("body", [FUNCTION, METHOD], ids=["function", "method"])
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_it_trains_to_the_same_losses(body: str, tmp_path: Path) -> None:
     source = HEAD + body
     new = fixed(source, tmp_path / "m.py")
@@ -87,12 +169,12 @@ def test_it_trains_to_the_same_losses(body: str, tmp_path: Path) -> None:
         torch.allclose(a, b, atol=1e-5)
         for a, b in zip(before["model"].parameters(), after["model"].parameters(), strict=True)
     )
-    assert new.count("@torch.compile") == 1
+    assert new.count("torch.compile(") == source.count("torch.compile(") + (body is ADVERSARIES)
     counted = torch._dynamo.utils.counters["graph_break"]
     counted.clear()
     ran(new)
     assert not counted  # where the step ran as a whole, it broke
-    for comment in ("# what the model says", "# scaled"):
+    for comment in ("# what the model says", "# scaled", "# one step"):
         assert new.count(comment) == source.count(comment)
 
 
@@ -108,6 +190,16 @@ def test_it_trains_to_the_same_losses(body: str, tmp_path: Path) -> None:
             "logits = model(x)", "logits = (lambda: model(x))()"
         ),
         "train_step_loss = 1\n" + FUNCTION,
+        FUNCTION.replace("optimizer.zero_grad()\n", "optimizer.zero_grad(); x = x * 2\n"),
+        OTHER_NAME.replace(
+            "step = torch.compile", "steps = [], torch.compile"
+        ),  # compiled in a tuple, under a test
+        ASSIGNED.replace('"eager")', '"eager", dynamic=None if xs else True)').replace(
+            "train_step = torch", "def main(): torch"
+        ),
+        LOOP.replace("out = model(x)", "out = model(x) if len(losses) < 2 else model(before)").replace(
+            "optimizer.step()", "optimizer.step()\n        before = x"
+        ),
     ],
 )
 def test_where_it_is_not_plain_it_is_left(body: str, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import libcst as cst
 
 from pt2lint.finding import LEFT_TO_YOU, WAY_ROUND, Edit, Fix
 from pt2lint.fixes.elsewhere import function_at
+from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -51,7 +52,7 @@ def decorate(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     owner = enclosing_function(function, node)
     if owner is None or enclosing_function(function, owner) is not None:
         return Refusal("there is no function of its own to disable")
-    if owner.name.value in _ROOTS:
+    if owner.name.value in _ROOTS or owner.name.value in file_of(function).compiled_names:
         return Refusal(f"`{owner.name.value}` is where compiling starts: all of it would be left out")
     for name in _decorators(function, owner):
         # Below these, nearest to the function, it says of the function alone what it says without them.

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
-import textwrap
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from pt2lint.finding import LEFT_TO_YOU, Edit, Fix
-from pt2lint.fixes.rewrite import qualified
+from pt2lint.finding import COMPILES_ELSEWHERE, LEFT_TO_YOU, Edit, Fix
+from pt2lint.fixes.file import File, dotted, file_of
 from pt2lint.rule import FunctionCode, breaks_on, measured
 
 BACKWARD = ("call torch.Tensor.backward", "call torch.autograd.backward")
+TRAINING = (*BACKWARD, "call torch.optim.", "call torch.amp.", "call torch.cuda.amp.")
 # What cannot move into another function, or means something else there.
 STAYS = (
     ast.Return,
@@ -33,104 +35,356 @@ STAYS = (
     ast.ImportFrom,
 )
 LOOKS_AROUND = {"super", "locals", "vars", "eval", "exec", "dir", "__class__"}
+BY_HAND = (
+    "Compile what computes the loss instead, in a function of its own, and call `backward()`, `step()` and "
+    f"`zero_grad()` around it; {LEFT_TO_YOU}."
+)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Statements in a row that go into a function `name`, which takes and gives these names."""
+
+    statements: tuple[ast.stmt, ...]
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Step:
+    """The function that is compiled, where it stands, and the parameter that is its object ("": it is no method)."""
+
+    node: ast.FunctionDef
+    file: File
+    names: Mapping[str, str]  # what the file imports
+    around: tuple[ast.AST, ...]  # what it stands in, the innermost last
+    me: str
+
+    def is_compile(self, node: ast.expr) -> bool:
+        return dotted(node, self.names) == "torch.compile"
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
-    """The statements above `loss.backward()` in a function of their own, which takes the decorator `@torch.compile`.
+    """The statements above each `loss.backward()` in a function of their own, which is compiled in the step's place.
 
-    Offered for a function with that decorator and no other, where these statements stand in a row, and it is plain
-    which names they take and leave. They compute what they computed, in the order in which they did.
+    Offered for whatever breaks outside of them, where they stand in a row, it is plain which names they take and leave,
+    and the file itself compiles the step: by the decorator `@torch.compile`, or by `torch.compile(step)`. They compute
+    what they computed, in the order in which they did. Elsewhere it is told.
     """
-    del node
-    step = _step(function)
-    if step is None:
+    line = function.range(node)[0]
+    if not any(op.name in BACKWARD for op in function.ops):
         return
-    taken = _block(function, step)
-    if not taken:
-        return
-    names = _names(step, taken)
-    if names is None:
-        return
-    inputs, outputs = names
-    method = function.text[:1] in " \t"
-    first = step.args.args[0].arg if method and step.args.args else ""
-    if method and not first:
-        return
-    name = f"{step.name}_loss"
-    if name in function.source:
-        return
-    lines = function.text.split("\n")
-    indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
-    top, end = taken[0].lineno - 1, taken[-1].end_lineno or 0
-    body = lines[top:end]
-    inner = body[0][: len(body[0]) - len(body[0].lstrip())]
-    decorator = lines[0 : step.lineno - 1]
-    given = [name for name in inputs if name != first]
-    parameters = ", ".join([first, *given] if method else given)
-    made = [*decorator, f"{indent}def {name}({parameters}):", *body, f"{inner}return {', '.join(outputs)}"]
-    called = f"{inner}{', '.join(outputs)} = {f'{first}.' if method else ''}{name}({', '.join(given)})"
-    start = function.first_line
-    yield Fix(
-        f"Compile what computes the loss: `{name}` takes it over, with the decorator, and `{step.name}` runs as plain "
-        f"Python around it; {LEFT_TO_YOU}.",
+    step = _step(function, line)
+    made = _fix(function, step, line) if step is not None else None
+    if made is not None:
+        yield made
+    elif any(op.name.startswith(TRAINING) and len(op.flow) == 1 for op in function.ops_at(node)):
+        yield Fix(BY_HAND, "unsafe", ())
+
+
+def _fix(function: FunctionCode, step: _Step, line: int) -> Fix | None:
+    parts = _parts(function, step)
+    names = [part.name for part in parts]
+    if not parts or len(set(names)) < len(names) or any(name in step.file.source for name in names):
+        return None
+    if any(_holds(one, line) for part in parts for one in part.statements):
+        return None  # what breaks there moves along
+    compiled = _compiled(step, names)
+    if compiled is None:
+        return None
+    above, sites = compiled
+    file, path = step.file, function.path
+    first = min([step.node.lineno, *(one.lineno for one in step.node.decorator_list)])
+    top = first
+    while file.lines[top - 2].lstrip().startswith("#"):  # what is said of the step stays with it
+        top -= 1
+    indent = _indent(file.lines[first - 1])
+    blank = "\n" * (2 if indent else 3)
+    made = "".join(_written(step, part, [indent + one for one in above], indent) + blank for part in parts)
+    edits = [Edit(path, top, 1, top, 1, made)]
+    if step.node.decorator_list:
+        edits.append(Edit(path, first, 1, step.node.lineno, 1, ""))
+    edits += [_edit(step, path, site, site, new) for site, new in sites]
+    for part in parts:
+        last = part.statements[-1]
+        end = len(file.lines[(last.end_lineno or 0) - 1]) + 1  # with the comment that moves along
+        edits.append(replace(_edit(step, path, part.statements[0], last, _call(step, part)), end_column=end))
+    which = " and ".join(f"`{name}`" for name in names)
+    one = len(names) == 1
+    return Fix(
+        f"{COMPILES_ELSEWHERE}: {which} {'takes' if one else 'take'} it over and {'is' if one else 'are'} compiled, "
+        f"`{step.node.name}` runs as plain Python around {'it' if one else 'them'}. An optimizer's step that is to "
+        "stay compiled is compiled by itself: `torch.compile(optimizer.step)`.",
         "unsafe",
-        (
-            Edit(
-                function.path,
-                start,
-                1,
-                start + step.lineno - 1,
-                1,
-                "\n".join(made) + "\n" * (2 if method else 3),
-            ),
-            Edit(function.path, start + top, 1, start + end - 1, len(lines[end - 1]) + 1, called),
-        ),
+        tuple(edits),
     )
 
 
-def _step(function: FunctionCode) -> ast.FunctionDef | None:
-    """The function, if torch.compile decorates it and nothing else does."""
-    found = next((n for n in function.module.body if isinstance(n, cst.FunctionDef | cst.If)), None)
-    while isinstance(found, cst.If):
-        found = next((n for n in found.body.body if isinstance(n, cst.FunctionDef)), None)
-    if found is None or len(found.decorators) != 1:
-        return None
-    decorator = found.decorators[0].decorator
-    target = decorator.func if isinstance(decorator, cst.Call) else decorator
-    if qualified(function, target) != "torch.compile":
-        return None
-    try:
-        parsed = ast.parse(textwrap.dedent(function.text)).body[0]
-    except (SyntaxError, ValueError):
-        return None
-    return parsed if isinstance(parsed, ast.FunctionDef) else None
+def _edit(step: _Step, path: str, first: ast.AST, last: ast.AST, text: str) -> Edit:
+    """Replace the nodes from the first to the last."""
+    lines = step.file.lines
+    place = (first.lineno, first.col_offset), (last.end_lineno, last.end_col_offset)  # type: ignore[attr-defined]
+    (line, column), (end_line, end_column) = (
+        (at, len(lines[at - 1].encode()[:offset].decode()) + 1) for at, offset in place
+    )
+    return Edit(path, line, column, end_line, end_column, text)
 
 
-def _block(function: FunctionCode, step: ast.FunctionDef) -> list[ast.stmt]:
-    """The statements in a row, none of which breaks the graph, that stand nearest above the first `backward()`."""
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _step(function: FunctionCode, line: int) -> _Step | None:
+    """The innermost function that holds the line."""
+    file = file_of(function)
+    around: list[ast.AST] = []
+    body: Sequence[ast.AST] = file.tree.body
+    while body:
+        found = next((one for one in body if _holds(one, line)), None)
+        if found is None:
+            break
+        around.append(found)
+        body = [one for one in ast.iter_child_nodes(found) if isinstance(one, ast.stmt)]
+    at = max((i for i, one in enumerate(around) if isinstance(one, ast.FunctionDef)), default=None)
+    if at is None:
+        return None
+    node = around[at]
+    assert isinstance(node, ast.FunctionDef)
+    outer = tuple(around[:at])
+    method = bool(outer) and isinstance(outer[-1], ast.ClassDef)
+    if method and not (node.args.posonlyargs or node.args.args):
+        return None
+    me = [*node.args.posonlyargs, *node.args.args][0].arg if method else ""
+    return _Step(node, file, function.imports, outer, me)
+
+
+def _holds(node: ast.AST, line: int) -> bool:
+    return isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+# --- where the step is compiled
+
+
+def _compiled(step: _Step, names: Sequence[str]) -> tuple[list[str], list[tuple[ast.AST, str]]] | None:
+    """The decorator that the new functions get, if any, and what else of the file is replaced in order to compile
+    them; None where it is not plain that the file compiles the step, and how."""
+    decorators = step.node.decorator_list
+    if decorators:
+        [first, *more] = decorators
+        if more or not step.is_compile(first.func if isinstance(first, ast.Call) else first):
+            return None
+        return ["@" + _text(step, first)], []
+    calls = list(_calls(step))
+    if step.me and _defined(step) != 1:
+        return None
+    above: list[str] = []
+    sites: list[tuple[ast.AST, str]] = []
+    for call, around in calls:
+        site = _assigned(step, call, around, names)
+        if site is None:
+            site = (call, _text(step, call.args[0]))
+            decorator = _as_decorator(step, call, around)
+            if decorator is None or len(calls) > 1:
+                return None
+            above = [decorator]
+        sites.append(site)
+    return (above, sites) if sites else None
+
+
+def _defined(step: _Step) -> int:
+    """How many functions of the file have the step's name."""
+    return sum(
+        isinstance(one, ast.FunctionDef) and one.name == step.node.name for one in ast.walk(step.file.tree)
+    )
+
+
+def _calls(step: _Step) -> Iterator[tuple[ast.Call, list[ast.AST]]]:
+    """The calls of torch.compile that are given the step, with all that they stand in, the innermost first."""
+    pending: list[tuple[ast.AST, list[ast.AST]]] = [(step.file.tree, [])]
+    while pending:
+        node, around = pending.pop()
+        if isinstance(node, ast.Call) and node.args and step.is_compile(node.func):
+            given = node.args[0]
+            if step.me:
+                same = isinstance(given, ast.Attribute) and given.attr == step.node.name
+            else:
+                same = isinstance(given, ast.Name) and given.id == step.node.name
+            if same:
+                yield node, around
+        pending += [(child, [node, *around]) for child in ast.iter_child_nodes(node)]
+
+
+def _assigned(
+    step: _Step, call: ast.Call, around: list[ast.AST], names: Sequence[str]
+) -> tuple[ast.AST, str] | None:
+    """`step = torch.compile(step)`, alone or in `torch.compile(step) if flag else step`: the statement, and what
+    assigns the new functions, compiled in the same way, instead."""
+    statement, given = around[0], _text(step, call.args[0])
+    if isinstance(statement, ast.IfExp) and len(around) > 1:
+        sides = {_text(step, statement.body), _text(step, statement.orelse)}
+        if sides != {_text(step, call), given}:
+            return None
+        statement = around[1]
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    if not step.me and _function_of(around) is not _function_of(reversed(step.around)):
+        return None  # the name is another one there
+    if not re.fullmatch(r"[\w.]+", given):
+        return None
+    owner = given[: -len(step.node.name)]
+    value, target = _text(step, statement.value), _text(step, statement.targets[0])
+    its_name = rf"(?<![\w.]){re.escape(given)}\b"
+    made = [f"{owner}{name} = " + re.sub(its_name, owner + name, value) for name in names]
+    if target != given:
+        made.append(f"{target} = {given}")
+    indent = _indent(step.file.lines[statement.lineno - 1])
+    return statement, f"\n{indent}".join(made)
+
+
+def _as_decorator(step: _Step, call: ast.Call, around: list[ast.AST]) -> str | None:
+    """What `torch.compile(step, mode="default")` is as a decorator, where it surely runs and has constants alone."""
+    where = _function_of(around)
+    statement = next(one for one in around if isinstance(one, ast.stmt))
+    if where is not None and statement not in where.body:
+        return None
+    if len(call.args) > 1 or not all(isinstance(one.value, ast.Constant) for one in call.keywords):
+        return None
+    if not isinstance(around[0], ast.stmt | ast.Call | ast.keyword):
+        return None
+    keywords = ", ".join(f"{one.arg}={_text(step, one.value)}" for one in call.keywords)
+    return f"@{_text(step, call.func)}" + (f"({keywords})" if keywords else "")
+
+
+def _function_of(around: Iterable[ast.AST]) -> ast.FunctionDef | None:
+    return next((one for one in around if isinstance(one, ast.FunctionDef)), None)
+
+
+def _text(step: _Step, node: ast.AST) -> str:
+    return ast.get_source_segment(step.file.source, node) or ""
+
+
+# --- what moves
+
+
+def _parts(function: FunctionCode, step: _Step) -> list[_Part]:
+    """What computes the loss of each `backward()`; nothing where one of them cannot move."""
     known = measured()[1]
     breaking: set[int] = set()
     backward: set[int] = set()
     for op in function.ops:
-        line = op.line - function.first_line + 1
         if op.name in BACKWARD:
-            backward.add(line)
+            backward.add(op.line)
         if op.name in known and breaks_on(op.name, function.target):
-            breaking.add(line)
+            breaking.add(op.line)
+    a = step.node.args
+    if a.vararg or a.kwarg:
+        return []
+    found: list[tuple[tuple[ast.stmt, ...], ast.stmt, tuple[tuple[list[ast.stmt], int], ...]]] = []
+    for line in sorted(backward):
+        path = _path(step.node, line)
+        if path is None:
+            continue
+        at = path[-1][0][path[-1][1]]
+        block: tuple[ast.stmt, ...] = ()
+        while path:
+            body, index = path[-1]
+            block = _block(body[:index], breaking, backward)
+            # Above the `if` that decides how to go backward.
+            if block or len(path) < 2 or not isinstance(_at(path[-2]), ast.If | ast.With):
+                break
+            path = path[:-1]
+        if block and not any(block[0] is one[0][0] for one in found):
+            found.append((block, at, path))
+    parts: list[_Part] = []
+    for block, at, path in found:
+        names = _names(step.node, block, path)
+        if names is None or not _stands_alone(step, block, path):
+            return []
+        name = "loss" if len(found) == 1 else _told(at, len(parts) + 1)
+        parts.append(_Part(block, f"{step.node.name}_{name}", *names))
+    return parts
+
+
+def _stands_alone(step: _Step, block: Sequence[ast.stmt], path: Sequence[tuple[list[ast.stmt], int]]) -> bool:
+    """Whether the statements have their lines to themselves, and no text in them would be indented otherwise."""
+    body = path[-1][0]
+    first, last = body.index(block[0]), body.index(block[-1])
+    before = body[first - 1].end_lineno or 0 if first else 0
+    after = body[last + 1].lineno
+    texts = [
+        part
+        for one in block
+        for part in ast.walk(one)
+        if isinstance(part, ast.Constant | ast.JoinedStr) and part.end_lineno != part.lineno
+    ]
+    starts = not step.file.lines[block[0].lineno - 1][: block[0].col_offset].strip()
+    return starts and before < block[0].lineno and after > (block[-1].end_lineno or 0) and not texts
+
+
+def _at(place: tuple[list[ast.stmt], int]) -> ast.stmt:
+    return place[0][place[1]]
+
+
+def _told(backward: ast.stmt, number: int) -> str:
+    """What to call what computes the loss of this `backward()`, one of several."""
+    owner = next(
+        (
+            one.func.value
+            for one in ast.walk(backward)
+            if isinstance(one, ast.Call)
+            and isinstance(one.func, ast.Attribute)
+            and one.func.attr == "backward"
+        ),
+        None,
+    )
+    return owner.id if isinstance(owner, ast.Name) else f"loss_{number}"
+
+
+def _path(step: ast.FunctionDef, line: int) -> tuple[tuple[list[ast.stmt], int], ...] | None:
+    """The blocks that lead to the expression at the line, each with the index of the statement that goes on."""
+    path: list[tuple[list[ast.stmt], int]] = []
+    bodies = [step.body]
+    while True:
+        found = next(
+            ((body, i) for body in bodies for i, one in enumerate(body) if _holds(one, line)),
+            None,
+        )
+        if found is None:
+            return None
+        path.append(found)
+        one = _at(found)
+        if isinstance(one, ast.Expr):
+            return tuple(path)
+        if not isinstance(one, ast.For | ast.While | ast.With | ast.If):
+            return None
+        bodies = [one.body, getattr(one, "orelse", [])]
+
+
+def _block(above: Sequence[ast.stmt], breaking: set[int], backward: set[int]) -> tuple[ast.stmt, ...]:
+    """Of the statements after the last `backward()`, those in a row that move and hold most of the calls."""
+    if len({one.lineno for one in above}) < len(above):
+        return ()  # several on one line: which of them breaks, its number does not tell
 
     def holds(statement: ast.stmt, lines: set[int]) -> bool:
-        return any(statement.lineno <= line <= (statement.end_lineno or 0) for line in lines)
+        return any(_holds(statement, line) for line in lines)
 
-    at = next((i for i, statement in enumerate(step.body) if holds(statement, backward)), None)
-    if at is None or not isinstance(step.body[at], ast.Expr):
-        return []
-    end = at
-    while end and holds(step.body[end - 1], breaking):
-        end -= 1
-    start = end
-    while start and _moves(step.body[start - 1]) and not holds(step.body[start - 1], breaking):
-        start -= 1
-    return step.body[start:end]
+    start = max((i + 1 for i, one in enumerate(above) if holds(one, backward)), default=0)
+    rows: list[list[ast.stmt]] = [[]]
+    left: list[ast.stmt] = []
+    for one in above[start:]:
+        if _moves(one) and not holds(one, breaking):
+            rows[-1].append(one)
+        else:
+            rows.append([])
+            left += [] if holds(one, breaking) else [one]
+
+    def calls(row: Sequence[ast.stmt]) -> int:
+        return sum(isinstance(part, ast.Call) for one in row for part in ast.walk(one))
+
+    best = max(reversed(rows), key=calls)
+    others = calls(left) + sum(calls(row) for row in rows if row is not best)
+    return tuple(best) if calls(best) > others else ()
 
 
 def _moves(statement: ast.stmt) -> bool:
@@ -142,45 +396,118 @@ def _moves(statement: ast.stmt) -> bool:
     )
 
 
-def _names(step: ast.FunctionDef, taken: list[ast.stmt]) -> tuple[list[str], list[str]] | None:
-    """What the statements take of the function's own names, and leave to what comes after; None where a name may not be
-    bound."""
+def _names(
+    step: ast.FunctionDef, taken: Sequence[ast.stmt], path: Sequence[tuple[list[ast.stmt], int]]
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """What the statements take of the function's own names, and leave to others; None where a name may not be bound."""
+    shared = {
+        name for one in ast.walk(step) if isinstance(one, (ast.Global, ast.Nonlocal)) for name in one.names
+    }
     a = step.args
-    if a.vararg or a.kwarg or any(isinstance(n, (ast.Global, ast.Nonlocal)) for n in ast.walk(step)):
-        return None
-    first, last = step.body.index(taken[0]), step.body.index(taken[-1])
     parameters = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
-    before = step.body[:first]
-    own = {*parameters, *_bound(before, plain=False)}
-    sure = {*parameters, *_bound(before, plain=True)}
-    read = _read(taken)
-    inputs = [name for name in read if name in own]
-    left = _bound(taken, plain=False)
-    outputs = [name for name in left if name in set(_read(step.body[last + 1 :]))]
-    if not set(inputs) <= sure or not set(outputs) <= set(_bound(taken, plain=True)) or not outputs:
+    sure, looping = set(parameters), False
+    for (body, index), within in zip(path, [None, *map(_at, path)], strict=False):
+        if isinstance(within, ast.For | ast.While):
+            looping = True
+            sure |= set(_bound([within.target])) if isinstance(within, ast.For) else set()
+        elif isinstance(within, ast.With):
+            sure |= {
+                name for item in within.items if item.optional_vars for name in _bound([item.optional_vars])
+            }
+        before = body[: body.index(taken[0])] if taken[0] in body else body[:index]
+        sure |= _surely(before)
+    local = ({*parameters, *_bound([step])} | {n for one in step.body for n in _imported(one)}) - shared
+    made, read = _bound(taken), _read(taken)
+    inputs = [name for name in read if name in local and name in sure]
+    if any(name in local and name not in sure and name not in _surely(taken) for name in read):
         return None
-    return inputs, outputs
+    inside = {id(part) for one in taken for part in ast.walk(one)}
+    last = taken[-1].end_lineno or 0
+    later = {
+        name
+        for part in ast.walk(step)
+        if id(part) not in inside and (looping or getattr(part, "lineno", 0) > last)
+        for name in _read_here(part)
+    }
+    carried = {*later, *(inputs if looping else ())}
+    outputs = [name for name in made if name in carried]
+    if shared & set(made) or not outputs or not set(outputs) <= _surely(taken) | set(inputs):
+        return None
+    return tuple(inputs), tuple(outputs)
 
 
-def _read(statements: Iterable[ast.stmt]) -> list[str]:
+def _read_here(part: ast.AST) -> Iterator[str]:
+    """The name that this node itself reads."""
+    if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
+        yield part.target.id
+    elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+        yield part.id
+
+
+def _read(nodes: Iterable[ast.AST]) -> list[str]:
     """The names that are read, `x += 1` included, in their order."""
-    found: dict[str, None] = {}
-    for statement in statements:
-        for part in ast.walk(statement):
-            if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
-                found[part.target.id] = None
-            elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
-                found[part.id] = None
-    return list(found)
+    found = [
+        (part.lineno, part.col_offset, name)  # type: ignore[attr-defined]
+        for one in nodes
+        for part in ast.walk(one)
+        for name in _read_here(part)
+    ]
+    return list(dict.fromkeys(name for _, _, name in sorted(found)))
 
 
-def _bound(statements: Iterable[ast.stmt], plain: bool) -> list[str]:
-    """The names that are bound; with `plain`, those that surely are: by an assignment at the top."""
-    found: dict[str, None] = {}
-    for statement in statements:
-        if plain and not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.With)):
-            continue
-        for part in ast.walk(statement):
-            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-                found[part.id] = None
-    return list(found)
+def _bound(nodes: Iterable[ast.AST]) -> list[str]:
+    """The names that may be bound."""
+    parts = (part for one in nodes for part in ast.walk(one))
+    return list(
+        dict.fromkeys(
+            part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+        )
+    )
+
+
+def _surely(statements: Iterable[ast.stmt]) -> set[str]:
+    """The names that are bound whatever happens, by assignments of one level."""
+    found: set[str] = set()
+    for one in statements:
+        if isinstance(one, ast.With):
+            found |= {n for item in one.items if item.optional_vars for n in _bound([item.optional_vars])}
+            found |= _surely(one.body)
+        elif isinstance(one, ast.If) and one.orelse:
+            found |= _surely(one.body) & _surely(one.orelse)
+        elif isinstance(one, ast.Assign | ast.AugAssign) or (isinstance(one, ast.AnnAssign) and one.value):
+            found |= set(_bound([one]))
+        else:
+            found |= _imported(one)
+    return found
+
+
+def _imported(statement: ast.AST) -> set[str]:
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return {(one.asname or one.name).split(".")[0] for one in statement.names}
+    return set()
+
+
+# --- how it is written
+
+
+def _written(step: _Step, part: _Part, above: Sequence[str], indent: str) -> str:
+    """The new function, without what ends its last line."""
+    lines = step.file.lines
+    taken = lines[part.statements[0].lineno - 1 : part.statements[-1].end_lineno]
+    deep, inner = _indent(taken[0]), _indent(lines[step.node.body[0].lineno - 1])
+    body = [inner + one.removeprefix(deep) if one.startswith(deep) else one for one in taken]
+    parameters = ", ".join([step.me, *_given(step, part)] if step.me else _given(step, part))
+    return "\n".join(
+        [*above, f"{indent}def {part.name}({parameters}):", *body, f"{inner}return {', '.join(part.outputs)}"]
+    )
+
+
+def _given(step: _Step, part: _Part) -> list[str]:
+    return [name for name in part.inputs if name != step.me]
+
+
+def _call(step: _Step, part: _Part) -> str:
+    owner = f"{step.me}." if step.me else ""
+    return f"{', '.join(part.outputs)} = {owner}{part.name}({', '.join(_given(step, part))})"
