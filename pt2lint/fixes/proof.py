@@ -16,6 +16,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -142,11 +143,15 @@ def prove(
     sources |= {os.path.realpath(path): text for path, text in (texts or {}).items()}
     folders = [os.path.realpath(path) for path in paths if os.path.isdir(path)]
     roots = folders + [path for path in sources if not under(path, folders)]
+
+    @cache
+    def last(number: int) -> Fix | None:
+        return _last(findings[number], sources, events)
+
     reach = {
         number: found
         for number, finding in enumerate(findings)
-        if finding.code.startswith("PTB")
-        and (_to_try(finding) or _last(finding, sources, events) is not None)
+        if finding.code.startswith("PTB") and (_to_try(finding) or last(number) is not None)
         if (found := _targets_that_break(finding, events, roots))
     }
     others = [
@@ -181,7 +186,7 @@ def prove(
         if reach or called:
             prover.observe(proved, reach | called)
         if reach:
-            proved = prover.prove(proved, reach)
+            proved = prover.prove(proved, reach, last)
         if others:
             proved = prover.prove_again(proved, others, called, events)
         if timing:
@@ -254,7 +259,7 @@ class _Prover:
         events: Events,
         around: Around,
     ) -> None:
-        self.known, self.events, self.ways, self.around = known, events, events.jobs, around
+        self.known, self.ways, self.around = known, events.jobs, around
         self.times: dict[str, dict[str, float]] = {}
         self.python, self.options, self.sources, self.roots = python, options, sources, roots
         self.folder, self.progress = folder, progress
@@ -393,7 +398,12 @@ class _Prover:
             seen.trouble = str(ended)
         return seen
 
-    def prove(self, findings: Sequence[Finding], reach: Mapping[int, set[str]]) -> list[Finding]:
+    def prove(
+        self,
+        findings: Sequence[Finding],
+        reach: Mapping[int, set[str]],
+        last: Callable[[int], Fix | None],
+    ) -> list[Finding]:
         """The findings, their fixes marked as far as they were tried: of each the first that is proven ends
         the search. Fixes that do not touch each other are tried together, and apart where that fails."""
         fixes = {number: list(findings[number].fixes) for number in reach}
@@ -406,6 +416,7 @@ class _Prover:
                 and not given[index].compiles_elsewhere
                 and given[index].proven is None
                 and not any(fix.proven for fix in given)
+                and not self.mended_with_another(findings[number])
             ]
             while open_:
                 # What is compared otherwise is tried apart.
@@ -429,16 +440,28 @@ class _Prover:
             number: one
             for number, given in fixes.items()
             if not any(fix.proven for fix in given)
-            and (one := _last(findings[number], self.sources, self.events))
+            and not self.mended_with_another(findings[number])
+            and (one := last(number))
         }
         group = [(number, replace(findings[number], fixes=(one,))) for number, one in left.items()]
         for number, proven in (self.prove_group(group, reach, False) if group else {}).items():
             if proven:
                 fixes[number].append(replace(left[number], proven=True))
+        self.notes += [
+            f"{finding.path}:{finding.line}: {finding.code}: gone with the repair of another finding"
+            for number, finding in enumerate(findings)
+            if number in fixes
+            and not any(fix.proven for fix in fixes[number])
+            and self.mended_with_another(finding)
+        ]
         return [
             replace(finding, fixes=tuple(fixes[number])) if number in fixes else finding
             for number, finding in enumerate(findings)
         ]
+
+    def mended_with_another(self, finding: Finding) -> bool:
+        """Whether a repair of another finding was proven after which the graph no longer breaks in this one's line."""
+        return bool(self.gone.get((os.path.realpath(finding.path), finding.line)))
 
     def prove_group(
         self, group: Sequence[tuple[int, Finding]], reach: Mapping[int, set[str]], calm: bool
@@ -499,16 +522,18 @@ class _Prover:
     def all_together(self, findings: Sequence[Finding], fixes: Mapping[int, Sequence[Fix]]) -> None:
         """Try the repairs that were proven in several groups once more, all at once: they go into one file, and what
         breaks only because Dynamo resumed after them is gone then."""
+        if self.repaired < 2:
+            return
         ones = [
             replace(findings[number], fixes=(fix,))
             for number, given in fixes.items()
             for fix in given
             if fix.proven and not fix.is_way_round
         ]
-        if self.repaired < 2:
-            return
         draws = any(one.fixes[0].draws_otherwise for one in ones)
         taken = [one for one, _ in choose(ones, "unsafe", to_prove=True).taken]
+        if len(taken) < 2:
+            return
         # As one by one: with dropout turned off where random numbers may be why they fail.
         for calm in (True,) if draws else (False, True):
             jobs = self.before.get(calm, [])
@@ -715,7 +740,8 @@ class _Prover:
             if not after.compared:
                 return _Failed("no call could be compared"), ""
         self.repaired += not way_round
-        for place in mended(pairs, old_lines, self.roots):
+        came_of = {path: line_map(self.sources[path], text, changed=True) for path, text in overlay.items()}
+        for place in mended(pairs, came_of, self.roots):
             self.gone[place] = self.gone.get(place, False) or not way_round
         graphs = f"graphs {numbers[0]} to {numbers[1]}, breaks {numbers[2]} to {numbers[3]}"
         late = f", {left} more left out for want of time" if left else ""
@@ -839,11 +865,13 @@ def mended(
     return (broken & traced) - left
 
 
-def line_map(old: str, new: str) -> dict[int, int]:
-    """{line in the new text: the same line in the old one}, changed lines left out."""
+def line_map(old: str, new: str, changed: bool = False) -> dict[int, int]:
+    """{line in the new text: the same line in the old one}; with `changed` also the line that it was made of, where as
+    many lines took the place of others."""
     matcher = difflib.SequenceMatcher(None, old.splitlines(), new.splitlines(), autojunk=False)
     return {
-        block.b + offset + 1: block.a + offset + 1
-        for block in matcher.get_matching_blocks()
-        for offset in range(block.size)
+        at + offset + 1: first + offset + 1
+        for tag, first, last, at, end in matcher.get_opcodes()
+        if tag == "equal" or (changed and tag == "replace" and last - first == end - at)
+        for offset in range(end - at)
     }

@@ -400,6 +400,19 @@ def statement_of(function: FunctionCode, node: cst.CSTNode) -> Statement | None:
     return here
 
 
+def small_of(statement: cst.CSTNode | None) -> cst.BaseSmallStatement | None:
+    """The one statement of a line."""
+    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+        return None
+    return statement.body[0]
+
+
+def only_of(body: cst.BaseSuite) -> cst.BaseSmallStatement | None:
+    """The one simple statement that a body is, in a line of its own or behind the colon."""
+    only: Any = body.body[0] if len(body.body) == 1 else None
+    return only if isinstance(body, cst.SimpleStatementSuite) else small_of(only)
+
+
 def block_of(function: FunctionCode, statement: cst.CSTNode) -> tuple[Sequence[cst.CSTNode], int] | None:
     """The statements of the block that holds the statement, and its place among them."""
     parent = function.parent(statement)

@@ -210,3 +210,7 @@ def test_line_map():
     assert lines[10] == 10
     assert lines[14] == 13
     assert not {11, 12, 13} & set(lines)
+    other = MODEL.replace("        return", "        give =", 1)
+    line = next(n for n, text in enumerate(MODEL.split("\n"), 1) if text.startswith("        return"))
+    assert line_map(MODEL, other).get(line) is None
+    assert line_map(MODEL, other, changed=True)[line] == line

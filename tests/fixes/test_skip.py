@@ -11,6 +11,7 @@ import torch
 from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.finding import Fix
 from pt2lint.fixes.proof import prove
+from pt2lint.fixes.repairs import seeded
 from pt2lint.fixes.repairs.cond import to_cond
 from pt2lint.fixes.repairs.skip import compute_and_select
 from pt2lint.fixes.rewrite import Refusal
@@ -388,3 +389,95 @@ print(bool(apart.any()), bool((draw(f) - draw(torch.compile(f, backend="eager"))
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["True", "False"]
+
+
+DEPTH = """import random
+
+import torch
+
+
+def drawn_seed(device):
+    n = torch.randint(0, 1000, (), device=device)
+    return n.item()
+
+
+class Model(torch.nn.Module):
+    least = 1
+
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(3, 3) for _ in range(6)])
+
+    def forward(self, x, seed=None):
+        total, rest, found = 0.0, x, []
+        leave_out = self.training
+        if leave_out:
+            if seed is None:
+                seed = drawn_seed(x.device)
+            rand = random.Random(seed)
+            depth = rand.randrange(self.least, len(self.layers))
+            if self.least > 3:
+                depth = depth + 1
+
+            nothing = torch.full((1,), -1.0)
+        for n, layer in enumerate(self.layers):
+            if leave_out and n > depth:
+                found.append(nothing)
+                continue
+            y = layer(rest)
+            rest = rest - y
+            total = total + y
+            size = y.sum().reshape(1)
+            found.append(size)
+        return total, torch.stack(found)
+"""
+
+
+def depth_fixes(source):
+    code = function_code(source, "forward")
+    test = next(one.test for one in nodes(code, cst.If) if "n > depth" in code.module.code_for_node(one.test))
+    at_test = compute_and_select(code, test)
+    code = function_code(source, "drawn_seed")
+    return at_test, seeded.seed_kept(code, nodes(code, cst.Return)[0].value)
+
+
+def test_a_depth_that_python_draws_from_a_seed():
+    source = DEPTH.replace("len(self.layers))", "count)").replace(
+        "total, rest", "count = 6\n        total, rest"
+    )
+    whole, seed = depth_fixes(source)
+    assert whole.waits_for_proof
+    after = lab.applied(source, whole)
+    assert "    def forward(self, x, seed=None):\n" in after
+    for text in (after, lab.applied(source, seed)):
+        assert "return n\n" in text
+        assert "depth = _drawn_depth(torch.as_tensor(seed), self.least, count)\n" in text
+    old, new = (lab.load(text).Model() for text in (source, after))
+    new.load_state_dict(old.state_dict())
+    compiled = torch.compile(new, backend="eager", fullgraph=True)
+    depths = set()
+    for number in range(6):
+        results = []
+        for model in (old, new, compiled):
+            torch.manual_seed(number)
+            results.append(model(X))
+        depths.add((results[0][1] == -1).sum().item())
+        for other in results[1:]:
+            torch.testing.assert_close(other, results[0])
+    assert len(depths) > 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("random.Random(seed)", "random.Random(seed + 1)"),
+        ("return n.item()", "return int(n.item()) + 1"),
+        ("rand.randrange(", "rand.random() * max("),
+        ("depth = depth + 1", "depth = rand.random()\n                seed = 3"),
+        ("nothing = torch.full((1,), -1.0)", "nothing = torch.full((1,), rand.random())"),
+        ("self.least, len(self.layers)", "self.least, other(self)"),
+    ],
+)
+def test_a_depth_that_is_left_alone(old, new):
+    assert old in DEPTH
+    assert [type(one) for one in depth_fixes(DEPTH.replace(old, new))] == [Refusal, Refusal]

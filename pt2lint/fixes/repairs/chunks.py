@@ -26,6 +26,7 @@ from pt2lint.fixes.rewrite import (
     reads,
     replaced,
     rewrite,
+    small_of,
     source,
     statement_of,
     statements,
@@ -262,7 +263,7 @@ class _Chunks:
         self, loop: cst.For, tensors: Sequence[str]
     ) -> tuple[_Attention, str, cst.SimpleStatementLine | cst.For]:
         """`for q, k, v in zip(...): o, w = attention(q, k, v); outs.append(o); weights.append(w)`, then the `cat`."""
-        first, *rest = [self.small(one) for one in loop.body.body]
+        first, *rest = [small_of(one) for one in loop.body.body]
         place = block_of(self.function, loop)
         if loop.orelse is not None or place is None or place[1] + 1 >= len(place[0]):
             raise _No("nothing puts the results together")
@@ -302,7 +303,7 @@ class _Chunks:
         place = block_of(self.function, loop)
         left = set(names)
         for statement in reversed(place[0][: place[1]] if place is not None else ()):
-            bound, small = set(binds(statement)), self.small(statement)
+            bound, small = set(binds(statement)), small_of(statement)
             if not left or names & reads(statement):
                 break
             if not names & bound:
@@ -385,7 +386,7 @@ class _Chunks:
         """The statement after this one, which puts the list together, and what it binds."""
         place = block_of(self.function, statement)
         after = place[0][place[1] + 1] if place is not None and place[1] + 1 < len(place[0]) else None
-        small = self.small(after) if after is not None else None
+        small = small_of(after) if after is not None else None
         call = small.value if isinstance(small, cst.Assign) else None
         if not isinstance(call, cst.Call):
             raise _No("the results are used in another way")
@@ -429,11 +430,6 @@ class _Chunks:
         if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
             raise _No("a statement on the way does not stand alone")
         return statement
-
-    def small(self, statement: cst.CSTNode) -> cst.CSTNode | None:
-        """The one small statement of a line."""
-        alone = isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1
-        return statement.body[0] if alone else None  # type: ignore[attr-defined]
 
     def reads(self, name: str) -> list[cst.CSTNode]:
         return [use.node for use in uses(self.owner.body) if use.name == name and not use.binds]

@@ -24,6 +24,7 @@ from pt2lint.fixes.rewrite import (
     fix,
     in_parentheses,
     line,
+    only_of,
     parameters,
     qualified,
     rewrite,
@@ -181,10 +182,7 @@ def raise_in_eager(function: FunctionCode, node: cst.If) -> Repaired:
 
 def _only_raises(function: FunctionCode, node: cst.If) -> cst.Raise | Refusal:
     """What the `if` raises, where it does nothing else and has no other side."""
-    body = node.body.body
-    inner = body[0] if len(body) == 1 else None
-    small = inner.body if isinstance(inner, cst.SimpleStatementLine) else ()
-    raised = small[0] if len(small) == 1 else inner
+    raised = only_of(node.body)
     if not isinstance(raised, cst.Raise):
         return Refusal("the body does more than raise")
     if node.orelse is not None or isinstance(function.parent(node), cst.If):

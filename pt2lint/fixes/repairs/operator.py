@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
+from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import effect
 from pt2lint.fixes.rewrite import (
@@ -200,7 +202,7 @@ def _written(
         return Refusal("a name that the repair needs is taken")
     end = function.range(owner)[2] + 1
     torch, imports = torch_name(function, "torch", end)
-    space = re.sub(r"\W", "_", Path(function.path).stem)
+    space = namespace(function)
     schema = ", ".join(["Tensor apart", *(f"{type_} {one}" for one, type_ in types.items())])
     names = ", ".join(types)
     passed = ", ".join(_as_given(function, owner, one, type_) for one, type_ in types.items())
@@ -237,6 +239,24 @@ def _(apart, {names}):
         "computed on the host at each call. It assumes that the function changes none of its arguments.",
         edits,
     )
+
+
+def line_above(function: FunctionCode, owner: cst.FunctionDef) -> int | None:
+    """The line of what stands at the top of the file and holds the function: an operator is written above it."""
+    return next(
+        (
+            min([one.lineno, *(each.lineno for each in one.decorator_list)])
+            for one in file_of(function).tree.body
+            if isinstance(one, ast.FunctionDef | ast.ClassDef)
+            and one.lineno <= function.range(owner)[0] <= (one.end_lineno or 0)
+        ),
+        None,
+    )
+
+
+def namespace(function: FunctionCode) -> str:
+    """The namespace of the operators of a file."""
+    return re.sub(r"\W", "_", Path(function.path).stem)
 
 
 def _as_given(function: FunctionCode, owner: cst.FunctionDef, name: str, type_: str) -> str:

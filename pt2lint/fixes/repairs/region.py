@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TypeAlias
 
 import libcst as cst
@@ -15,7 +13,7 @@ from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.layout import broken
 from pt2lint.fixes.purity import callee
-from pt2lint.fixes.repairs.operator import DTYPES, TAGS, schema_type
+from pt2lint.fixes.repairs.operator import DTYPES, TAGS, line_above, namespace, schema_type
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -359,15 +357,7 @@ def _written(
     operator = f"_{owner.name.value.strip('_')}_{name}"
     if "apart" in types or re.search(rf"\b{operator}\b", text) or not function.source:
         return Refusal("a name that the repair needs is taken")
-    above = next(
-        (
-            min([one.lineno, *(each.lineno for each in one.decorator_list)])
-            for one in file_of(function).tree.body
-            if isinstance(one, ast.FunctionDef | ast.ClassDef)
-            and one.lineno <= function.range(owner)[0] <= (one.end_lineno or 0)
-        ),
-        None,
-    )
+    above = line_above(function, owner)
     if above is None:
         return Refusal("the function stands in no function or class of the file")
     torch, imports = torch_name(function, "torch", above)
@@ -389,7 +379,7 @@ def _written(
     names = ", ".join(types)
     schema = ", ".join(["Tensor apart", *(f"{type_} {one}" for one, type_ in types.items())])
     tags = f"{indent}tags=({torch}.Tag.nondeterministic_seeded,),\n" if function.target >= TAGS else ""
-    space = re.sub(r"\W", "_", Path(function.path).stem)
+    space = namespace(function)
     length = shape[0] if not shape[1] else f"{shape[0]} {'+' if shape[1] > 0 else '-'} {abs(shape[1])}"
     made = f"""@{torch}.library.custom_op(
 {indent}"{space}::{operator.strip("_")}",

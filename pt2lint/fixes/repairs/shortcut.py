@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Fix
-from pt2lint.fixes.condition import Condition, bare, is_scalar, joined, opposite, read_condition
+from pt2lint.fixes.condition import Condition, and_not, bare, is_scalar, joined, opposite, read_condition
 from pt2lint.fixes.edit import EARLY, SHORTCUT
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect, number
@@ -17,6 +17,7 @@ from pt2lint.fixes.rewrite import (
     ancestors,
     block_of,
     fix,
+    only_of,
     qualified,
     reads,
     replaced,
@@ -148,7 +149,7 @@ def early_in_eager(function: FunctionCode, node: cst.If, tested: cst.BaseExpress
     if not any(_goes_through(one, mask) for one in rest):
         return Refusal("what follows does not go through the mask")
     compiling, imports = torch_name(function, "torch.compiler.is_compiling")
-    test = cst.parse_expression(f"not {compiling}() and {source(function, node.test)}")
+    test = and_not(function, node.test, f"{compiling}()", first=True)
     return fix(
         f"{EARLY}: compiled code does what follows, also where `{mask}` sets nothing. It assumes that this changes "
         f"nothing then, but for the time it takes. {ONCE_PROVEN}.",
@@ -157,8 +158,7 @@ def early_in_eager(function: FunctionCode, node: cst.If, tested: cst.BaseExpress
 
 
 def _way_out(body: cst.BaseSuite) -> cst.BaseSmallStatement | None:
-    only = body.body[0] if len(body.body) == 1 else None
-    small = only.body[0] if isinstance(only, cst.SimpleStatementLine) and len(only.body) == 1 else None
+    small = only_of(body)
     return small if isinstance(small, cst.Return | cst.Break | cst.Continue) else None
 
 
@@ -209,11 +209,9 @@ def mask_assignment(function: FunctionCode, node: cst.If, kind: Kind | None = No
     kind = kind or guess(function)
     if node.orelse is not None or block_of(function, node) is None:
         return Refusal("the test has another side")
-    body = node.body.body
-    only = body[0] if len(body) == 1 else None
-    if not isinstance(only, cst.SimpleStatementLine) or len(only.body) != 1:
+    only, small = node.body.body[0], only_of(node.body)
+    if not isinstance(only, cst.SimpleStatementLine) or small is None:
         return Refusal("the body does more than one thing")
-    small = only.body[0]
     if not isinstance(small, cst.Assign) or len(small.targets) != 1:
         return Refusal("the body is no assignment through a mask")
     target = small.targets[0].target

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import libcst as cst
@@ -11,8 +11,9 @@ import libcst as cst
 from pt2lint.finding import ONCE_PROVEN, OTHER_DRAWS, Fix
 from pt2lint.fixes.arms import leaves
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.purity import effect
+from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.repairs.rate import drawn_comparison
+from pt2lint.fixes.repairs.seeded import Drawn, drawn_by_operator
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
@@ -27,8 +28,10 @@ from pt2lint.fixes.rewrite import (
     fresh,
     in_parentheses,
     live_after,
+    only_of,
     reads,
     rewrite,
+    small_of,
     source,
     statement_of,
     statements,
@@ -52,7 +55,9 @@ class _Skip:
     """A layer that is left out where `drawn`, the comparison of a random number with a rate, holds.
 
     It is asked only where the parts of `static`, plain Python, hold. `body` is what is left out. `kept` gives way to
-    a copy of what the body changes, `dropped` to nothing, and `around`, the `if` around the body, to the body.
+    a copy of what the body changes, `dropped` to nothing, and `around`, the `if` around the body, to the body. What is
+    collected after the body under the names of `instead` is these expressions where it is left out, and `seeded` makes
+    the number that is compared a tensor.
     """
 
     drawn: cst.Comparison
@@ -61,6 +66,8 @@ class _Skip:
     kept: cst.CSTNode
     dropped: Sequence[cst.CSTNode] = ()
     around: cst.If | None = None
+    instead: Mapping[str, str] = field(default_factory=dict)
+    seeded: Drawn | None = None
 
 
 def compute_and_select(
@@ -81,6 +88,7 @@ def compute_and_select(
         or _by_flag(function, statement)
         or _by_set_flag(function, statement)
         or _by_test(function, statement)
+        or _by_depth(function, statement, kind)
     )
     if skip is None:
         return Refusal("nothing is left out at random here")
@@ -93,6 +101,7 @@ def compute_and_select(
         if live_after(function, name, skip.body)
         and bound_before(function, name, skip.kept)
         and not _collected(name, skip.body)
+        and name not in skip.instead
     ]
     if not changed or not set(changed) & reads(*skip.body):
         return Refusal("the layer makes no tensor of itself")
@@ -138,11 +147,13 @@ def _rewritten(
     drawn = source(function, skip.drawn.with_changes(lpar=(), rpar=()))
     before = {name: fresh(function, f"{name}_before") for name in names}
     lines: list[str] = []
-    if len(names) + len(layers) > 1 and any(isinstance(one, cst.Call) for one in walk(skip.drawn)):
+    many = len(names) + len(layers) + len(skip.instead)
+    if many > 1 and (skip.seeded is not None or any(isinstance(one, cst.Call) for one in walk(skip.drawn))):
         # One number decides of all.
         once = fresh(function, "left_out")
         lines, drawn = [f"{once} = {drawn}"], once
     lines += [f"{name} = {where}({drawn}, {before[name]}, {name})" for name in names]
+    lines += [f"{name} = {where}({drawn}, {other}, {name})" for name, other in skip.instead.items()]
     indent = function.module.default_indent
     kept_buffers: list[str] = []
     for layer in layers:
@@ -162,6 +173,9 @@ def _rewritten(
     above = skip.kept.leading_lines  # type: ignore[attr-defined]
     keep[0] = keep[0].with_changes(leading_lines=above)
     new: dict[cst.CSTNode, New] = dict.fromkeys(skip.dropped)
+    if skip.seeded is not None:
+        new |= skip.seeded.new
+        imports = tuple(dict.fromkeys((*imports, *skip.seeded.edits)))
     if skip.around is None:
         new[skip.kept] = keep
         new[skip.body[-1]] = [skip.body[-1], *select]
@@ -173,8 +187,12 @@ def _rewritten(
         new[skip.kept] = keep
         new[skip.around] = [first, *skip.body[1:], *select]
     counted = ", and put back what it counted in its buffers" if layers else ""
-    waits = f" {ONCE_PROVEN}." if layers else ""
     changed = "" if layers else ", changes its buffers"
+    waits = ""
+    if skip.seeded is not None:
+        waits = " The number is drawn by a custom operator, on the host, from the same seed as before."
+    if layers or skip.instead or skip.seeded is not None:
+        waits += f" {ONCE_PROVEN}."
     return fix(
         f"Compute always, and select what was before where it is left out{counted}. With dropout inside, one seed then "
         f"draws {OTHER_DRAWS}; what is left out still costs its time{changed}, and its parameters get a gradient of "
@@ -188,7 +206,7 @@ def _rewritten(
 
 def _by_continue(function: FunctionCode, statement: cst.If) -> _Skip | None:
     """`if drawn: continue`, also as the last statement of plain `if`s, with the layer behind it in the loop."""
-    if not _only(statement, cst.Continue) or statement.orelse is not None:
+    if not isinstance(only_of(statement.body), cst.Continue) or statement.orelse is not None:
         return None
     found = _parts(function, statement.test)
     if found is None:
@@ -277,6 +295,73 @@ def _by_test(function: FunctionCode, statement: cst.If) -> _Skip | None:
     if not isinstance(body, cst.IndentedBlock):
         return None
     return _Skip(found[0], found[1], body.body, statement, around=statement)
+
+
+def _by_depth(function: FunctionCode, statement: cst.If, kind: Kind) -> _Skip | None:
+    """`if i > depth: results.append(nothing); continue` in a loop, where `depth` is a tensor, or Python draws it from
+    a seed, and what follows ends in `results.append(result)`."""
+    found = _last_part(function, statement.test)
+    place = block_of(function, statement)
+    if found is None or place is None or statement.orelse is not None:
+        return None
+    drawn, static = found
+    left = statement.body.body
+    if not left or not isinstance(function.parent(function.parent(statement) or statement), cst.For):
+        return None
+    if not isinstance(small_of(left[-1]), cst.Continue):
+        return None
+    rest = list(place[0][place[1] + 1 :])
+    at_end = rest[len(rest) - len(left) + 1 :]
+    nothing, results = [_appended(one) for one in left[:-1]], [_appended(one) for one in at_end]
+    instead: dict[str, str] = {}
+    if len(nothing) != len(results):
+        return None
+    for one, other in zip(nothing, results, strict=True):
+        if one is None or other is None or one[0] != other[0] or not isinstance(other[1], cst.Name):
+            return None
+        instead[other[1].value] = source(function, one[1])
+    if len(rest) == len(at_end):
+        return None
+    skip = _Skip(drawn, static, rest[: len(rest) - len(at_end)], statement, instead=instead)
+    names = [cst.ensure_type(use.node, cst.Name) for use in uses(drawn)]
+    if any(kind(one).startswith("tensor") for one in names):
+        return skip
+    owner = enclosing_function(function, statement)
+    for name in names:
+        seeded = drawn_by_operator(function, name)
+        if not isinstance(seeded, Drawn) or owner is None:
+            continue
+        known = {id(part) for one in (statement.test, *seeded.region) for part in walk(one)}
+        if all(use.name != name.value or id(use.node) in known for use in uses(owner.body)):
+            return replace(skip, seeded=seeded)
+    return None
+
+
+def _last_part(function: FunctionCode, test: cst.BaseExpression) -> tuple[cst.Comparison, list[str]] | None:
+    """The comparison of two names at the end of `plain and plain and i > depth`, and the plain parts."""
+    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
+        right = _last_part(function, test.right)
+        if right is None or not _plain(function, test.left):
+            return None
+        return right[0], [_text(function, test.left), *right[1]]
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return None
+    only = test.comparisons[0]
+    ordered = isinstance(
+        only.operator, cst.GreaterThan | cst.GreaterThanEqual | cst.LessThan | cst.LessThanEqual
+    )
+    names = isinstance(test.left, cst.Name) and isinstance(only.comparator, cst.Name)
+    return (test, []) if ordered and names else None
+
+
+def _appended(statement: cst.CSTNode) -> tuple[str, cst.BaseExpression] | None:
+    """The list and the value in `results.append(value)`."""
+    only = small_of(statement)
+    call = only.value if isinstance(only, cst.Expr) else None
+    if not isinstance(call, cst.Call) or callee(call) != "append" or len(call.args) != 1:
+        return None
+    results = call.func.value if isinstance(call.func, cst.Attribute) else None
+    return (results.value, call.args[0].value) if isinstance(results, cst.Name) else None
 
 
 def _with_flag(
@@ -370,16 +455,6 @@ def _text(function: FunctionCode, node: cst.BaseExpression) -> str:
 def _plain(function: FunctionCode, node: cst.BaseExpression) -> bool:
     """Whether an expression may be asked a second time, and asks no random number."""
     return effect(node) is None and drawn_comparison(function, node) is None
-
-
-def _only(statement: cst.If, kind: type[cst.CSTNode]) -> bool:
-    body = statement.body
-    if not isinstance(body, cst.IndentedBlock) or len(body.body) != 1:
-        return False
-    only = body.body[0]
-    return (
-        isinstance(only, cst.SimpleStatementLine) and len(only.body) == 1 and isinstance(only.body[0], kind)
-    )
 
 
 def _assigned(statement: cst.CSTNode, value: str) -> str | None:
