@@ -94,6 +94,7 @@ LIBRARIES = (
     ),
     Library(
         "torchvision",
+        returns={"torchvision._is_tracing": "none"},  # what torch says of it: see torch_functions.py
         roles={"seldom compiled": ("torchvision.transforms.v2.Transform",)},
     ),
     Library("lightning", roles={"module base": ("*LightningModule",)}),

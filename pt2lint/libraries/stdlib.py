@@ -26,6 +26,12 @@ CONTEXTS = (
     "contextlib.suppress",
     "contextlib.ExitStack",
 )
+THREADS = (
+    *(f"threading.{n}" for n in ("Lock", "RLock", "Condition", "Event", "Semaphore", "Thread")),
+    *(f"queue.{n}" for n in ("Queue", "LifoQueue", "PriorityQueue", "SimpleQueue")),
+    *(f"asyncio.{n}" for n in ("Lock", "Event", "Condition", "Semaphore", "Queue")),
+    "concurrent.futures.ThreadPoolExecutor",
+)
 SHARED = ("Value", "Array", "Lock", "RLock", "Event", "Semaphore", "Queue")  # what processes share
 WHOLE = frozenset(f"math.{n}" for n in ("floor", "ceil", "gcd", "prod", "isqrt"))
 DRAWN = (
@@ -174,6 +180,7 @@ LIBRARIES = (
     Library(
         "threading",
         returns={f"threading.{n}": f"instance threading.{n}" for n in ("Lock", "RLock")},
+        roles={"threads": THREADS},
         measured="matrix/calls.py",
     ),
 )

@@ -208,10 +208,13 @@ LIBRARY = Library(
     },
     roles={
         "asks for gradients": ("torch.is_grad_enabled",),
+        "group of processes": ("torch.distributed.ProcessGroup",),
         "asks for processes": (
             "torch.distributed.is_initialized",
             "torch.distributed.get_world_size",
         ),
+        "repeats": ("torch.repeat_interleave", "torch.Tensor.repeat_interleave"),
+        "makes a leaf": ("torch.Tensor.requires_grad_",),
         "register": ("torch.ops",),
         "loads code": (
             "torch.ops.load_library",

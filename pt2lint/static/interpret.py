@@ -12,7 +12,7 @@ from pt2lint.libraries.model import Models
 from pt2lint.op import Op
 from pt2lint.static.interpreter.context import Context
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.guards import HOOKED, SELDOM, UNCALLED, Guard, rare, told
+from pt2lint.static.interpreter.guards import HOOKED, OPEN, SELDOM, UNCALLED, Guard, Path, rare, told
 from pt2lint.static.interpreter.notebook import Key, Notebook
 from pt2lint.static.observers import EVERY
 from pt2lint.static.source.modules import ClassInfo, Module, Project
@@ -197,7 +197,8 @@ class Interpreter:
         self.at.notebook.doubt += called
         # In a package, what no model calls is used beside one; what a script holds is what it runs.
         beside = cls if "." in cls.module.name else None
-        seldom = (Guard("", SELDOM),) if self.at.classes.is_seldom_compiled(cls) else ()
+        seldom: Path = (Guard("", SELDOM),) if self.at.classes.is_seldom_compiled(cls) else ()
+        seldom += (Guard("", OPEN),) if beside is not None else ()
         self.at.calls.roots.root(
             self.at.classes.method_value(owner, node, instance), "forward", seldom, beside
         )

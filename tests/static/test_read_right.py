@@ -587,6 +587,24 @@ def test_of_what_is_compiled_under_one_name_the_modules_are(tmp_path: Path, chos
     assert len(told) == (not chosen)
 
 
+def test_an_object_around_a_module_is_none(tmp_path: Path) -> None:
+    code = """
+class Runner:
+    def __init__(self, model: ANNOTATION):
+        self.model = model
+
+    def __call__(self, x: torch.Tensor):
+        return self.built(x) * x.sum().item()
+
+    def build(self):
+        self.built = torch.compile(self.model)
+
+Runner(Runner(None)).build()
+"""
+    assert len(findings(tmp_path, code.replace("ANNOTATION", "object"))) == 1
+    assert findings(tmp_path, code.replace("ANNOTATION", "nn.Module")) == []
+
+
 NAMED = """
 def of(scheme):
     return scheme.{attribute}

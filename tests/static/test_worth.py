@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pt2lint.finding import Finding
 from pt2lint.op import Op
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
@@ -26,11 +27,15 @@ WARNS = "where the code warns"
 
 def notes(tmp_path: Path, code: str, only: str = "PTB103") -> list[str]:
     """Why each sure finding with the code is a note, "" where it is none."""
+    return [f.note for f in _linted(tmp_path, code) if f.code == only]
+
+
+def _linted(tmp_path: Path, code: str) -> list[Finding]:
     path = tmp_path / "package" / "m.py"
     path.parent.mkdir(exist_ok=True)
     (path.parent / "__init__.py").touch()
     path.write_text(HEAD + code)
-    return [f.note for f in lint([str(path)]).findings if f.code == only]
+    return lint([str(path)]).findings
 
 
 FORWARD = """
@@ -804,6 +809,12 @@ class M(nn.Module):
         ),
         ("y = x + 1\n        y.requires_grad = True", "PTB161", ""),
         (
+            "y = x.detach().requires_grad_(True)",
+            "PTB161",
+            "where gradients are computed by hand, from a copy that is detached",
+        ),
+        ("y = x.clone().requires_grad_(True)", "PTB161", ""),
+        (
             "y = x if self.labels is None else x * x.sum().item()",
             "PTB103",
             "`self.labels is not None` is off by default",
@@ -849,3 +860,155 @@ class M(BASE):
         notes(tmp_path, code.replace("BASE", base), "PTB103") for base in ("Base, nn.Module", "nn.Module")
     ]
     assert told == [[""], ["`mode == 'loss'` is off by default"]]
+
+
+BESIDE = """
+import queue
+import threading
+from collections import deque
+import numpy as np
+import torch.distributed as dist
+from torch.utils.data import DataLoader
+
+def accuracy(pred: np.ndarray, target: np.ndarray):
+    if (pred == target).any():
+        return 1.0
+    return 0.0
+
+def scaled(x: torch.Tensor, target: np.ndarray):
+    if x.sum() > 0:
+        return x
+    return -x
+
+def loaded(data):
+    return [part for part in DataLoader(data)]
+
+def gathered(x, group: dist.ProcessGroup):
+    return x * x.sum().item()
+
+def grouped(x, group: dist.ProcessGroup = None):
+    return x * x.sum().item()
+
+class Router:
+    def __init__(self):
+        self.lock = threading.Lock()
+
+    def route(self, x: torch.Tensor):
+        return x * x.sum().item()
+
+class Plain:
+    def route(self, x: torch.Tensor):
+        return x * x.sum().item()
+
+class M(nn.Module):
+    def __init__(self, group):
+        super().__init__()
+        self.weight, self.group = nn.Parameter(torch.ones(2)), group
+        self.router, self.plain = Router(), Plain()
+        self.seen = deque()
+        self.last = deque(maxlen=2)
+
+    def forward(self, x: torch.Tensor):
+        y = self.weight * x
+        LINE
+        return y
+MORE
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "only", "note"),
+    [
+        ("y = y * accuracy(x.numpy(), y.numpy())", "PTB110", "in a function for NumPy arrays"),
+        ("y = scaled(y, x.numpy())", "PTB110", ""),
+        ("y = y + loaded(x)[0]", "PTB188", "in a function that loads data itself"),
+        ("y = gathered(y, self.group)", "PTB103", "where several processes work together"),
+        ("y = grouped(y)", "PTB103", ""),
+        ("y = self.router.route(y)", "PTB103", "in an object that works with other threads"),
+        ("y = self.plain.route(y)", "PTB103", ""),
+        (
+            "best = y.sum()\n        for i in range(3):\n            y = y * i\n            cost = y.sum()\n"
+            "            if cost < best:\n                best = cost",
+            "PTB110",
+            "where the best of several tries is kept",
+        ),
+        (
+            "best = y.sum()\n        for i in range(3):\n            y = y * i\n            cost = y.sum()\n"
+            "            if cost < best:\n                y = y * 2",
+            "PTB110",
+            "",
+        ),
+    ],
+)
+def test_pythons_own_work_beside_the_model(tmp_path: Path, line: str, only: str, note: str) -> None:
+    code = BESIDE.replace("LINE", line)
+    assert set(notes(tmp_path, code.replace("MORE", ""), only)) - {UNCALLED} == {note}
+    compiled = notes(tmp_path, code.replace("MORE", "model = torch.compile(M(None))"), only)
+    assert "" in compiled  # what the code itself compiles counts in full
+
+
+@pytest.mark.parametrize(("line", "told"), [("self.seen.append(1)", 1), ("self.last.append(1)", 0)])
+def test_a_deque_of_bounded_length_does_not_grow(tmp_path: Path, line: str, told: int) -> None:
+    code = BESIDE.replace("LINE", line).replace("MORE", "")
+    assert len(notes(tmp_path, code, "PTR204")) == told
+
+
+def test_a_tensor_or_an_array_has_the_dtype_of_what_was_given(tmp_path: Path) -> None:
+    code = """
+import numpy as np
+from typing import Union
+
+def degree(index: Union[torch.Tensor, np.ndarray], weights: Union[torch.Tensor, np.ndarray]):
+    if isinstance(index, torch.Tensor):
+        return torch.zeros(3, dtype=weights.dtype)
+    kept = np.ones(3)
+    return kept.dtype
+
+class M(nn.Linear):
+    def forward(self, x, index, weights):
+        return super().forward(x) * degree(index, weights)
+"""
+    assert set(notes(tmp_path, code, "PTB109")) - {UNCALLED} == {"where it is given a NumPy array"}
+
+
+def test_sizes_by_the_same_counts_have_one_cause(tmp_path: Path) -> None:
+    code = """
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor, y: torch.Tensor, lengths: torch.Tensor):
+        count = lengths.diff()
+        a = torch.repeat_interleave(x * 2, count)
+        b = (y + 1).repeat_interleave(count)
+        return a + b
+"""
+    found = [f for f in _linted(tmp_path, code) if f.code == "PTB121"]
+    assert [f.price.cause for f in found if f.price] == ["`Tensor.diff` returns a tensor (line 11)"] * 2
+
+
+@pytest.mark.parametrize(
+    ("asks", "told"),
+    [
+        ("return by_setting() or torch.compiler.is_compiling()", 0),
+        ("return inner() or by_setting()", 0),
+        ("return by_setting() and torch.compiler.is_compiling()", 1),
+        ("return by_setting()", 1),
+    ],
+)
+def test_whether_it_is_compiled_is_passed_on(tmp_path: Path, asks: str, told: int) -> None:
+    code = f"""
+from settings import by_setting
+
+def inner():
+    return torch.compiler.is_compiling()
+
+def compiling() -> bool:
+    if torch.jit.is_scripting():
+        return False
+    {asks}
+
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor):
+        if compiling() or not by_setting():
+            return x
+        return x * x.sum().item()
+"""
+    assert len(notes(tmp_path, code)) == told

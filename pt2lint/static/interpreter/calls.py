@@ -9,7 +9,7 @@ from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Entry
 from pt2lint.static.interpreter.frame import Env, Frame, entry
 from pt2lint.static.interpreter.functions import MAX_DEPTH
-from pt2lint.static.interpreter.guards import LOADS, MEASURES, Guard
+from pt2lint.static.interpreter.guards import FETCHES, LOADS, MEASURES, Guard
 from pt2lint.static.interpreter.roots import Roots
 from pt2lint.static.values import (
     UNKNOWN,
@@ -239,21 +239,28 @@ class Calls:
         self.last_external, self.last_call = name, node
         if frame.region and entry.given == "tensors" and not self.at.notebook.quiet:
             self.at.notebook.clock += 1
-        if "loader" in entry.roles and frame.region and self.is_own(frame):
-            frame.guards += (Guard("", LOADS),)
+        if "loader" in entry.roles and frame.region:
+            frame.guards += (Guard("", LOADS if self.is_own(frame) else FETCHES),)
         # `frame.inside` and the rest of the place are the caller's.
         if self.at.notebook.listens(entry.op, frame):
             about = tensor_of(receiver) if receiver is not None else None
             if about is None:
                 about = next((t for t in map(tensor_of, args) if t is not None), None)
+            if "repeats" in entry.roles:  # the size depends on how often, not on what
+                often = [kwargs.get("repeats", UNKNOWN), *args[: 1 if receiver is not None else 2][::-1]]
+                about = next((t for t in map(tensor_of, often) if t is not None), about)
             if about is not None and about is not receiver:
                 if entry.given == "tensors":
                     about = about.but(sure=True)
                 elif not entry.given:
                     about = None
+            before = frame.guards
+            if "makes a leaf" in entry.roles and isinstance(node.func, ast.Attribute):
+                frame.guards += self.at.conditions.guards.of_leaf(node.func, frame)
             self.at.notebook.note(
                 node, entry.op, frame, about=about, args=self.at.types.sorts(args, kwargs, receiver)
             )
+            frame.guards = before
         if entry.breaks and self.at.notebook.listens("call breaking", frame):
             why, _, until = entry.breaks.partition("\t")
             words: dict[int | str, str] = {"why": why, "until": until}

@@ -133,11 +133,15 @@ class Expressions:
 
     def attribute_of(self, owner: Value, name: str, node: ast.expr, frame: Frame) -> Value:
         if isinstance(owner, Union):
+            # A tensor or an array, as what was given is: of neither it can be said.
+            either = len({o.array for o in owner.options if isinstance(o, Tensor)}) > 1
+            self.at.notebook.quiet += either
             found = [
                 self.attribute_of(o, name, node, frame)
                 for o in owner.options
                 if is_none(o) is not True and o is not UNKNOWN
             ]
+            self.at.notebook.quiet -= either
             if any(o is UNKNOWN for o in owner.options):
                 found.append(UNKNOWN)
             return join_all(found)

@@ -6,7 +6,16 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Env, Frame, title
-from pt2lint.static.interpreter.guards import GRADLESS, MODE, ONCE, RAISES, SELDOM, Guard, always_fails
+from pt2lint.static.interpreter.guards import (
+    GRADLESS,
+    MAX_PASSED,
+    MODE,
+    ONCE,
+    RAISES,
+    SELDOM,
+    Guard,
+    always_fails,
+)
 from pt2lint.static.interpreter.passed import Passed
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.interpreter.usage import Usage
@@ -164,8 +173,11 @@ class Functions:
             callee.guards += (Guard("", RAISES),)
         if region and gradless:
             callee.guards += (Guard("", GRADLESS),)
-        if region and isinstance(definition, FunctionNode) and self._runs_once(func, definition, callee):
-            callee.guards += (Guard("", ONCE),)
+        if region and isinstance(definition, FunctionNode):
+            if self._runs_once(func, definition, callee):
+                callee.guards += (Guard("", ONCE),)
+            if not frame.entry:
+                callee.guards += self.at.calls.roots.duties.of(func, definition, env, callee)
         if region:
             self.at.calls.roots.traced(definition)
         if not self.at.notebook.quiet:
@@ -282,7 +294,9 @@ class Functions:
                     return promised if known is UNKNOWN else join(known, promised)
         return result
 
-    def asks_whether_compiled(self, definition: FunctionNode, env: Env, frame: Frame) -> bool:
+    def asks_whether_compiled(
+        self, definition: FunctionNode, env: Env, frame: Frame, depth: int = MAX_PASSED
+    ) -> bool:
         """A function of the project that passes on torch's answer to whether this is compiled, from where the torch
         that runs has it, and says no where it has none."""
         if _parameters(definition.args) or definition.args.vararg or definition.args.kwarg:
@@ -291,13 +305,23 @@ class Functions:
         for returned in [part.value for part in walk(definition) if isinstance(part, ast.Return)]:
             if isinstance(returned, ast.Constant) and returned.value is False:
                 continue
-            if not isinstance(returned, ast.Call):
+            either = returned.values if isinstance(returned, ast.BoolOp) else [returned]
+            if isinstance(returned, ast.BoolOp) and isinstance(returned.op, ast.And):
                 return False
-            callee = self.at.expressions.quietly(returned.func, env, frame)
-            if not isinstance(callee, Ext) or not self.at.models.plays(callee.name, "asks whether compiled"):
+            if not any(self._passes_on(part, env, frame, depth) for part in either):
                 return False
             asked = True
         return asked
+
+    def _passes_on(self, part: ast.expr | None, env: Env, frame: Frame, depth: int) -> bool:
+        """Whether it is a call that asks torch whether this is compiled, or of a function of the project that does."""
+        if not isinstance(part, ast.Call) or part.args or part.keywords:
+            return False
+        callee = self.at.expressions.quietly(part.func, env, frame)
+        if isinstance(callee, Func) and isinstance(callee.node, FunctionNode) and depth:
+            home = Frame(callee.module, unit_of(callee.node), "", closure=callee.env)
+            return self.asks_whether_compiled(callee.node, {}, home, depth - 1)
+        return isinstance(callee, Ext) and self.at.models.plays(callee.name, "asks whether compiled")
 
     def unit_for(self, func: Func, frame: Frame) -> tuple[int, int]:
         """The lines that rules get to see: a lambda or a nested function is part of what it stands in."""
@@ -318,7 +342,7 @@ class Functions:
         positional = len(a.posonlyargs) + len(a.args)
         given = min(len(args), positional)
         env: Env = {}
-        rest_keywords = "**" in kwargs
+        rest_keywords, made = "**" in kwargs, self._is_made_with(func)
         for i, (parameter, default) in enumerate(parameters):
             name = parameter.arg
             if i < given:
@@ -342,6 +366,11 @@ class Functions:
                 promised = self.parameter(func, parameter, None, frame)
                 if not any(o is UNKNOWN or isinstance(o, (Tensor, Instance)) for o in options(promised)):
                     value = promised
+            elif parameter.annotation is not None and made and self._is_plain_object(value):
+                # An object around a module, which is kept by the same name as the module.
+                promised = self.parameter(func, parameter, None, frame)
+                if self.at.calls.roots.is_module(promised):
+                    value = promised
             elif isinstance(value, Union) and any(o is UNKNOWN for o in value.options):
                 # What the caller does not know of one alternative, the parameter may tell.
                 promised = self.parameter(func, parameter, None, frame)
@@ -356,6 +385,12 @@ class Functions:
             extra = {k: v for k, v in kwargs.items() if k not in names and k != "**"}
             env[a.kwarg.arg] = Dict(extra, kwargs.get("**", UNKNOWN), True)
         return env
+
+    def _is_plain_object(self, value: Value) -> bool:
+        """Whether it is an object of the project that is no module."""
+        return (
+            isinstance(value, Instance) and value.cls is not None and not self.at.classes.is_module(value.cls)
+        )
 
     def parameter(self, func: Func, parameter: ast.arg, default: ast.expr | None, frame: Frame) -> Value:
         """What a parameter is where the caller does not tell: by annotation, default, and use."""

@@ -13,7 +13,7 @@ from pt2lint import finding
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
-from pt2lint.static.values import UNKNOWN, Class, Func, Instance, Py, Seq, Value, options
+from pt2lint.static.values import UNKNOWN, Class, Func, Instance, Py, Seq, Tensor, Value, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -48,7 +48,13 @@ LONGEST = 72  # characters of one condition
     LEAVES,
     GRADLESS,
     LOSS,
-) = range(24)
+    OPEN,
+    FOR_ARRAYS,
+    THREADED,
+    SPREAD,
+    FETCHES,
+    SEARCHES,
+) = range(30)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -66,10 +72,19 @@ RARE = {
     UNCALLED: finding.UNCALLED,
     MEASURES: "where a metric of another library is computed",
     LOADS: "in a module that loads data itself",
-    LEAVES: "where gradients are computed by hand, from a copy that is detached",
 }
 # Of a loss, what is computed without gradients: each alone says nothing.
 STATISTICS = frozenset((GRADLESS, LOSS))
+# What is Python's own work, beside what is computed: it says something where the root is OPEN, a module of a package of
+# which nothing says that it is compiled.
+BESIDE = {
+    FOR_ARRAYS: "in a function for NumPy arrays",
+    THREADED: "in an object that works with other threads",
+    SPREAD: "where several processes work together",
+    FETCHES: "in a function that loads data itself",
+    LEAVES: "where gradients are computed by hand, from a copy that is detached",
+    SEARCHES: "where the best of several tries is kept",
+}
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq,
@@ -174,10 +189,25 @@ class Guards:
         return guards
 
     def of_leaf(self, target: ast.Attribute, frame: Frame) -> Path:
-        """What is said of `x.requires_grad = True` where the statements before it detach `x`: a graph of its own."""
+        """What is said of `x.requires_grad = True` where the statements before it detach `x`, or in a differentiable
+        function of the project: a graph of its own."""
+        if frame.cls is not None and self.at.classes.is_function(frame.cls):
+            return (Guard("", LEAVES),)
         named = self.at.models.last_words("detaches")
         made = walk(_looked_up(target.value, frame.block, looks=False))
         return (Guard("", LEAVES),) if any(getattr(part, "attr", "") in named for part in made) else ()
+
+    def of_test(self, node: ast.If, frame: Frame) -> Path:
+        """What is said of a test that is asked in a loop: `if cost < best: best = cost` searches."""
+        if frame.inside != "loop" or not frame.region:
+            return ()
+        tests = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
+        for test in tests:
+            if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
+                left, right = test.left, test.comparators[0]
+                if _keeps(node.body, left, right) or _keeps(node.body, right, left):
+                    return (Guard("", SEARCHES),)
+        return ()
 
     def _readies(self, test: ast.expr, guards: Path, frame: Frame) -> bool:
         """Whether the test is a call of an own method that sets what an outer test found not to be there: `if
@@ -429,7 +459,12 @@ class Guards:
             if self._given(test.args[0], frame) != ARGUMENT:
                 return None
             kind = self.at.names.external_name(self.at.expressions.again(test.args[-1], env, frame))
-            return ARRAYS if outcome and self.at.models.plays(kind, "array type") else TYPE
+            if outcome:
+                return ARRAYS if self.at.models.plays(kind, "array type") else TYPE
+            given = options(self.at.expressions.again(test.args[0], env, frame))
+            left = [o for o in given if not isinstance(o, Tensor) or o.array]
+            arrays = kind == self.at.models.tensor and all(isinstance(o, Tensor) for o in left)
+            return ARRAYS if left and arrays else TYPE
         return OFF if outcome and self._is_distributed(test, env, frame) else None
 
     def _is_distributed(self, node: ast.expr, env: Env, frame: Frame, depth: int = 0) -> bool:
@@ -634,6 +669,8 @@ def rare(guards: Path) -> str:
     why = min((guard for guard in guards if guard.sort in RARE), key=lambda guard: guard.sort, default=None)
     if why is None:
         sorts = {guard.sort for guard in guards}
+        if OPEN in sorts and (beside := min(sorts & BESIDE.keys(), default=None)) is not None:
+            return BESIDE[beside]
         return "in what a loss computes without gradients" if sorts >= STATISTICS else ""
     return f"`{why.text}` is {RARE[why.sort]}" if why.sort == OFF and why.text else RARE[why.sort]
 
@@ -684,6 +721,21 @@ def _set_in(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr | None]]:
                 yield owner, call.args[0]
             elif len(call.args) > 1 and (place := _kept_by_name(call)) is not None:
                 yield place, call.args[1]
+
+
+def _keeps(body: list[ast.stmt], new: ast.expr, best: ast.expr) -> bool:
+    """Whether the statements put the one in the place of the other: `best = cost`, `best = {"cost": cost}`."""
+    wanted = dotted(new)
+    while isinstance(best, ast.Subscript):
+        best = best.value
+    place = dotted(best)
+    return (wanted and place) is not None and any(
+        dotted(target) == place
+        and any(isinstance(part, ast.expr) and dotted(part) == wanted for part in walk(value))
+        for target, value in _set_in(body)
+        if value is not None
+        if isinstance(value, (ast.Name, ast.Attribute, ast.Dict, ast.Tuple, ast.Call))
+    )
 
 
 def _is_by_default(test: ast.Compare, frame: Frame) -> bool | None:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from pt2lint.static.interpreter.duties import Duties
 from pt2lint.static.interpreter.frame import Frame, entry
 from pt2lint.static.interpreter.guards import (
     INSPECTS,
@@ -43,7 +44,7 @@ class Roots:
         self.at = at
         self.settings: dict[int, tuple[Value, dict[str, str]]] = {}
         self._seen: dict[Any, Value] = {}
-        self.weights = Weights(at)
+        self.weights, self.duties = Weights(at), Duties(at)
         self.does: frozenset[str] = frozenset()  # what the code that runs does: see `Functions.did`
         self.beside = False  # the root that runs is what no model calls
         self.offered: set[Any] = set()
@@ -101,7 +102,7 @@ class Roots:
         if module is not None and frame.context is not None:
             if "trains" in self.does:
                 self.at.conditions.guards.say_of(frame.context, Guard("", TRAINS))
-            elif any(self._is_module(given) for given in [*args, *kwargs.values()]):
+            elif any(self.is_module(given) for given in [*args, *kwargs.values()]):
                 self.at.conditions.guards.say_of(frame.context, Guard("", INSPECTS))
             elif is_plain(result) or (self.gradless(value) and not isinstance(result, Tensor)):
                 self.at.conditions.guards.say_of(frame.context, Guard("", NO_TENSOR))
@@ -133,7 +134,7 @@ class Roots:
             kwargs = {key: passed.parameter(value, key, known) for key, known in kwargs.items()}
         return (args[1:] if value.bound is not None and a.args else args), kwargs
 
-    def _is_module(self, value: Value) -> bool:
+    def is_module(self, value: Value) -> bool:
         return isinstance(value, Instance) and (
             self.at.classes.is_module(value.cls) or self.at.models.makes_modules(value.external or "")
         )
@@ -170,10 +171,8 @@ class Roots:
         if self.at.notebook.quiet:
             return
         given = options(target)
-        if any(
-            self._is_module(o) for o in given
-        ):  # of all that gets there by the same name, what is compiled
-            given = tuple(o for o in given if not isinstance(o, Instance) or self._is_module(o))
+        if any(self.is_module(o) for o in given):  # of all that gets there by the same name, what is compiled
+            given = tuple(o for o in given if not isinstance(o, Instance) or self.is_module(o))
         for o in given:
             if isinstance(o, Func):
                 for hear in self.at.events.compiled:

@@ -185,7 +185,10 @@ class Statements:
         env[node.name] = self.nested[node] = value
 
     def s_if(self, node: ast.If, env: Env, frame: Frame) -> bool:
+        outer = frame.guards
+        frame.guards += self.at.conditions.guards.of_test(node, frame)
         known = self.at.conditions.test(node.test, env, frame)
+        frame.guards = outer
         paths: list[Env] = []
         before, rest = frame.guards, self.at.conditions.guards.rest(node, frame.block, frame)
         left: list[Path] = []  # what holds where each branch that goes on ends

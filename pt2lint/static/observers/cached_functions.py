@@ -51,6 +51,8 @@ class CachedFunctions:
             return None
         for part in walk(definition):
             if isinstance(part, ast.Call) and isinstance(part.func, (ast.Name, ast.Attribute)):
+                if any(given.arg == "generator" for given in part.keywords):
+                    continue  # seeded where it is made, it may draw the same each time
                 callee = self.at.expressions.quietly(part.func, env, frame)
                 if isinstance(callee, Ext) and self.at.models.plays(callee.name, "random source"):
                     return callee.name

@@ -255,8 +255,10 @@ def _is_attribute(node: ast.expr, place: ast.Attribute) -> bool:
 
 
 def _is_list(value: ast.expr) -> bool:
-    """Whether a list or a deque is made there."""
+    """Whether a list or a deque is made there, which nothing but memory bounds."""
     if isinstance(value, ast.Call):
+        if len(value.args) > 1 or any(given.arg == "maxlen" for given in value.keywords):
+            return False
         callee = value.func
         word = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
         return word in ("list", "deque")
