@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pt2lint.dynamic import VerifyOptions, verify
+from pt2lint.dynamic.child import compare
 from pt2lint.dynamic.child.judge import Allowance, Held, differ, judged, may_be_rounding, spread
 from pt2lint.finding import WHOLE_NUMBERS, Edit, Finding, Fix
 from pt2lint.fixes.proof import prove
@@ -231,3 +232,14 @@ def test_other_whole_numbers_are_tried_where_a_fix_asks_for_it(tmp_path):
     found = [prove([replace(listed, fixes=(fix,))], judged.events, [path], OPTIONS) for fix in fixes]
     assert [proof.findings[0].fixes[0].proven for proof in found] == [False, True]
     assert "whole numbers alike" in "".join(found[0].notes)
+
+
+def test_what_an_operator_raises_while_dynamo_traces_it_is_its_own_error():
+    def f(x):
+        return torch.cat([x, x[:, :1]]) * 2
+
+    with pytest.raises(RuntimeError) as found:
+        torch.compile(f, backend="eager")(torch.ones(2, 3))
+    assert type(found.value).__name__ == "TorchRuntimeError"
+    assert compare.raised(found.value) == "RuntimeError"
+    assert compare.raised(ValueError("got KeyError(1)")) == "ValueError"

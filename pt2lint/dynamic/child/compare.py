@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import functools
 import io
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -545,7 +546,7 @@ def outcome(
                 args, kwargs = cloned(call)
                 value = (value, called(*args, **kwargs))
         except Exception as error:
-            said["error"] = (type(error).__name__, str(error)[:300])
+            said["error"] = (raised(error), str(error)[:300])
         named = list(module.named_parameters()) if module is not None else []
         said["gradients"] = [] if said["error"] else backward(value, leaves, named, rounded)
         # What went backwards by itself left its gradients there.
@@ -558,6 +559,16 @@ def outcome(
     said["inputs"] = plain((args, kwargs))
     said["buffers"] = plain(dict(module.named_buffers())) if module is not None else []
     return said
+
+
+def raised(error: Exception) -> str:
+    """The class of an error. What an operator raises while Dynamo traces it with fake tensors is what it would raise
+    in eager mode, in a class of Dynamo's own."""
+    name = type(error).__name__
+    if name != "TorchRuntimeError":
+        return name
+    inner = re.search(r"\bgot (\w+)\(", str(error))
+    return inner[1] if inner else "RuntimeError"
 
 
 def backward(
