@@ -41,7 +41,7 @@ class MaskIndex(GraphBreak):
     waits = True
     ops = ("index mask",)
     says = "the size of {code} depends on values in the mask"
-    repairs = ("masked_loss", "mask", "disable")
+    repairs = ("masked_loss", "experts", "mask", "disable")
     graph_breaks = ("GB0036",)
 
     INVALID = (
