@@ -22,6 +22,7 @@ from pt2lint.static.values import (
 )
 
 COMPILES = "compiles what it is given"
+STEPS = ("training", "validation", "test", "predict")
 
 
 def settings(call: Call) -> Value:
@@ -97,7 +98,13 @@ LIBRARIES = (
         returns={"torchvision._is_tracing": "none"},  # what torch says of it: see torch_functions.py
         roles={"seldom compiled": ("torchvision.transforms.v2.Transform",)},
     ),
-    Library("lightning", roles={"module base": ("*LightningModule",)}),
+    Library(
+        "lightning",
+        roles={
+            "module base": ("*LightningModule",),
+            "compiled with a module": tuple(f"*LightningModule.{step}_step" for step in STEPS),
+        },
+    ),
     Library(
         "transformers",
         attribute=of_model,

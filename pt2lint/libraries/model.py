@@ -99,6 +99,7 @@ ROLES = {
     "register": "holds operators, once they are loaded",
     "loads code": "loads a module or a library of operators, which happens once",
     "mode": "tells how a module, or torch, is run: for training, in mixed precision; all meet either",
+    "compiled with a module": "a method of a module that is compiled where the module is, beside its `forward`",
     "seldom compiled": "a class of modules that run beside a model, and that nobody compiles",
     "holds weights": "a class of modules with parameters",
     "trains": "a class of optimizers, or a call of a trainer: who makes one trains something",

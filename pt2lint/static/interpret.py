@@ -65,6 +65,7 @@ class Interpreter:
         self.at.events.connect(self.observers)
         self._homes: dict[str, Module | None] = {}
         self._compilers: dict[ast.AST, bool] = {}
+        self._compiled_names: dict[ClassInfo, set[str]] = {}
         sys.setrecursionlimit(max(sys.getrecursionlimit(), 12_000))
 
     def run(self, module: Module, roots: str = "modules", names: Sequence[str] = ()) -> None:
@@ -82,10 +83,13 @@ class Interpreter:
                 self.run_module(cls)
             else:
                 self.run_compiled_methods(cls)
-        for name in module.functions:
+            self.run_compiled_by_base(cls)
+        for name, node in module.functions.items():
             value = self.at.names.module_value(module, name)
             if isinstance(value, Wrapped) and value.how == "compiled":
                 self.at.calls.roots.root(value.inner, None)
+            elif node in self.at.calls.roots.by_decorator:
+                self.at.calls.roots.root(Func(node, module), None)
             elif roots == "tensors" and isinstance(value, Func) and self.takes_tensors(value):
                 self.at.calls.roots.root(value, None)
         for name in names:
@@ -130,15 +134,16 @@ class Interpreter:
         known = self._compilers.get(func.node)
         if known is None:
             known = self._compilers[func.node] = any(
-                isinstance(part, ast.Call)
-                and isinstance(
-                    called := self.at.expressions.quietly(part.func, {}, Frame(home, (1, 1), "")), Ext
-                )
-                and self.at.models.plays(called.name, "compiles")
-                for part in walk(func.node)
-                if not isinstance(part, ast.Call) or isinstance(part.func, (ast.Name, ast.Attribute))
+                isinstance(part, ast.Call) and self._is_compiler(part.func, home) for part in walk(func.node)
             )
         return known
+
+    def _is_compiler(self, callee: ast.expr, home: Module) -> bool:
+        """Whether the name of what is called, in that file, is torch.compile's."""
+        if not isinstance(callee, (ast.Name, ast.Attribute)):
+            return False
+        called = self.at.expressions.quietly(callee, {}, Frame(home, (1, 1), ""))
+        return isinstance(called, Ext) and self.at.models.plays(called.name, "compiles")
 
     def run_named(self, module: Module, parts: list[str]) -> None:
         """A function, a method or a class of the module that the settings name as compiled."""
@@ -241,9 +246,34 @@ class Interpreter:
     def run_compiled_methods(self, cls: ClassInfo) -> None:
         for node in cls.methods.values():
             if node.decorator_list and node.name != "forward":
-                value = self.at.classes.method_value(cls, node, self.at.objects.instance(cls))
+                me = self.at.objects.instance(cls)
+                value = self.at.classes.method_value(cls, node, me)
                 if isinstance(value, Wrapped) and value.how == "compiled":
                     self.at.calls.roots.root(value.inner, node.name)
+                elif node in self.at.calls.roots.by_decorator:
+                    self.at.calls.roots.root(Func(node, cls.module, cls.env, me, cls), node.name)
+
+    def run_compiled_by_base(self, cls: ClassInfo) -> None:
+        """`self.step = torch.compile(self.step)` in a base class, whose `step` this class defines."""
+        for base in self.at.classes.bases(cls)[0][1:]:
+            for name in self._compiled_of_self(base):
+                found = self.at.classes.find_method(cls, name)
+                if found is not None and found[0] is cls:
+                    me = self.at.objects.instance(cls)
+                    self.at.calls.roots.root(self.at.classes.method_value(*found, me), name)
+
+    def _compiled_of_self(self, cls: ClassInfo) -> set[str]:
+        """The methods of its own object that methods of a class give to torch.compile."""
+        known = self._compiled_names.get(cls)
+        if known is None:
+            known = self._compiled_names[cls] = set()
+            if self._home_that_compiles(cls.module.name) is not None:
+                for method in cls.methods.values():
+                    me = next((a.arg for a in method.args.args), "")
+                    for given, call in _given_methods(method, me):
+                        if self._is_compiler(call.func, cls.module):
+                            known.add(given)
+        return known
 
     def run_uncalled(self, module: Module) -> None:
         """What a package offers besides models: functions that are given tensors, callable objects, the steps of
@@ -387,7 +417,14 @@ class Interpreter:
         functions: list[Func] = [Func(n, module) for n in module.functions.values()]
         for cls in module.classes.values():
             me = self.at.objects.instance(cls)
-            functions += [Func(n, module, cls.env, me, cls) for n in cls.methods.values()]
+            methods = {name: Func(n, module, cls.env, me, cls) for name, n in cls.methods.items()}
+            functions += methods.values()
+            for value in cls.attributes.values():
+                if value is not None and any(isinstance(part, ast.Call) for part in walk(value)):
+                    # `fast = torch.compile(slow)` in the class statement, where methods are names
+                    self.at.expressions.begin()
+                    frame = Frame(module, unit_of(cls.node), cls.name)
+                    self.at.expressions.eval(value, {**(cls.env or {}), **methods}, frame)
         for func in functions:
             if func.node not in self.at.functions.run:
                 frame = Frame(module, unit_of(func.node), "the module")
@@ -432,6 +469,14 @@ class Interpreter:
             }
             for path, units in self.at.notebook.notes.items()
         }
+
+
+def _given_methods(function: FunctionNode, me: str) -> Iterator[tuple[str, ast.Call]]:
+    """The calls that are given a method of the object first, with its name."""
+    for part in walk(function):
+        if isinstance(part, ast.Call) and part.args and isinstance(given := part.args[0], ast.Attribute):
+            if isinstance(given.value, ast.Name) and given.value.id == me:
+                yield given.attr, part
 
 
 def _second(callee: ast.expr) -> str:

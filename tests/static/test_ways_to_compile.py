@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -50,10 +51,57 @@ WAYS = {
     "accelerate": (
         "from accelerate import Accelerator\n" + NET + "m = Accelerator(dynamo_backend='inductor').prepare(M())\n"
     ),
+    "a decorator under a condition": (
+        "def fast(f):\n    if os.environ.get('SLOW'):\n        return f\n    return torch.compile(f)\n@fast\n" + F
+    ),
+    "a decorator that registers": (
+        "KNOWN = {}\ndef register(name):\n    def deco(f):\n        KNOWN[name] = torch.compile(f)\n"
+        "        return f\n    return deco\n@register('f')\n" + F
+    ),
+    "a decorator that wraps": (
+        "def fast(f):\n    made = torch.compile(f)\n    @functools.wraps(f)\n    def run(*a):\n"
+        "        return made(*a)\n    return run\n@fast\n" + F
+    ),
+    "a class that decorates": (
+        "class Fast:\n    def __init__(self, f):\n        self.f = torch.compile(f)\n@Fast\n" + F
+    ),
+    "a decorator of a method": (
+        "def fast(f):\n    made = torch.compile(f)\n    return lambda *a: made(*a)\n"
+        "class C:\n    @fast\n" + indent(F.replace("f(", "f(self, "), "    ")
+    ),
+    "a method in the class statement": M + "    fast = torch.compile(other)\n",
+    "a function in the class statement": F + "class C:\n    fast = staticmethod(torch.compile(f))\n",
+    "methods by name": M + "m = M()\nfor n in ('other', 'more'):\n    torch.compile(getattr(m, n))\n",
+    "a method by a name that is made": (
+        M + "def fast(m, n):\n    torch.compile(getattr(m, f'{n}r'))\nfast(M(), 'othe')\n"
+    ),
+    "a method of the class below": (
+        "class B:\n    def go(self):\n        self.other = torch.compile(self.other)\n" + M.replace("nn.Module", "B")
+    ),
+    "given to an object under another name": (
+        "class C:\n    def one(self, x):\n        return x.item()\n"
+        "    def all(self):\n        return self.fast(torch.ones(1))\n"
+        "c = C()\nc.fast = torch.compile(c.one)\nc.all()\n"
+    ),
+    "lightning": (
+        "import lightning as L\n" + M.replace("nn.Module", "L.LightningModule").replace("other", "training_step")
+        + "m = torch.compile(M())\n"
+    ),
 }  # fmt: skip
 NO_WAYS = {
     "a pattern": "import re\n" + F + "g = re.compile('f')\n",
     "nothing of the kind": F + "g = functools.partial(f)\n",
+    "a decorator that is told not to": (
+        "def fast(on):\n    def deco(f):\n        g = torch.compile(f) if on else f\n        return f\n"
+        "    return deco\n@fast(False)\n" + F
+    ),
+    "a decorator that compiles something else": (
+        "def g(x): return x\ndef fast(f):\n    torch.compile(g)\n    return f\n@fast\n" + F
+    ),
+    "a step of a module that is no framework's": M.replace("other", "training_step") + "m = torch.compile(M())\n",
+    "a method of the class below, of another object": (
+        "class B:\n    def go(self, o):\n        torch.compile(o.other)\n" + M.replace("nn.Module", "B")
+    ),
     "transformers, not told to": (
         "from transformers import Trainer, TrainingArguments\n"
         + NET

@@ -17,6 +17,7 @@ from pt2lint.static.values import (
     Seq,
     Tensor,
     Value,
+    Wrapped,
     element,
     join,
     join_all,
@@ -79,7 +80,9 @@ class Assignments:
             for hear in self.at.events.assigned:
                 hear(target, option, value, None, env, frame)
             if isinstance(option, Instance):
-                if option.cls is not None and option is frame.me:
+                if option.cls is not None and (
+                    option is frame.me or self._is_added(option, target.attr, value, frame)
+                ):
                     self.at.objects.store(option, target.attr, value, frame)
                 elif option.external and self.at.notebook.listens(
                     f"set {option.external}.{target.attr}", frame
@@ -102,6 +105,18 @@ class Assignments:
                     frame.guards += self.at.conditions.guards.of_leaf(target, frame)
                     self.at.notebook.note(target, operation, frame, about=option, args=args)
                     frame.guards = before
+
+    def _is_added(self, owner: Instance, name: str, value: Value, frame: Frame) -> bool:
+        """Whether code outside of the class gives its object something compiled, by a name that the class has not:
+        `sampler.step = torch.compile(sampler.denoise)`, where the class calls `self.step(...)`."""
+        return (
+            isinstance(value, Wrapped)
+            and value.how == "compiled"
+            and not frame.region
+            and owner.cls is not None
+            and self.at.classes.find_method(owner.cls, name) is None
+            and name not in self.at.objects.state(owner)
+        )
 
     def assign_item(self, target: ast.Subscript, value: Value, env: Env, frame: Frame) -> None:
         owner = self.at.expressions.eval(target.value, env, frame)

@@ -73,20 +73,22 @@ class Calls:
                     self.at.calls.roots.compiled_as(value, decorator.kwargs)
             elif isinstance(decorator, Wrapped) and isinstance(decorator.inner, Ext):
                 value = Wrapped(decorator.how, value)
-            elif (
-                isinstance(decorator, (Func, Partial, Wrapped)) and len(self.at.functions.active) < MAX_DEPTH
+            elif len(self.at.functions.active) < MAX_DEPTH and isinstance(
+                decorator, (Func, Partial, Wrapped, Class)
             ):
                 self.at.notebook.quiet += 1
                 self.decorating += 1
                 try:
-                    result = self.apply(decorator, [value], {}, _NOWHERE, frame)
+                    with self.roots.decorating(value):
+                        result = self.apply(decorator, [value], {}, _NOWHERE, frame)
                 finally:
                     self.decorating -= 1
                     self.at.notebook.quiet -= 1
                 # `return torch.compiler.disable(fn) if available else fn`: what is done to it counts.
                 made = [o for o in options(result) if isinstance(o, (Func, Wrapped, Partial))]
                 if made and len(made) == len(options(result)):
-                    value = next((o for o in made if isinstance(o, Wrapped) and o.how == "disabled"), made[0])
+                    done = [o for o in made if isinstance(o, Wrapped) and o.how in ("disabled", "compiled")]
+                    value = min(done, key=lambda o: o.how == "compiled", default=made[0])
         return value
 
     def is_understood(self, decorator: Value) -> bool:

@@ -231,6 +231,7 @@ class Expressions:
         return cached
 
     def e_joinedstr(self, node: ast.JoinedStr, env: Env, frame: Frame) -> Value:
+        text: str | None = ""
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
                 value = self.eval(part.value, env, frame)
@@ -238,7 +239,12 @@ class Expressions:
                 if tensor is not None and self.at.notebook.listens("format tensor", frame):
                     # Dynamo formats lazily: it breaks only where the text is used.
                     self.at.notebook.note(node, "format tensor", frame, about=tensor.but(sure=False))
-        return STR
+                plain = part.format_spec is None and isinstance(value, Py) and isinstance(value.const, str)
+                more = value.const if plain and isinstance(value, Py) else None
+            else:
+                more = part.value if isinstance(part, ast.Constant) else None
+            text = text + more if text is not None and isinstance(more, str) else None
+        return STR if text is None else Py("str", text)
 
     def sequence(self, node: ast.List | ast.Tuple | ast.Set, env: Env, frame: Frame, type: str) -> Value:
         elts: list[Value] = []

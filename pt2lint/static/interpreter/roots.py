@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.duties import Duties
@@ -50,6 +51,10 @@ class Roots:
         self.offered: set[Any] = set()
         self.named: Sequence[str] = ()  # by the settings
         self._is_named: dict[Any, bool] = {}
+        self.by_decorator: set[Any] = (
+            set()
+        )  # functions that a decorator of the project gives to torch.compile
+        self._decorated: Any = None  # the function whose decorator runs
 
     def root(
         self,
@@ -168,6 +173,10 @@ class Roots:
 
     def compiled(self, target: Value, node: Any, frame: Frame) -> None:
         """torch.compile(target) was called: the target is a root."""
+        if self._decorated is not None and any(
+            isinstance(o, Func) and o.node is self._decorated for o in options(target)
+        ):
+            self.by_decorator.add(self._decorated)
         if self.at.notebook.quiet:
             return
         given = options(target)
@@ -184,11 +193,30 @@ class Roots:
                 if key not in self._seen:
                     self._seen[key] = o
                     self.root(o, None)
+                    if isinstance(o, Instance) and o.cls is not None:
+                        self._compiled_beside(o, o.cls)
             elif isinstance(o, Class):
                 self.root(self.at.objects.instance(o.info), None)
             elif isinstance(o, Ext):
                 for hear in self.at.events.compiled:
                     hear(o, node, frame)
+
+    def _compiled_beside(self, me: Instance, cls: ClassInfo) -> None:
+        """Other methods of a module that its framework compiles where the module is."""
+        own, foreign, _ = self.at.classes.bases(cls)
+        names = {name: one for one in reversed(own) for name in one.methods}
+        for name, owner in names.items():
+            if any(self.at.models.plays(f"{base}.{name}", "compiled with a module") for base in foreign):
+                self.root(self.at.classes.method_value(owner, owner.methods[name], me), None)
+
+    @contextmanager
+    def decorating(self, value: Value) -> Iterator[None]:
+        """While a decorator of the project is given the function: whether it compiles it, whatever it makes of it."""
+        outer, self._decorated = self._decorated, getattr(value, "node", None)
+        try:
+            yield
+        finally:
+            self._decorated = outer
 
     def compiled_as(self, wrapped: Wrapped, settings: dict[str, Value]) -> Wrapped:
         """Remember the keyword arguments of torch.compile, as `dynamic` decides what a call costs."""

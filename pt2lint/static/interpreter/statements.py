@@ -11,6 +11,7 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.guards import GRADLESS, ITERATES, Guard, Path, exits, fails
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
+from pt2lint.static.source.nodes import walk
 from pt2lint.static.source.reads import WatchedAsyncFunction, WatchedFunction
 from pt2lint.static.values import (
     ALWAYS_OFF,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
+
+MAX_NAMES = 8  # in a list that a loop which asks for attributes by name goes over one by one
 
 
 class Statements:
@@ -272,6 +275,17 @@ class Statements:
         if isinstance(iterable, Seq) and iterable.elts is not None and not iterable.elts:
             # An empty list that something else may fill: the body still runs once, about nothing known.
             return self.loop(node, env, frame, UNKNOWN, False)
+        names = iterable.elts or () if isinstance(iterable, Seq) else ()
+        if (
+            1 < len(names) <= MAX_NAMES
+            and not frame.region
+            and all(isinstance(name, Py) and isinstance(name.const, str) for name in names)
+        ):
+            if any(isinstance(p, ast.Name) and p.id == "getattr" for p in walk(node)):
+                # `for name in ("encode", "decode"): setattr(m, name, torch.compile(getattr(m, name)))`
+                for name in names:
+                    self.loop(node, env, frame, name, False)
+                return True
         return self.loop(node, env, frame, element(iterable), False)
 
     def s_while(self, node: ast.While, env: Env, frame: Frame) -> bool:
