@@ -1,4 +1,4 @@
-"""What frameworks around torch do to modules and functions: Lightning, transformers, accelerate, diffusers,
+"""What frameworks around torch do to modules and functions: torchmetrics, Lightning, accelerate,
 tensordict, Triton, Numba."""
 
 from __future__ import annotations
@@ -7,7 +7,6 @@ from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
 from pt2lint.static.values import (
     NONE,
-    OFTEN_OFF,
     TRUE,
     UNKNOWN,
     Instance,
@@ -81,39 +80,16 @@ def named_arguments(call: Call) -> Value:
     return call.args[0] if call.args else call.kwargs.get("module", UNKNOWN)
 
 
-def of_model(type_name: str, owner: Value, name: str) -> Value | None:
-    """What the classes that models derive from set before anybody asks for something else."""
-    if name == "gradient_checkpointing":
-        return Py("bool", off=OFTEN_OFF)
-    return Seq([], UNKNOWN, "list") if name == "pruned_heads" else None
-
-
 LIBRARIES = (
     Library(
         "torchmetrics",
         roles={"seldom compiled": ("torchmetrics.Metric", "torchmetrics.metric.Metric")},
     ),
     Library(
-        "torchvision",
-        returns={"torchvision._is_tracing": "none"},  # what torch says of it: see torch_functions.py
-        roles={"seldom compiled": ("torchvision.transforms.v2.Transform",)},
-    ),
-    Library(
         "lightning",
         roles={
             "module base": ("*LightningModule",),
             "compiled with a module": tuple(f"*LightningModule.{step}_step" for step in STEPS),
-        },
-    ),
-    Library(
-        "transformers",
-        attribute=of_model,
-        mentions=("torch_compile",),
-        handlers={
-            **dict.fromkeys(
-                ("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments"), settings
-            ),
-            **dict.fromkeys(("transformers.Trainer", "transformers.Seq2SeqTrainer"), trainer),
         },
     ),
     Library(
@@ -128,10 +104,6 @@ LIBRARIES = (
             "accelerate.Accelerator.prepare": prepared,
             "accelerate.Accelerator.unwrap_model": unwrapped,
         },
-    ),
-    Library(
-        "diffusers",
-        roles={"base of hooks": ("diffusers.hooks.ModelHook", "diffusers.hooks.hooks.ModelHook")},
     ),
     Library(
         "tensordict",

@@ -126,10 +126,11 @@ class Library:
     `constants`   qualified name -> what it is where it is read, in the same words
     `types`       qualified name of a type -> what a value of it is, in the same words
     `modules`     qualified name of a module class -> what calling an instance returns
+    `instances`   (qualified name) -> the same, for classes that `modules` does not list; None for what is none
     `roles`       role -> names (see ROLES)
     `sizes`       qualified name -> which arguments are Python numbers, or sequences of them
     `baked`       qualified name -> which numbers become constants of the graph
-    `breaks`      qualified name -> why Dynamo ends the graph there
+    `breaks`      qualified name -> why Dynamo ends the graph there; of a module, that of its `forward`
     `untraced`    whether every call into the library ends the graph, but for names in `traced`
     `told_by`     type -> sets of names: an object of which all in a set are used is of that type. "name()" is a method
                   that is given positional arguments; "-name" must not be used
@@ -154,6 +155,7 @@ class Library:
     constants: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
     modules: Mapping[str, str] = field(default_factory=dict)
+    instances: Callable[[str], str | None] | None = None
     roles: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sizes: Mapping[str, Sizes] = field(default_factory=dict)
     baked: Mapping[str, Constants] = field(default_factory=dict)
@@ -262,6 +264,11 @@ class Models:
             if name in library.breaks:
                 entry.breaks = library.breaks[name]
         entry.answer = self._answer(name)
+        listed = entry.library.instances
+        if entry.forward is None and listed is not None and (words := listed(name)) is not None:
+            entry.forward, entry.result = words, returning(words)
+            if entry.library.otherwise is None:
+                entry.answer = made
         return entry
 
     def library_of(self, name: str) -> Library:

@@ -214,3 +214,85 @@ def f(x: torch.Tensor, kind: str):
 def test_what_a_name_leads_to(body: str, line: int) -> None:
     code = f"{METERS}    {body}\n"
     assert line in [f.line for f in lint(["m.py"], None, {"m.py": code}).findings]
+
+
+ELSEWHERE = """
+import einops.layers.torch
+import timm
+import torch
+import torchaudio
+import torchvision
+from diffusers import AutoencoderKL, DDIMScheduler, UNet2DConditionModel
+from torchvision import transforms
+from torchvision.models import resnet50
+from transformers import AutoModelForCausalLM, BertModel, BertPreTrainedModel, DataCollatorForLanguageModeling
+
+class Net(BertPreTrainedModel):
+    def __init__(self, config):
+        super().__init__(config)
+        self.bert = BertModel(config)
+        self.language = AutoModelForCausalLM.from_pretrained("gpt2").eval()
+        self.collate = DataCollatorForLanguageModeling(config)
+        self.vision = timm.create_model("vit")
+        self.stages = timm.create_model("vit", features_only=True)
+        self.backbone = resnet50(weights=None).to("cpu")
+        self.normalize = transforms.Normalize((0.5,), (0.5,))
+        self.normalize_2 = transforms.v2.Normalize((0.5,), (0.5,))
+        self.flip = torch.nn.Sequential(transforms.RandomHorizontalFlip())
+        self.mel = torchaudio.transforms.MelSpectrogram()
+        self.decibels = torchaudio.transforms.AmplitudeToDB()
+        self.flat = einops.layers.torch.Rearrange("b c h w -> b (c h w)")
+        self.scheduler = DDIMScheduler.from_pretrained("sd")
+        self.unet = UNet2DConditionModel.from_pretrained("sd")
+        self.vae = AutoencoderKL.from_pretrained("sd")
+
+    def forward(self, ids, x, t):
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "codes"),
+    [
+        ("if self.bert(ids).last_hidden_state.sum() > 0: x = -x", ["PTB110"]),
+        ("if self.bert(ids)[0].sum() > 0: x = -x", ["PTB110"]),
+        ("if self.bert(ids).hidden_states[-1].sum() > 0: x = -x", ["PTB110"]),
+        ("if self.bert(ids).past_key_values: x = -x", []),
+        ("x = x * self.language(ids, labels=ids).loss.item()", ["PTB103"]),
+        ("if self.collate(ids).loss: x = -x", []),
+        ("if self.vision(x).sum() > 0: x = -x", ["PTB110"]),
+        ("if self.stages(x): x = -x", []),
+        ("if self.backbone(x).sum() > 0: x = -x", ["PTB110"]),
+        ("if self.flat(self.decibels(x)).sum() > 0: x = -x", ["PTB110"]),
+        ("x = self.normalize(x)", ["PTB187"]),
+        ("x = self.normalize_2(x)", []),
+        ("x = self.flip(x)", ["PTB187"]),
+        ("x = self.mel(x)", ["PTB187"]),
+        ("x = torchvision.ops.nms(ids, x, 0.5)", ["PTB187"]),
+        ("if torchvision._is_tracing(): print(x)", []),
+        ("x = self.scheduler.step(x, t, ids).prev_sample", ["PTB187"]),
+        ("if self.scheduler.add_noise(x, x, t).sum() > 0: x = -x", ["PTB110"]),
+        ("if self.unet(x, t).sample.sum() > 0: x = -x", ["PTB110"]),
+        ("if self.vae.encode(x).latent_dist.sample().sum() > 0: x = -x", ["PTB110"]),
+        ("if self.vae.config.scaling_factor: x = -x", []),
+    ],
+)
+def test_what_libraries_give_that_are_not_in_the_tree(body: str, codes: list[str]) -> None:
+    """That Dynamo does so is measured by benchmarks/library_breaks.py, where these libraries are installed."""
+    code = f"{ELSEWHERE}        {body}\n        return x\n"
+    assert [f.code for f in lint(["m.py"], None, {"m.py": code}).findings] == codes
+
+
+def test_where_a_tensor_is_from_needs_no_line() -> None:
+    code = """
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(2, 2)
+
+    def forward(self, x):
+        return -x if self.linear.bias[0] > 0 else x
+"""
+    (found,) = lint(["m.py"], None, {"m.py": code}).findings
+    assert found.message.endswith("`Linear.bias` is a parameter")

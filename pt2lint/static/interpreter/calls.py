@@ -263,15 +263,15 @@ class Calls:
                 node, entry.op, frame, about=about, args=self.at.types.sorts(args, kwargs, receiver)
             )
             frame.guards = before
-        if entry.breaks and self.at.notebook.listens("call breaking", frame):
-            why, _, until = entry.breaks.partition("\t")
-            words: dict[int | str, str] = {"why": why, "until": until}
-            self.at.notebook.note(node, "call breaking", frame, args=words)
+        self.breaks(entry, node, frame)
         if "goes over items" in entry.roles:
             for given in args:
                 self.goes_over(node, given, frame)
         if entry.untraced and self.at.notebook.listens("call untraced", frame):
-            words = {**self.at.types.sorts(args, kwargs, receiver), "name": entry.library.name}
+            words: dict[int | str, str] = {
+                **self.at.types.sorts(args, kwargs, receiver),
+                "name": entry.library.name,
+            }
             before = frame.guards
             frame.guards += (Guard("", MEASURES),) if "measures" in entry.roles else ()
             self.at.notebook.note(node, "call untraced", frame, args=words)
@@ -290,6 +290,12 @@ class Calls:
         for hear in self.at.events.external:
             hear(call, result)
         return result
+
+    def breaks(self, entry: Entry, node: Any, frame: Frame) -> None:
+        """Note a call of which a model says that Dynamo ends the graph there."""
+        if entry.breaks and self.at.notebook.listens("call breaking", frame):
+            why, _, until = entry.breaks.partition("\t")
+            self.at.notebook.note(node, "call breaking", frame, args={"why": why, "until": until})
 
     def is_own(self, frame: Frame) -> bool:
         """Whether a method of a module runs."""
@@ -326,6 +332,7 @@ class Calls:
         self.at.notebook.clock += frame.region and not self.at.notebook.quiet
         if self.at.notebook.listens(f"forward {name}", frame):
             self.at.notebook.note(node, f"forward {name}", frame, args=self.at.types.sorts(args, kwargs))
+        self.breaks(self.at.models.of(f"{name}.forward"), node, frame)
         if "random module" in entry.roles:
             self.at.notebook.drawn.append((name, frame.module.path, getattr(node, "lineno", 0)))
         return entry.result(Call(name, args, kwargs, node, frame, func, self.at))

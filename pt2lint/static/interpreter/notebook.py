@@ -107,11 +107,8 @@ class Notebook:
         why = ""
         if about is not None and about.origin is not None:
             path, at, phrase = about.origin
-            why = (
-                f"{phrase} (line {told_line(at)})"
-                if path == module.path
-                else f"{phrase} ({told_place(path, at)})"
-            )
+            there = f"line {told_line(at)}" if path == module.path else told_place(path, at)
+            why = f"{phrase} ({there})" if path else phrase
         unit[key] = Op(
             name,
             line,

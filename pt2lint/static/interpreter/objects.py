@@ -286,7 +286,7 @@ class Objects:
                 )
         elif owner.external:
             attribute = self.at.models.library_of(owner.external).attribute
-            key = index.const if isinstance(index, Py) and isinstance(index.const, str) else ""
+            key = index.const if isinstance(index, Py) and isinstance(index.const, (str, int)) else ""
             item = attribute(owner.external, owner, f"[{key}]") if attribute is not None else None
             return item if item is not None else UNKNOWN
         return UNKNOWN

@@ -1,0 +1,144 @@
+"""Whether the calls of which pt2lint's library models say that they end the graph do so, and others do not.
+
+    python benchmarks/library_breaks.py [torchvision] [torchaudio] [diffusers]
+
+For each library that is installed (all of them by default), a line a call: the graph breaks that Dynamo counts, what
+pt2lint's model says, and where the first break is. The exit status is 1 where a model is wrong. torch and the library
+have to fit each other; nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from pt2lint.libraries import load
+
+Case = tuple[str, Callable[[], Any]]  # what is called, by its qualified name, and the call
+IMAGE, WAVE, LATENT = torch.rand(2, 3, 8, 8), torch.randn(2, 16000), torch.randn(1, 4, 8, 8)
+BOXES = torch.tensor([[0.0, 0, 10, 10], [1, 1, 9, 9], [20, 20, 30, 30]])
+SCORES = torch.tensor([0.9, 0.8, 0.7])
+SPECTRUM = torch.rand(2, 64, 100)
+
+
+def torchvision() -> Iterator[Case]:
+    ops = importlib.import_module("torchvision.ops")
+    yield "torchvision.ops.nms", lambda: ops.nms(BOXES, SCORES, 0.5)
+    classes = torch.zeros(3, dtype=torch.long)
+    yield "torchvision.ops.batched_nms", lambda: ops.batched_nms(BOXES, SCORES, classes, 0.5)
+    yield "torchvision.ops.remove_small_boxes", lambda: ops.remove_small_boxes(BOXES, 5.0)
+    yield "torchvision.ops.roi_align", lambda: ops.roi_align(IMAGE, [BOXES, BOXES], (2, 2))
+    yield "torchvision.ops.sigmoid_focal_loss", lambda: ops.sigmoid_focal_loss(SCORES, SCORES)
+    for name in ("generalized_box_iou_loss", "distance_box_iou_loss", "complete_box_iou_loss", "box_iou"):
+        yield f"torchvision.ops.{name}", lambda name=name: getattr(ops, name)(BOXES, BOXES)
+    functional = importlib.import_module("torchvision.transforms.functional")
+    half = [0.5] * 3
+    yield (
+        "torchvision.transforms.functional.normalize",
+        lambda: functional.normalize(IMAGE, half, half),
+    )
+    arguments: dict[str, tuple[Any, ...]] = {
+        "Normalize": (half, half),
+        "Resize": (4,),
+        "CenterCrop": (4,),
+        "Grayscale": (),
+        "Pad": (1,),
+        "RandomCrop": (4,),
+        "RandomHorizontalFlip": (),
+        "RandomVerticalFlip": (),
+        "RandomErasing": (),
+        "ColorJitter": (0.1, 0.1, 0.1, 0.1),
+        "RandomResizedCrop": (4,),
+        "RandomRotation": (10,),
+        "RandomAffine": (10,),
+        "RandomGrayscale": (),
+        "GaussianBlur": (3,),
+    }
+    for where in ("torchvision.transforms", "torchvision.transforms.v2"):
+        for name, given in arguments.items():
+            made = getattr(importlib.import_module(where), name)(*given)
+            yield f"{where}.{name}.forward", lambda made=made: made(IMAGE)
+
+
+def torchaudio() -> Iterator[Case]:
+    transforms = importlib.import_module("torchaudio.transforms")
+    arguments: dict[str, tuple[Any, ...]] = {
+        "Spectrogram": (),
+        "MelSpectrogram": (),
+        "MFCC": (),
+        "LFCC": (),
+        "SpectralCentroid": (16000,),
+        "Resample": (16000, 8000),
+        "Speed": (16000, 1.1),
+        "SpeedPerturbation": (16000, [0.9, 1.1]),
+        "FrequencyMasking": (10,),
+        "TimeMasking": (10,),
+        "AmplitudeToDB": (),
+        "MuLawEncoding": (),
+    }
+    for name, given in arguments.items():
+        made = getattr(transforms, name)(*given)
+        x = SPECTRUM if name in ("FrequencyMasking", "TimeMasking", "AmplitudeToDB") else WAVE
+        yield f"torchaudio.transforms.{name}.forward", lambda made=made, x=x: made(x)
+    functional = importlib.import_module("torchaudio.functional")
+    yield "torchaudio.functional.resample", lambda: functional.resample(WAVE, 16000, 8000)
+    yield "torchaudio.functional.mask_along_axis", lambda: functional.mask_along_axis(SPECTRUM, 10, 0.0, 1)
+    window = torch.hann_window(400)
+    yield (
+        "torchaudio.functional.spectrogram",
+        lambda: functional.spectrogram(WAVE, 0, window, 400, 200, 400, 2.0, False),
+    )
+    yield (
+        "torchaudio.functional.melscale_fbanks",
+        lambda: functional.melscale_fbanks(201, 0.0, 8000.0, 64, 16000),
+    )
+    yield "torchaudio.functional.convolve", lambda: functional.convolve(WAVE, WAVE[:, :10])
+    yield "torchaudio.functional.fftconvolve", lambda: functional.fftconvolve(WAVE, WAVE[:, :10])
+
+
+def diffusers() -> Iterator[Case]:
+    """The second step of each: some seek their place among the timesteps at the first."""
+    library = importlib.import_module("diffusers")
+    for name in (
+        "DDPMScheduler DDIMScheduler PNDMScheduler EulerDiscreteScheduler LCMScheduler "
+        "EulerAncestralDiscreteScheduler FlowMatchEulerDiscreteScheduler DPMSolverMultistepScheduler"
+    ).split():
+        made = getattr(library, name)()
+        made.set_timesteps(10)
+        first, second = made.timesteps[:2]
+        if hasattr(made, "scale_model_input"):
+            made.scale_model_input(LATENT, first)
+        made.step(LATENT, first, LATENT)
+        yield f"diffusers.{name}.step", lambda made=made, t=second: made.step(LATENT, t, LATENT)
+
+
+def main(names: list[str]) -> int:
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    models, wrong = load(), 0
+    for library in (torchvision, torchaudio, diffusers):
+        if names and library.__name__ not in names:
+            continue
+        try:
+            cases = list(library())
+        except ImportError as error:
+            print(f"{library.__name__}: left out ({error})")
+            continue
+        for name, call in cases:
+            torch._dynamo.reset()
+            told = torch._dynamo.explain(lambda x, call=call: (call(), x + 1))(torch.ones(2))
+            said = bool(models.of(name).breaks)
+            verdict = "as said" if said == (told.graph_count > 1) else "WRONG"
+            wrong += verdict == "WRONG"
+            print(f"{verdict}\t{told.graph_count - 1} breaks\t{name}")
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

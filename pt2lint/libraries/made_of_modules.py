@@ -1,0 +1,87 @@
+"""Libraries whose modules give a tensor, and what every module of a library has."""
+
+from __future__ import annotations
+
+from pt2lint.libraries.call import Call
+from pt2lint.libraries.model import Library, made_or_unknown
+from pt2lint.static.values import BOOL, UNKNOWN, Ext, Instance, Value, truth
+
+MODULE = "torch.nn.Module"
+# What an nn.Module has that is of use to those who read a program.
+METHODS = frozenset(
+    "apply bfloat16 buffers children compile cpu cuda double eval float half load_state_dict modules named_buffers "
+    "named_children named_modules named_parameters parameters register_backward_hook register_forward_hook "
+    "register_forward_pre_hook register_full_backward_hook requires_grad_ state_dict to train type zero_grad".split()
+)
+NETWORK = "timm.models.Network"  # what timm.create_model makes
+WHOLE = ("forward_features", "forward_head")
+
+
+def of_module(owner: Value, name: str) -> Value:
+    """An attribute of a module of which nothing but that it is one is known, or of a class derived from such a one."""
+    if name == "training":
+        return BOOL
+    derived = isinstance(owner, Instance) and owner.cls is not None
+    return Ext(f"{MODULE}.{name}", owner) if derived or name in METHODS else UNKNOWN
+
+
+def of_network(type_name: str, owner: Value, name: str) -> Value:
+    whole = type_name == NETWORK and name in WHOLE
+    return Ext(f"{NETWORK}.{name}", owner) if whole else of_module(owner, name)
+
+
+def plain(type_name: str, owner: Value, name: str) -> Value:
+    return of_module(owner, name)
+
+
+def classes(name: str) -> str | None:
+    """A class: calling an object of it gives a tensor."""
+    last = name.rpartition(".")[2]
+    return "tensor" if last[:1].isupper() and not last.startswith(SEVERAL) else None
+
+
+def convolutions(name: str) -> str | None:
+    return "tensor" if name.endswith("Conv") else None
+
+
+def created(call: Call) -> Value:
+    """timm.create_model("resnet50"): a network; with `features_only` it gives a list."""
+    if call.name.rpartition(".")[2] == "create_model" and call.receiver is None:
+        only = call.kwargs.get("features_only")
+        if only is None or truth(only) is False:
+            return call.models.instance(NETWORK)
+    return made_or_unknown(call)
+
+
+# Read in their sources.
+SEVERAL = ("RotaryEmbedding", "PatchDropout")  # of timm.layers: these give a tuple, or may
+GIVING = (
+    "apex.normalization",
+    "einops.layers.torch",
+    "segmentation_models_pytorch",
+    "timm.layers",
+)
+ATTENTION = (
+    "flash_attn.flash_attn_func",
+    "flash_attn.flash_attn_qkvpacked_func",
+    "flash_attn.flash_attn_varlen_func",
+    "xformers.ops.memory_efficient_attention",
+)
+POOLING = ("global_mean_pool", "global_add_pool", "global_max_pool")
+LIBRARIES = (
+    Library(
+        "timm",
+        returns={f"{NETWORK}.{name}": "tensor" for name in WHOLE},
+        modules={NETWORK: "tensor"},
+        otherwise=created,
+        attribute=of_network,
+    ),
+    Library(
+        "torch_geometric.nn",
+        returns={f"torch_geometric.nn.{name}": "tensor" for name in POOLING},
+        instances=convolutions,
+        attribute=plain,
+    ),
+    *(Library(name, instances=classes, attribute=plain) for name in GIVING),
+    *(Library(name.partition(".")[0], returns=dict.fromkeys((name,), "tensor")) for name in ATTENTION),
+)

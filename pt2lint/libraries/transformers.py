@@ -1,0 +1,80 @@
+"""transformers: its models, what they give, and who compiles them."""
+
+from __future__ import annotations
+
+import re
+
+from pt2lint.libraries.call import Call
+from pt2lint.libraries.frameworks import settings, trainer
+from pt2lint.libraries.made_of_modules import of_module
+from pt2lint.libraries.model import Library, made_or_unknown
+from pt2lint.static.values import OFTEN_OFF, UNKNOWN, Ext, Py, Seq, Tensor, Value
+
+MODEL, OUTPUT = "transformers.PreTrainedModel", "transformers.utils.ModelOutput"
+# BertModel, GPT2LMHeadModel, BertForMaskedLM, CLIPVisionModelWithProjection; not TensorFlow's, nor a base.
+_MODEL = re.compile(r"(?!TF[A-Z]|Flax|DataCollator)\w*?(Model|For[A-Z]\w*|WithProjection)")
+_MAKES = ("from_pretrained", "from_config", "_from_config")
+TENSORS = frozenset(
+    "loss logits last_hidden_state pooler_output start_logits end_logits prediction_logits seq_relationship_logits "
+    "encoder_last_hidden_state logits_per_image logits_per_text text_embeds image_embeds sequences".split()
+)
+MANY = frozenset(
+    "hidden_states attentions cross_attentions encoder_hidden_states encoder_attentions decoder_hidden_states "
+    "decoder_attentions".split()
+)
+
+
+def is_model(name: str) -> bool:
+    last = name.rpartition(".")[2]
+    return _MODEL.fullmatch(last) is not None and not last.endswith("PreTrainedModel")
+
+
+def called(call: Call) -> Value:
+    """`AutoModel.from_pretrained(...)`, `BertModel(config)`: a model."""
+    owner, _, last = call.name.rpartition(".")
+    if call.receiver is None and is_model(owner if last in _MAKES else call.name):
+        return call.models.instance(MODEL)
+    return made_or_unknown(call)
+
+
+def instances(name: str) -> str | None:
+    return f"instance {OUTPUT}" if name == MODEL or is_model(name) else None
+
+
+def attribute(type_name: str, owner: Value, name: str) -> Value | None:
+    """Of a model what every module has, of what it gives the tensors: by name, or as an item.
+
+    The first item is the loss or the first tensor: a tensor in either case.
+    """
+    if type_name == OUTPUT:
+        name = name.removeprefix("[").removesuffix("]")
+        tensor = Tensor(None, ("", 0, f"`{name}` of what a model of transformers gives is a tensor"))
+        if name in TENSORS:
+            return tensor
+        if name == "0":
+            return tensor.but(origin=("", 0, "a model of transformers gives a tensor first"))
+        return Seq(None, tensor, "tuple") if name in MANY else UNKNOWN
+    # What the classes that models derive from set before anybody asks for something else.
+    if name == "gradient_checkpointing":
+        return Py("bool", off=OFTEN_OFF)
+    if name == "pruned_heads":
+        return Seq([], UNKNOWN, "list")
+    if type_name == MODEL and name == "get_input_embeddings":
+        return Ext(f"{MODEL}.{name}", owner)
+    return of_module(owner, name) if instances(type_name) is not None else None
+
+
+LIBRARY = Library(
+    "transformers",
+    returns={f"{MODEL}.get_input_embeddings": "instance torch.nn.Embedding"},
+    instances=instances,
+    attribute=attribute,
+    mentions=("torch_compile",),
+    handlers={
+        **dict.fromkeys(
+            ("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments"), settings
+        ),
+        **dict.fromkeys(("transformers.Trainer", "transformers.Seq2SeqTrainer"), trainer),
+    },
+    otherwise=called,
+)
