@@ -29,7 +29,7 @@ from pt2lint.dynamic.process import Around, run_child
 from pt2lint.dynamic.run import find_python, limits_of, read_sources
 from pt2lint.finding import Edit, Finding, Fix
 from pt2lint.fixes.edit import TAKEN, EditError, apply_edits, check_source, checked, choose
-from pt2lint.fixes.recount import Recounter, moved_to
+from pt2lint.fixes.recount import SILENT, UNSEEN, Recounter, moved_to
 from pt2lint.fixes.repairs.disable import last_resort
 
 NOT_FINITE = ("one NaN", "one infinity", "all NaN", "all infinite")  # labels of changed inputs
@@ -574,7 +574,7 @@ class _Prover:
                     self.notes.append(f"{where}: proven: {_title(finding)}: {said}")
                 else:
                     self.notes.append(_not_proven(finding, why))
-                fixes[index] = replace(one, proven=why is None)
+                fixes[index] = replace(one, proven=None if why in (SILENT, UNSEEN) else why is None)
                 if why is None:
                     break
             found[number] = replace(findings[number], fixes=tuple(fixes))

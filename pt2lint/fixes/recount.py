@@ -3,7 +3,7 @@ fix, and judged anew.
 
 Proven means: what was confirmed no longer is, Dynamo compiles nothing more often and breaks nowhere else, and the code
 does the same: its calls as `proof` compares them where there are calls, and what the program prints where only a run
-of the program showed it.
+of the program showed it, or, where it prints nothing, the gradients and parameters of each step that it takes.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from pt2lint.finding import Finding
 NUMBER = re.compile(r"(-?\d+\.\d+(?:[eE][+-]?\d+)?|-?\d+[eE][+-]?\d+)")
 RELATIVE = 1e-3  # by which printed numbers may differ: a compiler may add in another order
 COUNTED = (*CALLED_AGAIN, "varied")
+# Why a fix is neither proven nor disproved.
+SILENT = "the program prints nothing by which to tell that it does the same"
+UNSEEN = "only a run of the program could tell, and none was made"
 
 
 @dataclass
@@ -52,6 +55,7 @@ class Recounter:
         self.run_child, self.events, self.jobs, self.sources = run, events, jobs, sources
         self.before: dict[Job, Heard] = {}
         self.after: dict[tuple[Job, frozenset[tuple[str, str]]], tuple[Heard, str | None]] = {}
+        self.silent: set[Job] = set()  # programs that print nothing, and whose steps are looked at
 
     def in_program(self, finding: Finding) -> bool:
         """Whether only a run of the program as it stands showed it."""
@@ -71,11 +75,13 @@ class Recounter:
             jobs += [job for job in self.jobs if job.kind == "run"]
         breaks = finding.code.startswith("PTB")
         if breaks and not any(job.kind == "program" for job in jobs):
-            return "only a run of the program could tell, and none was made", ""
+            return UNSEEN, ""
         old: list[Run] = []
         new: list[Run] = []
         for job in jobs:
             only = () if program else sorted(targets)
+            if breaks and job.kind == "program":
+                self.look_at_steps(job)
             tried = (job, frozenset(overlay.items()))
             if breaks and tried not in self.after:  # what several findings of one function have in common
                 self.after[tried] = self.heard(job, overlay, only)
@@ -116,15 +122,27 @@ class Recounter:
             for runs in (old, new)
         ]
         if breaks:
-            what = f"the program breaks at {broken[0]} places before, at {broken[1]} with it, and prints the same"
+            what = f"the program breaks at {broken[0]} places before, at {broken[1]} with it, and " + (
+                "trains to the same gradients and parameters"
+                if self.silent.intersection(jobs)
+                else "prints the same"
+            )
             if not graphs[1]:
                 return "with it nothing is compiled any more", ""
         return None, what + (f"; graphs {graphs[0]} to {graphs[1]}" if program else "")
 
     def heard(self, job: Job, overlay: Mapping[str, str], only: Sequence[str]) -> tuple[Heard, str | None]:
         found = Heard()
-        more = {"recount": {"calls": bool(only)}, "further": True, "only": list(only)}
+        recount = {"calls": bool(only), "steps": job in self.silent}
+        more = {"recount": recount, "further": True, "only": list(only)}
         return found, self.run_child(job, overlay, more, found.hear)
+
+    def look_at_steps(self, job: Job) -> None:
+        """Where a program prints nothing, have it tell the steps of its optimizers instead."""
+        before, trouble = self.as_it_was(job)
+        if trouble is None and job not in self.silent and not (before.printed or "").strip():
+            self.silent.add(job)
+            del self.before[job]
 
     def as_it_was(self, job: Job) -> tuple[Heard, str | None]:
         if job not in self.before:
@@ -137,12 +155,14 @@ class Recounter:
     def said_otherwise(self, job: Job, before: Heard, after: Heard) -> str | None:
         """How what the program prints differs; what differs between two runs of it as it is, does not count."""
         if not (before.printed or "").strip():
-            return "the program prints nothing by which to tell that it does the same"
+            return SILENT
         if printed_alike(before.printed or "", after.printed or ""):
             return None
         twice, trouble = self.heard(job, {}, ())
         if trouble is None and printed_alike(before.printed or "", after.printed or "", twice.printed):
             return None
+        if job in self.silent:
+            return "its optimizers are given other gradients"
         return f"the program printed {(before.printed or '')[-60:]!r} before, {(after.printed or '')[-60:]!r} with it"
 
     def judged(self, moved: Finding, runs: Sequence[Run], overlay: Mapping[str, str]) -> str | None:

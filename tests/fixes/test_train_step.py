@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -72,6 +73,16 @@ OTHER_NAME = f"""
 step = torch.compile(train_step, backend="eager") if len(xs) > 2 else train_step
 losses = [step(x, y)[0].item() for x, y in zip(xs, ys)]
 """
+RETURNED = f"""
+def made(compiles=True):
+{indent(STEP, "    ")}
+    if compiles:
+        return torch.compile(train_step, backend="eager"), None
+    return train_step, None
+
+step, _ = made()
+losses = [step(x, y)[0].item() for x, y in zip(xs, ys)]
+"""
 FAR = f"""
 # one step
 {STEP}
@@ -134,6 +145,7 @@ BODIES = {
     "method": METHOD,
     "assigned": ASSIGNED,
     "another name": OTHER_NAME,
+    "returned": RETURNED,
     "far": FAR,
     "loop": LOOP,
     "adversaries": ADVERSARIES,

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from .log_listener import listening, under
 from .patience import Patience
@@ -295,11 +296,30 @@ def heard(spec: dict[str, Any], wire: Wire) -> Iterator[None]:
         yield
         return
     out = io.StringIO()
+    steps: list[str] = []
+    told = spec["recount"].get("steps")
+    hook = register_optimizer_step_post_hook(watched(steps)) if told else None
     try:
         with contextlib.redirect_stdout(out):
             yield
     finally:
-        wire.send("printed", text=out.getvalue()[-MOST_PRINTED:])
+        if hook is not None:
+            hook.remove()
+        wire.send("printed", text="\n".join([out.getvalue()[-MOST_PRINTED:], *steps]))
+
+
+def watched(steps: list[str]) -> Any:
+    """A hook that writes down of each step of an optimizer what it was given and what it left: for a program that
+    prints nothing by which to tell whether it trains as it did."""
+
+    @torch._dynamo.disable
+    def hook(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        held = [p for group in optimizer.param_groups for p in group["params"]]
+        given = [p.grad for p in held if p.grad is not None]
+        sums = [sum(float(t.detach().abs().double().sum()) for t in one) for one in (given, held)]
+        steps.append(f"gradients {sums[0]:.6e} parameters {sums[1]:.6e}")
+
+    return hook
 
 
 def live(what: str, spec: dict[str, Any], wire: Wire, prober: Prober) -> None:

@@ -218,26 +218,36 @@ def _calls(step: _Step) -> Iterator[tuple[ast.Call, list[ast.AST]]]:
 def _assigned(
     step: _Step, call: ast.Call, around: list[ast.AST], names: Sequence[str]
 ) -> tuple[ast.AST, str] | None:
-    """`step = torch.compile(step)`, alone or in `torch.compile(step) if flag else step`: the statement, and what
-    assigns the new functions, compiled in the same way, instead."""
-    statement, given = around[0], _text(step, call.args[0])
-    if isinstance(statement, ast.IfExp) and len(around) > 1:
-        sides = {_text(step, statement.body), _text(step, statement.orelse)}
-        if sides != {_text(step, call), given}:
-            return None
-        statement = around[1]
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-        return None
+    """`step = torch.compile(step)`, alone, in `torch.compile(step) if flag else step` or among other things that a
+    statement gives or returns: the statement, and what assigns the new functions, compiled in the same way, instead."""
+    given, value = _text(step, call.args[0]), _text(step, call)
     if not step.me and _function_of(around) is not _function_of(reversed(step.around)):
         return None  # the name is another one there
     if not re.fullmatch(r"[\w.]+", given):
         return None
+    inner = around[: next(i for i, one in enumerate(around) if isinstance(one, ast.stmt))]
+    statement, rest = around[len(inner)], given
+    choice = inner[0] if len(inner) == 1 and isinstance(inner[0], ast.IfExp) else None
+    if choice is not None:
+        if {_text(step, choice.body), _text(step, choice.orelse)} != {value, given}:
+            return None
+        value = _text(step, choice)
+    elif not all(isinstance(one, ast.Tuple | ast.List | ast.Dict | ast.Call | ast.keyword) for one in inner):
+        return None
+    else:
+        rest = _text(step, statement).replace(value, given)
+    if not isinstance(statement, ast.Assign | ast.Return | ast.Expr):
+        return None
     owner = given[: -len(step.node.name)]
-    value, target = _text(step, statement.value), _text(step, statement.targets[0])
     its_name = rf"(?<![\w.]){re.escape(given)}\b"
     made = [f"{owner}{name} = " + re.sub(its_name, owner + name, value) for name in names]
-    if target != given:
-        made.append(f"{target} = {given}")
+    if isinstance(statement, ast.Assign) and (not inner or choice is not None):
+        targets = [_text(step, one) for one in statement.targets]
+        made += [" = ".join([*targets, given])] if targets != [given] else []
+    elif rest != given:
+        made.append(rest)
+    else:
+        return None
     indent = _indent(step.file.lines[statement.lineno - 1])
     return statement, f"\n{indent}".join(made)
 
