@@ -1,6 +1,6 @@
 """Whether the calls of which pt2lint's library models say that they end the graph do so, and others do not.
 
-    python benchmarks/library_breaks.py [torchvision] [torchaudio] [diffusers]
+    python benchmarks/library_breaks.py [torchvision] [torchaudio] [diffusers] [torchmetrics]
 
 For each library that is installed (all of them by default), a line a call: the graph breaks that Dynamo counts, what
 pt2lint's model says, and where the first break is. The exit status is 1 where a model is wrong. torch and the library
@@ -118,11 +118,39 @@ def diffusers() -> Iterator[Case]:
         yield f"diffusers.{name}.step", lambda made=made, t=second: made.step(LATENT, t, LATENT)
 
 
+def torchmetrics() -> Iterator[Case]:
+    library = importlib.import_module("torchmetrics")
+    for name in (
+        "MeanMetric",
+        "SumMetric",
+        "MaxMetric",
+        "MinMetric",
+        "CatMetric",
+        "RunningMean",
+        "MeanSquaredError",
+    ):
+        given = (SCORES, SCORES) if name == "MeanSquaredError" else (SCORES,)
+        made = getattr(library, name)()
+        yield f"torchmetrics.{name}.update", lambda made=made, given=given: made.update(*given)
+    functional = importlib.import_module("torchmetrics.functional")
+    for name in (
+        "mean_absolute_error",
+        "pearson_corrcoef",
+        "spearman_corrcoef",
+        "r2_score",
+        "mean_squared_error",
+    ):
+        function = getattr(functional, name)
+        yield f"torchmetrics.functional.{name}", lambda function=function: function(SCORES, SCORES**2)
+    truth = torch.tensor([1, 0, 1])
+    yield "torchmetrics.functional.auroc", lambda: functional.auroc(SCORES, truth, task="binary")
+
+
 def main(names: list[str]) -> int:
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     models, wrong = load(), 0
-    for library in (torchvision, torchaudio, diffusers):
+    for library in (torchvision, torchaudio, diffusers, torchmetrics):
         if names and library.__name__ not in names:
             continue
         try:

@@ -1,4 +1,4 @@
-"""What frameworks around torch do to modules and functions: torchmetrics, Lightning, accelerate,
+"""What frameworks around torch do to modules and functions: Lightning, accelerate,
 tensordict, Triton, Numba."""
 
 from __future__ import annotations
@@ -81,10 +81,6 @@ def named_arguments(call: Call) -> Value:
 
 
 LIBRARIES = (
-    Library(
-        "torchmetrics",
-        roles={"seldom compiled": ("torchmetrics.Metric", "torchmetrics.metric.Metric")},
-    ),
     Library(
         "lightning",
         roles={

@@ -1,5 +1,5 @@
-"""Libraries that Dynamo does not trace: those that torch/_dynamo/trace_rules.py skips whole, and SciPy and OpenCV, which
-are written in C or ask of an array what Dynamo does not know of it."""
+"""Libraries that Dynamo does not trace: those that torch/_dynamo/trace_rules.py skips whole, and SciPy and OpenCV, most
+of which is written in C or asks of an array what Dynamo does not know of it."""
 
 from __future__ import annotations
 

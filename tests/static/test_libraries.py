@@ -222,6 +222,7 @@ import einops.layers.torch
 import timm
 import torch
 import torchaudio
+import torchmetrics
 import torchvision
 from diffusers import AutoencoderKL, DDIMScheduler, UNet2DConditionModel
 from torchvision import transforms
@@ -245,6 +246,8 @@ class Net(BertPreTrainedModel):
         self.flat = einops.layers.torch.Rearrange("b c h w -> b (c h w)")
         self.scheduler = DDIMScheduler.from_pretrained("sd")
         self.unet = UNet2DConditionModel.from_pretrained("sd")
+        self.mean = torchmetrics.MeanMetric().to("cpu")
+        self.mean_2 = torchmetrics.MeanMetric(nan_strategy="disable")
         self.vae = AutoencoderKL.from_pretrained("sd")
 
     def forward(self, ids, x, t):
@@ -274,6 +277,11 @@ class Net(BertPreTrainedModel):
         ("if self.scheduler.add_noise(x, x, t).sum() > 0: x = -x", ["PTB110"]),
         ("if self.unet(x, t).sample.sum() > 0: x = -x", ["PTB110"]),
         ("if self.vae.encode(x).latent_dist.sample().sum() > 0: x = -x", ["PTB110"]),
+        ("self.mean.update(x)", ["PTB187"]),
+        ("self.mean(x)", ["PTB187"]),
+        ("self.mean_2.update(x)", []),
+        ("if self.mean.compute() > 0: x = -x", []),
+        ("if torchmetrics.functional.accuracy(x, ids) > 0: x = -x", ["PTB110"]),
         ("if self.vae.config.scaling_factor: x = -x", []),
     ],
 )
