@@ -439,9 +439,12 @@ def _concerns(finding: Finding, path: str, group: Group, files: Files) -> bool:
             step.path == files.shown.get(group.first.path) or os.path.realpath(step.path) == group.first.path
         )
     ]
-    if named:  # said of a call: inputs that we varied ourselves show nothing of it
-        theirs = any(run.probe in CALLED_AGAIN for run, _ in group.events)
-        return theirs and any(message.startswith(f"`{group.subject}` of ") for message in named)
+    theirs = any(run.probe in CALLED_AGAIN for run, _ in group.events)
+    if named or any("` of `" in step.message for step in finding.flow):
+        if not theirs:
+            return False  # said of a call: inputs that we varied ourselves show nothing of it
+    if named:
+        return any(message.startswith(f"`{group.subject}` of ") for message in named)
     if finding.code in KEEPS_SIZES and group.shapes and group.count > 1 and own and function is not None:
         # One would make the size dynamic: what is compiled yet again for it was kept from being so.
         if any(own.function(step.line) is function for step in finding.flow[:1]):

@@ -302,6 +302,8 @@ def test_a_finding_at_a_call_is_confirmed_by_the_parameter_that_it_names(
 ) -> None:
     at_call = replace(found(20, code="PTR207"), flow=(Step("m.py", 15, "`n` of `step`"),))
     assert verdict_of(at_call, recompiled(guard, 3, probe)) == verdict
+    elsewhere = replace(recompiled("", 1, probe), recompiles=(Recompile(PATH, 4, "f", ("x == 3",)),))
+    assert verdict_of(at_call, elsewhere) == ("confirmed" if probe == "program" else "unreached")
 
 
 @pytest.mark.parametrize(("times", "verdict"), [(3, "confirmed"), (1, "unreached")])
