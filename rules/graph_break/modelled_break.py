@@ -14,6 +14,11 @@ class ModelledBreak(GraphBreak):
     (`models` in its settings), which say so of functions that nobody else knows. The message has the
     reason that the model gives. Here it is a function that is written in C (GB0007).
 
+    In libraries that one would not suspect it is a test of values: `torchvision.transforms.Normalize` asks whether a
+    deviation is zero (the one of `transforms.v2` does not), `torchmetrics.MeanMetric` looks for NaN (not with
+    `nan_strategy="disable"`), a transform that draws random numbers reads them, a scheduler of diffusers chooses by
+    the timestep. Call these before or after what is compiled.
+
     Of a function that the settings name as compiled, the same is told where it goes over an iterator that the
     program passes to it, or that its object keeps (GB0811, GB4347): a generator, `model.parameters()`, what `zip` and
     `map` return. Pass a list, or the item, where only `next` is asked.
