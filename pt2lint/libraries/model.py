@@ -109,6 +109,7 @@ ROLES = {
     "asks for the next": "gives the next item of an iterator",
     "goes over items": "goes over the items of its arguments, in Python",
     "counts items": "gives items with their number before them",
+    "writes files": "writes a file, or makes a folder",
     "makes a leaf": "a method that says whether a tensor requires a gradient",
     "repeats": "repeats items as often as another tensor says",
     "takes a tensor first": "a function whose first argument is a tensor",

@@ -30,7 +30,8 @@ THREADS = (
     *(f"threading.{n}" for n in ("Lock", "RLock", "Condition", "Event", "Semaphore", "Thread")),
     *(f"queue.{n}" for n in ("Queue", "LifoQueue", "PriorityQueue", "SimpleQueue")),
     *(f"asyncio.{n}" for n in ("Lock", "Event", "Condition", "Semaphore", "Queue")),
-    "concurrent.futures.ThreadPoolExecutor",
+    *("multiprocessing.Process", "torch.multiprocessing.Process", "concurrent.futures.ThreadPoolExecutor"),
+    *(f"multiprocessing.context.{n}" for n in ("ForkProcess", "SpawnProcess")),
 )
 SHARED = ("Value", "Array", "Lock", "RLock", "Event", "Semaphore", "Queue")  # what processes share
 WHOLE = frozenset(f"math.{n}" for n in ("floor", "ceil", "gcd", "prod", "isqrt"))
@@ -137,7 +138,12 @@ LIBRARIES = (
         breaks={"locale.localeconv": "it is written in C"},
         measured="rules/graph_break/modelled_break.py",
     ),
-    Library("os", returns={"os.getenv": "str"}, measured="matrix/calls.py"),
+    Library(
+        "os",
+        returns={"os.getenv": "str"},
+        roles={"writes files": ("os.makedirs", "os.mkdir")},
+        measured="matrix/calls.py",
+    ),
     Library(
         "re",
         returns={"re.compile": "instance re.Pattern"},

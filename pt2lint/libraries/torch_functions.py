@@ -214,6 +214,7 @@ LIBRARY = Library(
             "torch.distributed.get_world_size",
         ),
         "repeats": ("torch.repeat_interleave", "torch.Tensor.repeat_interleave"),
+        "writes files": ("torch.save",),
         "makes a leaf": ("torch.Tensor.requires_grad_",),
         "register": ("torch.ops",),
         "loads code": (

@@ -15,8 +15,10 @@ BREAKS = "PTB1"  # how the codes of graph breaks begin
 UNROLLED_NO_MORE = (
     "PTR207"  # a number of a loop, which is one of the graph's constants unless a break leaves the loop
 )
+TESTS = "PTB110"  # a branch that values in a tensor decide
 WITHIN, REQUIRES = "PTB160", "PTB161"  # a gradient that is asked for, and of what: who mends one mends both
 MADE_FROM = re.compile(r"^#.*\bgenerated\b.*?\bfrom\s+\S*?([\w.-]+\.py)\b", re.MULTILINE)
+LINES = re.compile(r" \(line \d+\)")
 HEADER = 4000  # characters of a file in which it says where it comes from
 Arms = tuple[tuple[int, int], ...]
 
@@ -148,7 +150,20 @@ def _mends(later: Finding, finding: Finding) -> bool:
 
 def _of_one_cause(leader: Finding, finding: Finding) -> bool:
     a, b = leader.price, finding.price
-    return leader.code == finding.code and a is not None and b is not None and a.cause == b.cause != ""
+    if leader.code != finding.code or a is None or b is None:
+        return False
+    # The same test again, as `if total != 0:` twice, is of one cause but for the lines that it names.
+    return a.cause == b.cause != "" or (
+        leader.code == TESTS
+        and LINES.search(a.cause) is not None
+        and LINES.search(b.cause) is not None
+        and _words(leader) == _words(finding)
+    )
+
+
+def _words(finding: Finding) -> str:
+    """What the message says of the code, without lines and what it costs there."""
+    return LINES.sub("", finding.message.partition("; ")[0])
 
 
 class Places:

@@ -201,9 +201,10 @@ class Interpreter:
         called = called or self.at.classes.is_replaced(owner, "forward")
         self.at.notebook.doubt += called
         # In a package, what no model calls is used beside one; what a script holds is what it runs.
-        beside = cls if "." in cls.module.name else None
+        beside = cls if cls.module.in_package else None
         seldom: Path = (Guard("", SELDOM),) if self.at.classes.is_seldom_compiled(cls) else ()
-        seldom += (Guard("", OPEN),) if beside is not None else ()
+        if beside is not None:
+            seldom += (Guard("", OPEN), *self.at.calls.roots.duties.of_module(cls))
         self.at.calls.roots.root(
             self.at.classes.method_value(owner, node, instance), "forward", seldom, beside
         )
@@ -282,7 +283,7 @@ class Interpreter:
         self.at.calls.roots.beside = True
         try:
             self._run_hooks(module)
-            if "." in module.name:
+            if module.in_package:
                 self._run_offered(module)
         finally:
             self.at.calls.roots.beside = False

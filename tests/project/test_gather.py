@@ -267,3 +267,29 @@ class M(nn.Module):
     Path("m.py").write_text(HEAD + code)
     found = [(row["code"], row["severity"], row["also"]) for row in rows(capsys, "m.py")]
     assert found == [("PTB161", "note", []), ("PTB160", "warning", [11])]
+
+
+TWICE = """
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor, mask: torch.Tensor):
+        if SECOND.sum() != 0:
+            x = x * 2
+        try:
+            x = super().forward(x)
+            if mask.sum() != 0:
+                x = x * 3
+        except RuntimeError:
+            x = x * 4
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("second", "told"), [("mask", [(7, "error", [11])]), ("x", [(7, "warning", []), (11, "error", [])])]
+)
+def test_the_same_test_again_is_of_one_cause(
+    capsys: pytest.CaptureFixture[str], second: str, told: list[object]
+) -> None:
+    Path("m.py").write_text(HEAD + TWICE.replace("SECOND", second))
+    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
+    assert [(f["line"], f["severity"], f["also"]) for f in found] == told

@@ -889,6 +889,10 @@ def gathered(x, group: dist.ProcessGroup):
 def grouped(x, group: dist.ProcessGroup = None):
     return x * x.sum().item()
 
+def dumped(x: torch.Tensor):
+    torch.save(x, "x.pt")
+    return x * x.sum().item()
+
 class Router:
     def __init__(self):
         self.lock = threading.Lock()
@@ -926,6 +930,13 @@ MORE
         ("y = grouped(y)", "PTB103", ""),
         ("y = self.router.route(y)", "PTB103", "in an object that works with other threads"),
         ("y = self.plain.route(y)", "PTB103", ""),
+        ("y = dumped(y)", "PTB103", "in a function that writes files"),
+        (
+            "torch.save(y, 'y.pt')\n        y = y * y.sum().item()",
+            "PTB142",
+            "in a function that writes files",
+        ),
+        ("torch.save(y, 'y.pt')\n        y = y * y.sum().item()", "PTB103", ""),
         (
             "best = y.sum()\n        for i in range(3):\n            y = y * i\n            cost = y.sum()\n"
             "            if cost < best:\n                best = cost",
@@ -1012,3 +1023,102 @@ class M(nn.Linear):
         return x * x.sum().item()
 """
     assert len(notes(tmp_path, code)) == told
+
+
+@pytest.mark.parametrize(
+    ("given", "note"),
+    [
+        ("Router", "in an object that works with other threads"),
+        ("Worker", "in an object that works with other threads"),
+        ("Plain", ""),
+    ],
+)
+def test_a_module_that_hands_on_to_others(tmp_path: Path, given: str, note: str) -> None:
+    code = f"""
+import multiprocessing as mp
+import threading
+
+class Router:
+    def __init__(self):
+        self.lock = threading.RLock()
+
+class Worker(mp.Process):
+    pass
+
+class Plain:
+    pass
+
+class M(nn.Module):
+    def __init__(self, router: {given}):
+        super().__init__()
+        self.weight, self.router = nn.Parameter(torch.ones(2)), router
+
+    def forward(self, x: torch.Tensor):
+        return self.weight * x * x.sum().item()
+"""
+    assert notes(tmp_path, code) == [note]
+
+
+@pytest.mark.parametrize(
+    ("prunes", "note"),
+    [
+        ("self.pruned = self.pruned.union(heads)", "`self.pruned` is off by default"),
+        ("self.pruned = self.pruned | heads", "`self.pruned` is off by default"),
+        ("self.pruned = heads", ""),
+    ],
+)
+def test_a_set_that_starts_out_empty(tmp_path: Path, prunes: str, note: str) -> None:
+    code = f"""
+class M(nn.Linear):
+    def __init__(self):
+        super().__init__(2, 2)
+        self.pruned = set()
+
+    def prune(self, heads):
+        {prunes}
+
+    def forward(self, x: torch.Tensor):
+        if self.pruned:
+            x = x * x.sum().item()
+        return super().forward(x)
+"""
+    assert notes(tmp_path, code) == [note]
+
+
+def test_a_copy_of_what_may_be_left_out(tmp_path: Path) -> None:
+    code = """
+import copy
+
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor, hidden: dict[str, torch.Tensor] | None = None):
+        kept, seen = copy.deepcopy(hidden), copy.deepcopy({"x": x})
+        return super().forward(x)
+"""
+    found = [f.when for f in _linted(tmp_path, code) if f.code == "PTB130"]
+    assert found == [("hidden is not None",), ()]
+
+
+def test_what_another_compiler_makes_of_a_function_is_not_traced(tmp_path: Path) -> None:
+    code = """
+import numba
+import numpy as np
+
+@numba.njit(parallel=True)
+def kernel(x):
+    return np.zeros(3, dtype=x.dtype)
+
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor):
+        return super().forward(x) * torch.as_tensor(kernel(x.numpy()))
+"""
+    assert not notes(tmp_path, code, "PTB109")
+    plain = notes(tmp_path, code.replace("@numba.njit(parallel=True)\n", ""), "PTB109")
+    assert plain == [""]
+
+
+@pytest.mark.parametrize(("imports", "note"), [("from . import other", NO_TENSOR), ("import other", "")])
+def test_a_folder_of_a_package_needs_no_init(tmp_path: Path, imports: str, note: str) -> None:
+    path = tmp_path / "m.py"
+    code = "class M(nn.Linear):\n    def forward(self, x: torch.Tensor):\n        return x.sum().item()\n"
+    path.write_text(f"{HEAD}{imports}\n{code}")
+    assert [f.note for f in lint([str(path)]).findings] == [note]

@@ -9,7 +9,7 @@ from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Entry
 from pt2lint.static.interpreter.frame import Env, Frame, entry
 from pt2lint.static.interpreter.functions import MAX_DEPTH
-from pt2lint.static.interpreter.guards import FETCHES, LOADS, MEASURES, Guard
+from pt2lint.static.interpreter.guards import FETCHES, LOADS, MEASURES, WRITES, Guard
 from pt2lint.static.interpreter.roots import Roots
 from pt2lint.static.values import (
     UNKNOWN,
@@ -57,8 +57,16 @@ class Calls:
     def decorated(self, value: Value, node: Any, env: Env, frame: Frame) -> Value:
         if not node.decorator_list:
             return value
-        decorators = [self.at.expressions.quietly(d, env, frame) for d in node.decorator_list]
+        decorators = [self._decorator(d, env, frame) for d in node.decorator_list]
         return self.decorate(value, decorators, frame)
+
+    def _decorator(self, node: ast.expr, env: Env, frame: Frame) -> Value:
+        """What decorates; of `@numba.njit(parallel=True)`, of which nothing else is known, what is called."""
+        value = self.at.expressions.quietly(node, env, frame)
+        if isinstance(node, ast.Call) and value is UNKNOWN:
+            made_by = self.at.expressions.quietly(node.func, env, frame)
+            return made_by if self.is_understood(made_by) else value
+        return value
 
     def decorate(self, value: Value, decorators: list[Value], frame: Frame) -> Value:
         """The function after its decorators, the innermost first. One that is not understood changes nothing."""
@@ -259,6 +267,10 @@ class Calls:
             before = frame.guards
             if "makes a leaf" in entry.roles and isinstance(node.func, ast.Attribute):
                 frame.guards += self.at.conditions.guards.of_leaf(node.func, frame)
+            elif "writes files" in entry.roles:
+                frame.guards += (Guard("", WRITES),)
+            elif "copies" in entry.roles:
+                frame.guards += self.at.conditions.guards.of_given(node, args, frame)
             self.at.notebook.note(
                 node, entry.op, frame, about=about, args=self.at.types.sorts(args, kwargs, receiver)
             )

@@ -6,9 +6,9 @@ import ast
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.guards import FOR_ARRAYS, SPREAD, THREADED, Guard, Path
-from pt2lint.static.source.nodes import FunctionNode
-from pt2lint.static.values import Func, Instance, Tensor, options
+from pt2lint.static.interpreter.guards import FOR_ARRAYS, SPREAD, THREADED, WRITES, Guard, Path
+from pt2lint.static.source.nodes import FunctionNode, walk
+from pt2lint.static.values import Func, Instance, Tensor, Value, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -21,26 +21,71 @@ class Duties:
     def __init__(self, at: Context) -> None:
         self.at = at
         self._classes: dict[ClassInfo, Path] = {}
+        self._writers: dict[FunctionNode, bool] = {}
 
     def of(self, func: Func, definition: FunctionNode, env: Env, frame: Frame) -> Path:
         """What is said of what the function does, called in compiled code."""
         found: Path = ()
         me = func.bound
         if isinstance(me, Instance) and me.cls is not None and not self.at.classes.is_module(me.cls):
-            if me.cls not in self._classes:
-                self._classes[me.cls] = ()  # while it is asked
-                self._classes[me.cls] = self._of_class(me.cls)
-            found = self._classes[me.cls]
+            found = self._known(me.cls)
         if self._says("array type", frame) and self._takes_arrays(definition, env, frame):
             found += (Guard("", FOR_ARRAYS),)
         if self._needs_processes(definition, frame):
             found += (Guard("", SPREAD),)
+        if self._writes_files(definition, func.env or {}, frame):
+            found += (Guard("", WRITES),)
         return found
 
+    def _writes_files(self, definition: FunctionNode, env: Env, frame: Frame) -> bool:
+        known = self._writers.get(definition)  # the same in every run of the function
+        if known is None:
+            known = self._writers[definition] = self._writes(definition, env, frame)
+        return known
+
+    def _writes(self, definition: FunctionNode, env: Env, frame: Frame) -> bool:
+        words = self.at.models.last_words("writes files")
+        return any(
+            isinstance(part, ast.Call)
+            and getattr(part.func, "attr", getattr(part.func, "id", None)) in words
+            and self._plays("writes files", part.func, frame, env)
+            for part in walk(definition)
+        )
+
+    def of_module(self, cls: ClassInfo) -> Path:
+        """What is said of a module that is made with an object that works with other threads or processes: it hands
+        on what it is given to others."""
+        for own in self.at.classes.bases(cls)[0]:
+            init = own.methods.get("__init__")
+            home = Frame(own.module, (1, 1), "", cls=own)
+            for parameter in (*init.args.args[1:], *init.args.kwonlyargs) if init is not None else ():
+                given = self.at.types.annotation(parameter.annotation, home, 0, "")
+                if any(self._is_threaded(one) for one in options(given)):
+                    return (Guard("", THREADED),)
+        return ()
+
+    def _is_threaded(self, value: Value) -> bool:
+        cls = value.cls if isinstance(value, Instance) else None
+        return (
+            cls is not None
+            and not self.at.classes.is_module(cls)
+            and any(guard.sort == THREADED for guard in self._known(cls))
+        )
+
+    def _known(self, cls: ClassInfo) -> Path:
+        if cls not in self._classes:
+            self._classes[cls] = ()  # while it is asked
+            self._classes[cls] = self._of_class(cls)
+        return self._classes[cls]
+
     def _of_class(self, cls: ClassInfo) -> Path:
-        """What `__init__` says of its objects: it makes a lock, a thread or a queue, or is given processes."""
+        """What `__init__` says of its objects: it makes a lock, a thread or a queue, or is given processes; or they
+        are threads themselves."""
         found: Path = ()
-        for one in self.at.classes.bases(cls)[0]:
+        own, foreign, _ = self.at.classes.bases(cls)
+        if any(self.at.models.plays(base, "threads") for base in foreign):
+            found += (Guard("", THREADED),)
+        for one in own:
             home = Frame(one.module, (1, 1), "", cls=one)
             made = (value.func for _, value in one.layers() if isinstance(value, ast.Call))
             if any(self._plays("threads", callee, home) for callee in made):
@@ -86,6 +131,6 @@ class Duties:
     def _says(self, role: str, frame: Frame) -> bool:
         return any(frame.module.says(word) for word in self.at.models.last_words(role))
 
-    def _plays(self, role: str, named: ast.expr, frame: Frame) -> bool:
-        value = self.at.expressions.quietly(named, {}, frame)
+    def _plays(self, role: str, named: ast.expr, frame: Frame, env: Env | None = None) -> bool:
+        value = self.at.expressions.quietly(named, env or {}, frame)
         return self.at.models.plays(self.at.names.external_name(value), role)

@@ -13,7 +13,7 @@ from pt2lint import finding
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
-from pt2lint.static.values import UNKNOWN, Class, Func, Instance, Py, Seq, Tensor, Value, options
+from pt2lint.static.values import UNKNOWN, Class, Func, Instance, Py, Seq, Tensor, Value, is_none, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -54,7 +54,8 @@ LONGEST = 72  # characters of one condition
     SPREAD,
     FETCHES,
     SEARCHES,
-) = range(30)
+    WRITES,
+) = range(31)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -84,6 +85,7 @@ BESIDE = {
     FETCHES: "in a function that loads data itself",
     LEAVES: "where gradients are computed by hand, from a copy that is detached",
     SEARCHES: "where the best of several tries is kept",
+    WRITES: "in a function that writes files",
 }
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
@@ -197,6 +199,15 @@ class Guards:
         made = walk(_looked_up(target.value, frame.block, looks=False))
         return (Guard("", LEAVES),) if any(getattr(part, "attr", "") in named for part in made) else ()
 
+    def of_given(self, call: ast.Call, args: list[Value], frame: Frame) -> Path:
+        """The condition under which what is done with an optional argument is done with something."""
+        given = call.args[0] if call.args else None
+        if not isinstance(given, ast.Name) or given.id not in frame.parameters or not args:
+            return ()
+        if len(options(args[0])) < 2 or not any(is_none(o) for o in options(args[0])):
+            return ()
+        return (Guard(f"{given.id} is not None", ARGUMENT),)
+
     def of_test(self, node: ast.If, frame: Frame) -> Path:
         """What is said of a test that is asked in a loop: `if cost < best: best = cost` searches."""
         if frame.inside != "loop" or not frame.region:
@@ -219,8 +230,8 @@ class Guards:
         return any(guard.text in (f"not {place}", f"{place} is None") for guard in guards for place in made)
 
     def _starts_empty(self, place: ast.expr, value: Value, frame: Frame) -> bool:
-        """Whether an attribute is a list that is empty until someone calls a method that puts something into it, or a
-        property that asks whether it still is."""
+        """Whether an attribute is a list or a set that is empty until someone calls a method that puts something into
+        it, or a property that asks whether it still is."""
         if not isinstance(place, ast.Attribute) or not _is_name(place.value, "self"):
             return False
         if isinstance(value, Seq) and value.elts == [] and value.type == "list":
@@ -243,11 +254,18 @@ class Guards:
             [name] = read
         classes = self.at.classes.bases(cls)[0]
         made = [c.attributes[name] for c in classes if name in c.attributes]
-        made += [made_of for c in classes for _, made_of in c.assigned(name) if made_of is not None]
-        if not made or not all(isinstance(each, ast.List) and not each.elts for each in made):
+        made += [
+            made_of
+            for c in classes
+            for method, made_of in c.assigned(name)
+            if made_of is not None
+            # or `self.pruned = self.pruned.union(heads)`, which somebody calls
+            if method.name == "__init__" or dotted(place) not in {*map(_name_of, walk(made_of))}
+        ]
+        if not made or not all(_is_empty(each) for each in made):
             return False
         first = [c.methods["__init__"] for c in classes if "__init__" in c.methods]
-        grows = self.at.models.last_words("grows")
+        grows = self.at.models.last_words("grows") | self.at.models.last_words("fills")
         return not any(
             isinstance(part, ast.Attribute) and part.attr in grows and dotted(part.value) == f"self.{name}"
             for method in first
@@ -820,6 +838,17 @@ def _kept_by_name(call: ast.Call) -> ast.expr | None:
 
 def _is_something(value: ast.expr | None) -> bool:
     return value is not None and not _is_none(value)
+
+
+def _name_of(node: ast.AST) -> str | None:
+    return dotted(node) if isinstance(node, ast.Attribute) else None
+
+
+def _is_empty(node: ast.expr) -> bool:
+    """`[]`, `set()`"""
+    if isinstance(node, ast.Call):
+        return _is_name(node.func, "set") and not node.args
+    return isinstance(node, ast.List) and not node.elts
 
 
 def _is_zero(node: ast.expr) -> bool:

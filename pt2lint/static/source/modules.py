@@ -245,6 +245,11 @@ class Module:
         self.reads.whole.add(self.path)
         return self._source
 
+    @property
+    def in_package(self) -> bool:
+        """Whether it is imported as part of a package: it lies in one, or imports from beside it as only such may."""
+        return "." in self.name or self.says("\nfrom .")
+
     def says(self, word: str) -> bool:
         """Whether the text holds it."""
         return word in self.asked("word", word)
