@@ -1,6 +1,6 @@
 """Whether the calls of which pt2lint's library models say that they end the graph do so, and others do not.
 
-    python benchmarks/library_breaks.py [torchvision] [torchaudio] [diffusers] [torchmetrics]
+    python benchmarks/library_breaks.py [LIBRARY...]
 
 For each library that is installed (all of them by default), a line a call: the graph breaks that Dynamo counts, what
 pt2lint's model says, and where the first break is. The exit status is 1 where a model is wrong. torch and the library
@@ -146,11 +146,37 @@ def torchmetrics() -> Iterator[Case]:
     yield "torchmetrics.functional.auroc", lambda: functional.auroc(SCORES, truth, task="binary")
 
 
+def kornia() -> Iterator[Case]:
+    library = importlib.import_module("kornia.augmentation")
+    arguments: dict[str, tuple[Any, ...]] = {
+        **dict.fromkeys(
+            ("RandomHorizontalFlip", "RandomVerticalFlip", "RandomErasing", "RandomGrayscale"), ()
+        ),
+        **dict.fromkeys(("RandomCrop", "RandomResizedCrop"), ((4, 4),)),
+        "ColorJitter": (0.1, 0.1, 0.1, 0.1),
+        "Normalize": (torch.full((3,), 0.5), torch.full((3,), 0.5)),
+        "RandomAffine": (10.0,),
+        "RandomRotation": (10.0,),
+        "RandomPerspective": (),
+        "RandomGaussianBlur": ((3, 3), (0.1, 2.0)),
+    }
+    for name, given in arguments.items():
+        made = getattr(library, name)(*given)
+        yield f"kornia.augmentation.{name}.forward", lambda made=made: made(IMAGE)
+    filters = importlib.import_module("kornia.filters")
+    yield "kornia.filters.gaussian_blur2d", lambda: filters.gaussian_blur2d(IMAGE, (3, 3), (1.0, 1.0))
+
+
+def timm() -> Iterator[Case]:
+    mixup = importlib.import_module("timm.data").Mixup(mixup_alpha=1.0, num_classes=3)
+    yield "timm.data.Mixup.forward", lambda: mixup(IMAGE, torch.tensor([0, 1]))
+
+
 def main(names: list[str]) -> int:
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     models, wrong = load(), 0
-    for library in (torchvision, torchaudio, diffusers, torchmetrics):
+    for library in (torchvision, torchaudio, diffusers, torchmetrics, kornia, timm):
         if names and library.__name__ not in names:
             continue
         try:

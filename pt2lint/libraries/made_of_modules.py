@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pt2lint.libraries.call import Call
-from pt2lint.libraries.model import Library, made_or_unknown
+from pt2lint.libraries.model import Library, keep_first, made_or_unknown
 from pt2lint.static.values import BOOL, UNKNOWN, Ext, Instance, Value, truth
 
 MODULE = "torch.nn.Module"
@@ -14,6 +14,7 @@ METHODS = frozenset(
     "register_forward_pre_hook register_full_backward_hook requires_grad_ state_dict to train type zero_grad".split()
 )
 NETWORK = "timm.models.Network"  # what timm.create_model makes
+MIXUP = "timm.data.Mixup"
 WHOLE = ("forward_features", "forward_head")
 
 
@@ -38,6 +39,11 @@ def classes(name: str) -> str | None:
     """A class: calling an object of it gives a tensor."""
     last = name.rpartition(".")[2]
     return "tensor" if last[:1].isupper() and not last.startswith(SEVERAL) else None
+
+
+def first_or_made(call: Call) -> Value:
+    """A class, or a function that gives a tensor like the first that it is given."""
+    return made_or_unknown(call) if call.name.rpartition(".")[2][:1].isupper() else keep_first(call)
 
 
 def convolutions(name: str) -> str | None:
@@ -67,14 +73,28 @@ ATTENTION = (
     "flash_attn.flash_attn_varlen_func",
     "xformers.ops.memory_efficient_attention",
 )
+# These were measured with benchmarks/library_breaks.py; all augmentations of kornia derive from the class that does it.
+AUGMENTATIONS = (
+    "ColorJitter Normalize RandomAffine RandomCrop RandomErasing RandomGaussianBlur RandomGrayscale "
+    "RandomHorizontalFlip RandomResizedCrop RandomVerticalFlip RandomRotation RandomPerspective"
+)
+TESTS_PROBABILITY = "it branches on which images it draws"
 POOLING = ("global_mean_pool", "global_add_pool", "global_max_pool")
 LIBRARIES = (
     Library(
         "timm",
         returns={f"{NETWORK}.{name}": "tensor" for name in WHOLE},
-        modules={NETWORK: "tensor"},
+        modules={NETWORK: "tensor", MIXUP: "tensors:2"},
+        breaks={f"{MIXUP}.forward": "it draws random numbers with NumPy"},
         otherwise=created,
         attribute=of_network,
+    ),
+    Library(
+        "kornia",
+        instances=classes,
+        breaks={f"kornia.augmentation.{name}.forward": TESTS_PROBABILITY for name in AUGMENTATIONS.split()},
+        otherwise=first_or_made,
+        attribute=plain,
     ),
     Library(
         "torch_geometric.nn",

@@ -219,6 +219,7 @@ def test_what_a_name_leads_to(body: str, line: int) -> None:
 
 ELSEWHERE = """
 import einops.layers.torch
+import kornia
 import timm
 import torch
 import torchaudio
@@ -248,6 +249,9 @@ class Net(BertPreTrainedModel):
         self.unet = UNet2DConditionModel.from_pretrained("sd")
         self.mean = torchmetrics.MeanMetric().to("cpu")
         self.mean_2 = torchmetrics.MeanMetric(nan_strategy="disable")
+        self.jitter = kornia.augmentation.ColorJitter(0.1)
+        self.blur = kornia.filters.GaussianBlur2d((3, 3), (1.0, 1.0))
+        self.mixup = timm.data.Mixup()
         self.vae = AutoencoderKL.from_pretrained("sd")
 
     def forward(self, ids, x, t):
@@ -282,6 +286,9 @@ class Net(BertPreTrainedModel):
         ("self.mean_2.update(x)", []),
         ("if self.mean.compute() > 0: x = -x", []),
         ("if torchmetrics.functional.accuracy(x, ids) > 0: x = -x", ["PTB110"]),
+        ("x = self.jitter(x)", ["PTB187"]),
+        ("if self.blur(x).sum() > 0: x = -x", ["PTB110"]),
+        ("x, ids = self.mixup(x, ids)", ["PTB187"]),
         ("if self.vae.config.scaling_factor: x = -x", []),
     ],
 )
