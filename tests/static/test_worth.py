@@ -765,6 +765,39 @@ def test_what_seldom_runs_in_steady_state(tmp_path: Path, body: str, only: str, 
     assert [each for each in notes(tmp_path, code, only) if each != UNCALLED] == [note]
 
 
+@pytest.mark.parametrize(
+    ("test", "sets", "note"),
+    [
+        ("Log.current is None", "Log.current = 1", "once"),
+        ("STATE is None", "global STATE\n    STATE = 1", "once"),
+        ("STATE is None", "STATE = 1", ""),  # a name of its own
+        ("Log.current is None", "Log.other = 1", ""),
+    ],
+)
+def test_what_a_function_of_a_function_sets_runs_once(
+    tmp_path: Path, test: str, sets: str, note: str
+) -> None:
+    code = f"""
+STATE = None
+class Log:
+    current = other = None
+
+def configure():
+    os.makedirs("log", exist_ok=True)
+    {sets}
+
+def configure_by_default():
+    configure()
+
+@torch.compile
+def f(x):
+    if {test}:
+        configure_by_default()
+    return x + 1
+"""
+    assert notes(tmp_path, "import os\n" + code, "PTB142") == [note]
+
+
 @pytest.mark.parametrize("asked", ["not self.training", "self.training is False"])
 def test_a_flag_that_is_asked_again_tells_what_it_made(tmp_path: Path, asked: str) -> None:
     code = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -539,7 +539,7 @@ class Guards:
 
     def _changes(self, test: ast.expr, body: list[ast.stmt], frame: Frame) -> bool:
         """Whether the statements, or the object's own methods that they call, set what the test asks."""
-        asked, filled = set[str](), set[str]()
+        asked, filled, shared = set[str](), set[str](), set[str]()
         for part in walk(test := _looked_up(test, frame.block)):
             if isinstance(part, ast.Compare) and isinstance(part.left, ast.Call) and len(part.left.args) == 1:
                 # `if len(state) == 0:`
@@ -548,6 +548,8 @@ class Guards:
             if isinstance(part, (ast.Attribute, ast.Name)) and (key := dotted(part)) is not None:
                 if isinstance(part, ast.Attribute) or part.id in frame.globals:
                     asked.add(key)
+                elif part.id in frame.module.assigned:
+                    shared.add(key)
             elif isinstance(part, ast.Compare) and isinstance(part.ops[-1], (ast.In, ast.NotIn)):
                 if isinstance(part.comparators[-1], (ast.Attribute, ast.Name)):
                     filled.add(dotted(part.comparators[-1]) or "")
@@ -561,18 +563,20 @@ class Guards:
                 owner, name = dotted(part.args[0]), part.args[1]
                 if owner is not None and isinstance(name, ast.Constant) and isinstance(name.value, str):
                     asked.add(f"{owner}.{name.value}")
-        if not asked and not filled:
+        if not asked and not filled and not shared:
             return False
         if _missing(test) & {
             dotted(target) for target, value in _set_in(_nested(body)) if _is_something(value)
         }:
             return True  # on one of its own branches: with the last of several steps
-        body = [*body, *self._called(body, frame)]
+        called = list(self._called(body, frame))
+        sets = [(asked, each) for each in _set_in(body)]
+        sets += [(asked | shared, each) for each in _set_in(called)]  # globals, as they declare
         return any(
-            (dotted(target) in asked and _is_something(value))
+            (dotted(target) in names and _is_something(value))
             or (isinstance(target, ast.Subscript) and dotted(target.value) in filled)
-            for target, value in _set_in(body)
-        ) or any(self._grows(statement, filled) for statement in body)
+            for names, (target, value) in sets
+        ) or any(self._grows(statement, filled) for statement in (*body, *called))
 
     def _grows(self, statement: ast.stmt, filled: set[str]) -> bool:
         """`self.told.add(key)`"""
@@ -584,17 +588,27 @@ class Guards:
             and callee.attr in self.at.models.last_words("fills")
         )
 
-    def _called(self, body: list[ast.stmt], frame: Frame) -> Iterator[ast.stmt]:
-        """The statements of the object's own methods that the statements call: `self.init_table(x)`."""
+    def _called(self, body: Iterable[ast.stmt], frame: Frame, depth: int = 0) -> Iterator[ast.stmt]:
+        """The statements of what the statements call, of the object's own methods (`self.init_table(x)`) and of
+        functions of the file, and of what these call; of a function's names it sets those that it declares global."""
         cls = frame.me.cls if isinstance(frame.me, Instance) else None
-        for statement in body if cls is not None else ():
+        for statement in body if depth < MAX_PASSED else ():
             call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
             callee = call.func if isinstance(call, ast.Call) else None
-            if isinstance(callee, ast.Attribute) and _is_name(callee.value, "self"):
-                for each in self.at.classes.bases(cls)[0]:  # type: ignore[arg-type]
-                    if callee.attr in each.methods:
-                        parts = ast.walk(each.methods[callee.attr])
-                        yield from (part for part in parts if isinstance(part, ast.stmt))
+            found: list[FunctionNode] = []
+            if isinstance(callee, ast.Attribute) and _is_name(callee.value, "self") and cls is not None:
+                own = self.at.classes.bases(cls)[0]
+                found = [each.methods[callee.attr] for each in own if callee.attr in each.methods]
+            elif isinstance(callee, ast.Name) and callee.id in frame.module.functions:
+                found = [frame.module.functions[callee.id]]
+            for function in found:
+                parts = [part for part in walk(function) if isinstance(part, ast.stmt)]
+                shared = {name for part in parts if isinstance(part, ast.Global) for name in part.names}
+                for part in parts:
+                    targets = part.targets if isinstance(part, ast.Assign) else []
+                    if all(not isinstance(one, ast.Name) or one.id in shared for one in targets):
+                        yield part
+                yield from self._called(function.body, frame, depth + 1)
 
     # What holds in the end
 
