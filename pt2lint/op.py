@@ -67,6 +67,7 @@ Names of operations:
                     and "compiles": "yes" where the file wraps modules by torch.compile itself
 - `type of given`   a module that a function is given is refused for its class; args: "name", "compiles",
                     and "outcome" of a comparison of its type
+- `state of given`  the state of a module that a function is given is saved; args: "name", "compiles"
 - `unwrap given`    a wrapper that spreads a module is taken off one that a function is given; args: "name", "compiles"
 - `late hook`       a hook is added to a part of a module that was compiled and called before, or to a module that a
                     compiled function called

@@ -461,6 +461,7 @@ LIBRARY = Library(
         "decides by type": ("builtins.isinstance", "builtins.callable", "builtins.hasattr"),
         "text": ("builtins.str",),
         "assertion error": ("builtins.AssertionError",),
+        "missing key": ("builtins.KeyError",),
         "runtime error": ("builtins.RuntimeError", "builtins.Exception", "builtins.BaseException"),
         "looks": tuple(
             f"builtins.{n}"

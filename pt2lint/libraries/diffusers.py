@@ -67,7 +67,10 @@ def attribute(type_name: str, owner: Value, name: str) -> Value | None:
 LIBRARY = Library(
     "diffusers",
     modules={MODEL: f"instance {OUTPUT}"},
-    roles={"base of hooks": ("diffusers.hooks.ModelHook", "diffusers.hooks.hooks.ModelHook")},
+    roles={
+        "base of hooks": ("diffusers.hooks.ModelHook", "diffusers.hooks.hooks.ModelHook"),
+        "class of models": ("*ModelMixin",),
+    },
     breaks={f"diffusers.{name}.step": STEP for name in STEPPING},
     otherwise=called,
     attribute=attribute,

@@ -12,6 +12,7 @@ from pt2lint.static.values import (
     Instance,
     Py,
     Seq,
+    Tensor,
     Value,
     Wrapped,
     is_none,
@@ -80,6 +81,11 @@ def named_arguments(call: Call) -> Value:
     return call.args[0] if call.args else call.kwargs.get("module", UNKNOWN)
 
 
+def divided(call: Call) -> Value:
+    """`triton.cdiv(lengths, size)`: a number of what is divided."""
+    return call.args[0].but(leaf=0) if call.args and isinstance(call.args[0], Tensor) else UNKNOWN
+
+
 LIBRARIES = (
     Library(
         "lightning",
@@ -107,6 +113,11 @@ LIBRARIES = (
             (f"tensordict.nn.{name}" for name in ("TensorDictModule", "CudaGraphModule")), named_arguments
         ),
     ),
-    Library("triton", roles={"opaque": ("triton.jit*", "triton.autotune*", "triton.heuristics*")}),
+    Library("peft", roles={"class of models": ("*PeftModel",)}),
+    Library(
+        "triton",
+        roles={"opaque": ("triton.jit*", "triton.autotune*", "triton.heuristics*")},
+        handlers={"triton.cdiv": divided},
+    ),
     Library("numba", roles={"opaque": ("numba.*",)}),
 )

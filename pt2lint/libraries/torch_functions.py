@@ -217,6 +217,7 @@ LIBRARY = Library(
         "writes files": ("torch.save",),
         "makes a leaf": ("torch.Tensor.requires_grad_",),
         "register": ("torch.ops",),
+        "saves tensors": ("torch.save",),
         "loads code": (
             "torch.ops.load_library",
             "torch.classes.load_library",

@@ -17,6 +17,13 @@ ANSWERS = frozenset(
 )
 # Attributes that tensors share with what else is passed around in models tell nothing.
 COMMON = frozenset("device dtype type names name data T item numpy tolist grad is_cuda half".split())
+# What modules, distributions, meshes of devices and images have too: what a function is given in place of a tensor is
+# seldom one of these, what it gets from elsewhere often is.
+SHARED = frozenset(
+    "apply_ bfloat16 cpu cuda dim double expand float half int long mean median mode ndim norm permute random_ "
+    "requires_grad requires_grad_ resize reshape shape share_memory_ size sort std sum t to transpose unique var "
+    "where xpu round rotate tile trace view is_leaf is_meta layout nbytes storage strides stride chunk".split()
+)
 # torch.FloatTensor and its kin, as constructors and in annotations.
 TYPED = {
     "torch.Tensor": "tensor",
@@ -107,6 +114,7 @@ LIBRARY = Library(
         "detaches": ("torch.Tensor.detach", "torch.Tensor.detach_"),
         "set of tensors alone": ("torch.Tensor.requires_grad",),
         "tells a tensor": telling(),
+        "tells a tensor of arguments alone": tuple(f"torch.Tensor.{n}" for n in SHARED),
     },
     sizes={
         **{

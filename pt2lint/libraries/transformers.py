@@ -66,6 +66,7 @@ def attribute(type_name: str, owner: Value, name: str) -> Value | None:
 
 LIBRARY = Library(
     "transformers",
+    roles={"class of models": ("*PreTrainedModel",)},
     returns={f"{MODEL}.get_input_embeddings": "instance torch.nn.Embedding"},
     instances=instances,
     attribute=attribute,

@@ -100,7 +100,13 @@ class IsinstanceOfCompiled(Rule):
     def unwrapped(self, node: cst.CSTNode, name: str, inner: str) -> list[Fix]:
         """The wrapper taken off before and after: it may be around the others, or inside of them."""
         statement = self.function.parent(node)
-        if not isinstance(statement, cst.While | cst.If):
+        if isinstance(statement, cst.Return | cst.Assign) and name.isidentifier():
+            line, column, _, _ = self.function.range(statement)
+            start = Edit(
+                self.function.path, line, column, line, column, f"{name} = {inner}\n" + " " * (column - 1)
+            )
+            return [self.fix("Take the wrapper of torch.compile off, too.", start)]
+        if not isinstance(statement, cst.While | cst.If) or not name.isidentifier():
             return []
         block = self.function.parent(statement)
         if not isinstance(block, cst.IndentedBlock) or block.body[-1] is statement:

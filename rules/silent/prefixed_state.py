@@ -22,6 +22,9 @@ class PrefixedState(Rule):
     too. In `DistributedDataParallel` the keys begin with `module._orig_mod.`. A file that itself mentions `_orig_mod`
     knows about it: nothing is said there.
 
+    A function that is given a module and saves its state may be given a compiled one. Where its file compiles modules
+    itself that is told; elsewhere it is a note.
+
     ## Example
     ```python
     import torch
@@ -65,12 +68,12 @@ class PrefixedState(Rule):
 
     code = "PTS303"
     name = "prefixed-state"
-    ops = ("attribute of compiled", "state of compiled part", "load plain state")
+    ops = ("attribute of compiled", "state of compiled part", "load plain state", "state of given")
     anywhere = True
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        if op.name in ("state of compiled part", "load plain state"):
+        if op.name in ("state of compiled part", "load plain state", "state of given"):
             return not op.region
         name = op.arg("name") == "constant 'state_dict'"
         return name and not op.region and not op.arg("aware") and not op.arg("method")
@@ -87,6 +90,9 @@ class PrefixedState(Rule):
             return
         if op.name == "load plain state":
             self.loaded_into(node, op)
+            return
+        if op.name == "state of given":
+            self.given(node, op)
             return
         call = self.function.parent(node)
         if not isinstance(node, cst.Attribute) or not isinstance(call, cst.Call) or call.func is not node:
@@ -111,6 +117,28 @@ class PrefixedState(Rule):
                 self.fix(
                     "Ask the original: checkpoints saved from here on have the model's own names.",
                     self.edit(node.value, f"{self.text(node.value)}.{within}_orig_mod"),
+                )
+            ],
+        )
+
+    def given(self, node: cst.CSTNode, op: Op) -> None:
+        """What is saved of a module that the function is given, which its caller may have compiled."""
+        name = op.arg("name")
+        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+            return
+        outer = self.function.parent(node)
+        if isinstance(outer, cst.Attribute) and self.stays(outer):
+            return
+        self.report(
+            node,
+            op,
+            f"the keys of {self.quote(node)} start with `_orig_mod.` where torch.compile wrapped `{name}`: what is "
+            "saved does not load into the plain model",
+            severity=None if op.arg("compiles") == "yes" else "note",
+            fixes=[
+                self.fix(
+                    "Ask the original, where there is a wrapper.",
+                    self.edit(node.func.value, f'getattr({name}, "_orig_mod", {name})'),
                 )
             ],
         )

@@ -289,6 +289,7 @@ class Net(torch.nn.Module):
         self.tables = [torch.arange(4.0), torch.arange(8.0)]
         self.pair = (torch.arange(4.0), torch.arange(8.0))
         self.named = {"a": torch.arange(4.0)}
+        self.other = torch.arange(4.0)
         self.layers = [torch.nn.Linear(4, 4)]
         self.register_buffer("kept", torch.zeros(4))
         self.last = None
@@ -310,6 +311,7 @@ class Net(torch.nn.Module):
         self.freqs = self.freqs.to(x.device)  # PTR216
         self.tables = [t.to(x.device) for t in self.tables]  # PTR216
         self.pair = tuple(t.to(x.device) for t in self.pair)  # PTR216
+        self.other, self.last_x = self.other.to(x), x  # PTR216
         self.named = {k: v.to(x.device) for k, v in self.named.items()}  # PTR216
         self.layers = [layer.to(x.device) for layer in self.layers]
         local = [t.to(x.device) for t in self.tables]
@@ -319,8 +321,11 @@ class Net(torch.nn.Module):
             MEMO[type(x)] = 1.0  # PTR217
         found = self.masks.get(x.device)
         if found is None:
-            found = self.masks[x.device] = torch.ones(4)
-            self.masks[x.device] = found  # PTR217
+            found = self.masks[x.device] = torch.ones(4)  # PTR217
+        try:
+            own = MEMO[x.device]
+        except KeyError:
+            own = MEMO[x.device] = torch.ones(4)  # PTR217
         if not hasattr(self, "late"):
             self.late = torch.ones(4)  # PTR217
         if self.strength == 1 and self.limit > 0:  # PTR219
@@ -343,6 +348,7 @@ class Descent(torch.optim.Optimizer):
                 state["sum"] += p.grad
                 self.add(p, state)
             group["k"] = k + 1  # PTR218
+            group["calls"] = group.get("calls", 0) + 1  # PTR218
 
     def add(self, p, state):
         state["step"] = state["step"] + 1  # PTR218

@@ -91,6 +91,62 @@ class Average:
                 if name in self.shadow:
                     self.shadow[name] = parameter
 """,
+    "a framework takes wrappers off, saves and looks up names": """
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+from transformers import PreTrainedModel
+
+def by_name(model):
+    return model.module if hasattr(model, "module") else model  # PTS304
+
+def by_class(model):
+    return model.module if isinstance(model, DDP) else model  # PTS304
+
+def with_a_default(model):
+    model = getattr(model, "module", model)  # PTS304
+    return model
+
+def in_a_branch(model):
+    if hasattr(model, "module"):  # PTS304
+        return model.module
+    return model
+
+def of_a_setting(config):
+    return config.module.size if hasattr(config, "module") else getattr(config, "module", None)
+
+class Trainer:
+    def __init__(self, model, optimizer, rewards):
+        self.model, self.optimizer, self.rewards = model, optimizer, rewards
+
+    def train(self, x):
+        self.model.train()
+        for index, (reward, weight) in enumerate(zip(self.rewards, x)):
+            if isinstance(reward, PreTrainedModel):  # PTS304
+                return self.model(x)
+
+    def save(self, path):
+        state = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}  # PTS303
+        torch.save(state, path)
+        torch.save({k: v.clone() for k, v in self.model.state_dict().items()}, path)
+
+    def size(self):
+        return len(self.model.state_dict())
+
+def inject(model, state):
+    names = {key.rsplit(".lora", 1)[0] for key in state}
+    own = set()
+    for name, part in model.named_modules():
+        if name in own:
+            continue
+        own.add(name)
+        if name not in names:  # PTS317
+            del part
+    parameters = list(model.named_parameters())
+    kept = [key for key in state.keys()]
+    for name, parameter in parameters:
+        if name in kept:  # PTS317
+            parameter.data.copy_(state[name])
+""",
     "a file that knows of the wrapper": """
 from torch.nn.parallel import DistributedDataParallel as DDP
 

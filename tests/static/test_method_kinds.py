@@ -139,6 +139,52 @@ class Text(Base):
     def forward(self, text):
         return text.strip() if text else ""
 """,
+    "tensors by what is done with them": """
+import torch
+import triton
+from library import Encoder
+
+def lengths(ends):
+    return ends[1:] - ends[:-1]
+
+class Net(torch.nn.Module):
+    def __init__(self, encoder: Encoder):
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, x, sizes, ids, ends, batch):
+        if (ids == 0).sum() > 3:  # PTB110
+            x = x + 1
+        kept = torch.arange(x.shape[1])[None] < sizes[:, None]
+        if (sizes != sizes[0]).any():  # PTB110
+            x = x * kept
+        counts = triton.cdiv(lengths(ends), 4).tolist()  # PTB105
+        found = self.encoder(x)
+        found = found.clamp(min=0)
+        if found.abs().max() > 3:  # PTB110
+            found = found.clamp(max=3)
+        weights, names = batch["weights"], batch["names"]
+        masked = weights.masked_fill(kept, 0)
+        if masked.max() > 1 and names.size() > 1:  # PTB110
+            found = found + 1
+        return self.other_things(x), counts, found
+
+    def other_things(self, x: torch.Tensor):
+        layer = self.layer(x)
+        layer.requires_grad_(False)
+        mesh = self.mesh()
+        if mesh.size() > 1 and mesh.ndim == 2:
+            x = x + 1
+        spread = self.distribution(x)
+        if spread.mean > 3:
+            x = x + 1
+        either = self.either(x)
+        if isinstance(either, list):
+            either = either[0]
+        if either.clamp(min=1) > 1:
+            x = x + 1
+        return x
+""",
     "the members of an enumeration": """
 import enum
 import torch

@@ -36,6 +36,8 @@ class Assignments:
 
     def assign(self, target: ast.expr, value: Value, env: Env, frame: Frame) -> None:
         if isinstance(target, ast.Name):
+            if value is UNKNOWN and frame.region and self.at.functions.active:
+                value = self.at.functions.usage.of_local(target, frame)
             env[target.id] = value
             if target.id in frame.globals:
                 for hear in self.at.events.assigned:

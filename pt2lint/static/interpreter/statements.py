@@ -359,11 +359,13 @@ class Statements:
             if handler.name:
                 caught[handler.name] = OBJECT
             frame.guards = guards
-            self.at.notebook.doubt += 1  # Dynamo traces a handler only where it sees the exception raised
+            # Dynamo traces a handler only where it sees the exception raised, as where a key is first asked for.
+            unseen = not self.asks_for_a_key(node, handler, env, frame)
+            self.at.notebook.doubt += unseen
             frame.inside = "try"
             alive = self.block(handler.body, caught, frame)
             frame.inside = outer
-            self.at.notebook.doubt -= 1
+            self.at.notebook.doubt -= unseen
             if alive:
                 paths.append(caught)
         ended = not paths
@@ -373,6 +375,18 @@ class Statements:
         if node.finalbody and not self.block(node.finalbody, env, frame):
             return False
         return not ended
+
+    def asks_for_a_key(self, node: ast.Try, handler: ast.ExceptHandler, env: Env, frame: Frame) -> bool:
+        """`try: t = TABLE[key]` and `except KeyError:`"""
+        if (
+            handler.type is None
+            or len(node.body) != 1
+            or not isinstance(node.body[0], (ast.Assign, ast.Return))
+        ):
+            return False
+        kind = self.at.expressions.again(handler.type, env, frame)
+        asked = isinstance(node.body[0].value, ast.Subscript)
+        return asked and isinstance(kind, Ext) and self.at.models.plays(kind.name, "missing key")
 
     def s_match(self, node: ast.Match, env: Env, frame: Frame) -> bool:
         tensor = tensor_of(self.at.expressions.eval(node.subject, env, frame))

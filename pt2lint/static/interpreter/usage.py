@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 
+_OF_NO_LIST = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
+
+
 class Use(NamedTuple):
     """That a name is used as only a tensor can be, in which line, and whether as only a sparse one can be."""
 
@@ -32,11 +35,22 @@ class Use(NamedTuple):
     sparse: bool = False
 
 
+class _Locals(NamedTuple):
+    """What is done with the names of a function, the lines in which they are bound, and those that are called, or
+    asked for their type."""
+
+    uses: dict[str, list[Use]]
+    bound: dict[str, list[int]]
+    several: set[str]
+
+
 class Usage:
     def __init__(self, at: Context) -> None:
         self.at = at
         self.telling = at.models.last_words("tells a tensor")
+        self._shared = at.models.last_words("tells a tensor of arguments alone")
         self._used: dict[Any, dict[str, Use]] = {}
+        self._locals: dict[Any, _Locals] = {}
 
     def by_use(self, func: Func, parameter: ast.arg, frame: Frame) -> Value:
         """A tensor, if the function uses the parameter, before binding it anew, as only a tensor can be."""
@@ -45,6 +59,58 @@ class Usage:
             return Seq(None, None, "generator") if self._is_asked_for_next(func, parameter.arg) else UNKNOWN
         origin = (func.module.path, use.line, f"`{parameter.arg}` {use.phrase}")
         return Tensor(None, origin, leaf=LEAF, sparse=use.sparse)
+
+    def of_local(self, target: ast.Name, frame: Frame) -> Value:
+        """What a name is that the function that runs binds to what nobody knows: a tensor, if what is done with it,
+        before it is bound anew, is done with tensors alone, not with modules or the like."""
+        active = self.at.functions.active[-1]
+        node = active[0] if isinstance(active, tuple) else active
+        known = self._locals.get(node)
+        if known is None:
+            known = self._locals[node] = self._locals_of(node)
+        name, line = target.id, target.lineno
+        if name in known.several:
+            return UNKNOWN
+        until = min((n for n in known.bound.get(name, ()) if n > line), default=None)
+        for use in known.uses.get(name, ()):
+            if line < use.line and (until is None or use.line <= until):
+                return Tensor(
+                    None, (frame.module.path, use.line, f"`{name}` {use.phrase}"), sparse=use.sparse
+                )
+        return UNKNOWN
+
+    def _locals_of(self, node: ast.AST) -> _Locals:
+        found = _Locals({}, {}, set())
+        by_type = self.at.models.last_words("decides by type")
+        for n in walk(node):
+            told = self._told_by_shape(n)
+            if told is not None:
+                method = n.attr if isinstance(n, ast.Attribute) else ""
+                if method not in self._shared or not isinstance(getattr(n, "value", None), ast.Name):
+                    found.uses.setdefault(told.name, []).append(told)
+            elif isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
+                found.bound.setdefault(n.id, []).append(n.lineno)
+            elif isinstance(n, ast.Call) and isinstance(n.func, ast.Name):
+                found.several.add(n.func.id)
+                if n.func.id in by_type and n.args and isinstance(n.args[0], ast.Name):
+                    found.several.add(n.args[0].id)
+        return found
+
+    def _told_by_shape(self, node: ast.AST) -> Use | None:
+        """The name that an expression uses as only a tensor can be used, by its form."""
+        if isinstance(node, ast.Attribute) and node.attr in self.telling:
+            if isinstance(node.value, ast.Name):
+                return Use(node.value.id, node.lineno, f"is used as a tensor: `.{node.attr}`")
+            name = _computed_of(node.value)
+            return Use(name, node.lineno, f"is computed with as a tensor: `.{node.attr}`") if name else None
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and _is_of_arrays(node.slice):
+            return Use(node.value.id, node.lineno, "is indexed as only a tensor can be")
+        if isinstance(node, ast.BinOp) and isinstance(node.op, _OF_NO_LIST):
+            for side in (node.left, node.right):
+                if isinstance(side, ast.Subscript) and isinstance(side.slice, ast.Slice):
+                    if isinstance(side.value, ast.Name):
+                        return Use(side.value.id, node.lineno, "is computed with in slices, as no list is")
+        return None
 
     def _is_asked_for_next(self, func: Func, name: str) -> bool:
         """`next(batches)`, of what the function does not bind anew: an iterator."""
@@ -82,9 +148,8 @@ class Usage:
                 if n.id in names and isinstance(n.ctx, ast.Store):
                     end = n.lineno
                     rebound[n.id] = min(rebound.get(n.id, end), end)
-            elif isinstance(n, ast.Attribute):
-                if isinstance(n.value, ast.Name) and n.value.id in names and n.attr in self.telling:
-                    candidates.append(Use(n.value.id, n.lineno, f"is used as a tensor: `.{n.attr}`"))
+            elif told := self._told_by_shape(n):
+                candidates += [told] * (told.name in names)
             elif isinstance(n, ast.Call):
                 if isinstance(n.func, ast.Name) and n.func.id in names:
                     several.add(n.func.id)  # no tensor is called: `engine.backward(engine(x))`
@@ -196,3 +261,32 @@ class Usage:
         if isinstance(value, Ext) and self.at.models.takes_tensor_first(value.name):
             return value.name
         return ""
+
+
+def _computed_of(node: ast.expr) -> str:
+    """The name of which, with constants alone, something is computed: `(lengths > 0)`; "" if that is not all."""
+    if not isinstance(node, ast.Compare | ast.BinOp | ast.UnaryOp):
+        return ""
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    plain = (
+        ast.Compare,
+        ast.BinOp,
+        ast.UnaryOp,
+        ast.Name,
+        ast.Constant,
+        ast.operator,
+        ast.unaryop,
+        ast.cmpop,
+    )
+    one = len(names) == 1 and all(isinstance(part, (*plain, ast.expr_context)) for part in ast.walk(node))
+    return names.pop() if one else ""
+
+
+def _is_of_arrays(index: ast.expr) -> bool:
+    """Whether only an array is indexed so: by several at once, of which one is a slice, None or `...`."""
+    if not isinstance(index, ast.Tuple):
+        return False
+    return any(
+        isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value in (None, ...))
+        for part in index.elts
+    )

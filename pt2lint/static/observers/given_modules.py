@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 KNOWS = ("_orig_mod", "OptimizedModule", "is_compiled")  # who says one of them knows of the wrapper
 NAMES = ("named_parameters", "named_modules", "named_buffers")
-OPS = ("names of given", "type of given", "unwrap given")
+OPS = ("names of given", "type of given", "unwrap given", "state of given")
+WORDS = ("isinstance(", "type(", '"module"', "'module'", "state_dict(", *NAMES)
+OF_MODULES = ("parameters", "named_parameters", "modules", "named_modules", "children", "train", "eval")
+HELD = "module"  # where a wrapper that spreads a module keeps it
+Found = Iterator[tuple[str, ast.expr, dict[int | str, str]]]
 
 
 class GivenModules:
@@ -29,9 +33,7 @@ class GivenModules:
     def read_through(self, module: Module, classes: list[ClassInfo]) -> None:
         if not any(op in self.at.notebook.anywhere for op in OPS):
             return
-        if not any(module.says(word) for word in ("isinstance(", "type(", *NAMES)) or any(
-            map(module.says, KNOWS)
-        ):
+        if not any(map(module.says, WORDS)) or any(map(module.says, KNOWS)):
             return
         places: list[tuple[FunctionNode, ClassInfo | None]] = [(f, None) for f in module.functions.values()]
         places += [(method, cls) for cls in classes for method in cls.methods.values()]
@@ -71,6 +73,7 @@ class _Look:
 
     def __init__(self, at: Context, function: FunctionNode, frame: Frame, method: bool) -> None:
         self.at, self.function, self.frame = at, function, frame
+        self.told_saved: bool | None = None
         given = [a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
         self.me = given[0] if method and given else ""
         self.given = set(given)
@@ -81,7 +84,7 @@ class _Look:
             for alias in one.names
         }
 
-    def found(self) -> Iterator[tuple[str, ast.expr, dict[int | str, str]]]:
+    def found(self) -> Found:
         for node in walk(self.function):
             if isinstance(node, ast.For):
                 yield from self.names(node.target, node.iter, list(node.body))
@@ -91,20 +94,22 @@ class _Look:
             elif isinstance(node, ast.While | ast.If):
                 yield from self.unwraps(node)
                 yield from self.refuses(node)
+            elif isinstance(node, ast.Return | ast.Assign):
+                yield from self.takes_off(node)
             elif isinstance(node, ast.Compare) and len(node.ops) == 1:
                 yield from self.compares(node)
             elif isinstance(node, ast.Call):
                 yield from self.tells(node)
+                yield from self.saves(node)
 
     def is_given(self, node: ast.expr) -> bool:
         """A parameter, or what an object holds that is one: no module that the function made, or went on to."""
         name = dotted(node)
         return name is not None and name != self.me and name.partition(".")[0] in self.given
 
-    def names(
-        self, target: ast.expr, source: ast.expr, body: list[ast.AST]
-    ) -> Iterator[tuple[str, ast.expr, dict[int | str, str]]]:
+    def names(self, target: ast.expr, source: ast.expr, body: list[ast.AST]) -> Found:
         """A loop over the names of a given module, which compares them with names that are not taken from it."""
+        source = self.made(source)
         if (
             not isinstance(source, ast.Call)
             or not isinstance(source.func, ast.Attribute)
@@ -118,11 +123,40 @@ class _Look:
         name = target.elts[0].id
         for part in body:
             for node in ast.walk(part):
-                if isinstance(node, ast.expr) and (outcome := self.looks_up(node, name)):
+                if isinstance(node, ast.expr) and (outcome := self.looks_up(node, name, source)):
                     yield "names of given", node, {"name": name, "outcome": outcome}
                     return
 
-    def looks_up(self, node: ast.expr, name: str) -> str:
+    def made(self, source: ast.expr) -> ast.expr:
+        """What is gone over, where a name stands for it: `parts = list(model.named_modules())`."""
+        if isinstance(source, ast.Name):
+            made = self.assigned(source.id)
+            source = made[0] if len(made) == 1 else source
+        if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and len(source.args) == 1:
+            if source.func.id in ("list", "tuple", "dict"):
+                source = source.args[0]
+        return source
+
+    def assigned(self, name: str) -> list[ast.expr]:
+        return [
+            one.value
+            for one in walk(self.function)
+            if isinstance(one, ast.Assign | ast.AnnAssign)
+            and one.value is not None
+            and any(_is(t, name) for t in (one.targets if isinstance(one, ast.Assign) else [one.target]))
+        ]
+
+    def is_of_another(self, listed: ast.Name, source: ast.expr) -> bool:
+        """Whether names are taken from something else that the function is given: `{k.lower() for k in state}`."""
+        made = [one for one in self.assigned(listed.id) if ast.unparse(one) not in ("set()", "[]", "{}")]
+        if len(made) != 1 or not isinstance(made[0], ast.SetComp | ast.ListComp):
+            return False
+        over = self.made(made[0].generators[0].iter)
+        if isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute) and over.func.attr == "keys":
+            over = over.func.value
+        return isinstance(over, ast.Name) and over.id in self.given and over.id not in ast.unparse(source)
+
+    def looks_up(self, node: ast.expr, name: str, source: ast.expr) -> str:
         """What comes of a test of the name, where that begins with `_orig_mod.`."""
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and _is(node.left, name):
             right = node.comparators[0]
@@ -131,11 +165,15 @@ class _Look:
                 and bool(right.elts)
                 and all(map(_is_text, right.elts))
             )
-            listed = isinstance(right, ast.Name) and right.id in self.given - {self.me}
+            listed = isinstance(right, ast.Name) and (
+                right.id in self.given - {self.me} or self.is_of_another(right, source)
+            )
             if isinstance(node.ops[0], ast.Eq | ast.In) and (
                 fixed or (listed and isinstance(node.ops[0], ast.In))
             ):
                 return "never"
+            if isinstance(node.ops[0], ast.NotIn) and listed:
+                return "always"
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr == "startswith" and _is(node.func.value, name):
                 return "never" if node.args and all(map(_is_text, node.args)) else ""
@@ -147,22 +185,84 @@ class _Look:
                 return "never" if whole else ""
         return ""
 
-    def unwraps(self, node: ast.While | ast.If) -> Iterator[tuple[str, ast.expr, dict[int | str, str]]]:
+    def unwraps(self, node: ast.While | ast.If) -> Found:
         """`while isinstance(model, (DistributedDataParallel, ...)): model = model.module`"""
-        asked, kinds = self.asked(node.test)
-        if asked is None or not node.body or not isinstance(node.body[0], ast.Assign):
+        if len(node.body) != 1 or not isinstance(taken := node.body[0], ast.Assign | ast.Return):
             return
-        name, taken = dotted(asked), node.body[0]
-        off = (
-            isinstance(taken.value, ast.Attribute)
-            and dotted(taken.value.value) == name
-            and len(taken.targets) == 1
-            and dotted(taken.targets[0]) == name
-        )
-        if off and len(node.body) == 1 and any(self.spreads(kind) for kind in kinds):
-            yield "unwrap given", node.test, {"name": name or ""}
+        inner = taken.value
+        if not isinstance(inner, ast.Attribute) or not self.is_given(inner.value):
+            return
+        kept = not isinstance(taken, ast.Assign) or [dotted(t) for t in taken.targets] == [
+            dotted(inner.value)
+        ]
+        if kept and self.asks_for_held(node.test, inner.value):
+            yield "unwrap given", node.test, {"name": dotted(inner.value) or ""}
 
-    def refuses(self, node: ast.While | ast.If) -> Iterator[tuple[str, ast.expr, dict[int | str, str]]]:
+    def takes_off(self, node: ast.Return | ast.Assign) -> Found:
+        """`return model.module if hasattr(model, "module") else model`, `getattr(model, "module", model)`."""
+        value = node.value
+        if isinstance(value, ast.IfExp):
+            kept, taken = value.orelse, value.body
+            if isinstance(taken, ast.Attribute) and taken.attr == HELD and self.is_given(kept):
+                if ast.unparse(taken.value) == ast.unparse(kept) and self.asks_for_held(value.test, kept):
+                    yield "unwrap given", value, {"name": dotted(kept) or ""}
+        elif isinstance(value, ast.Call) and _is(value.func, "getattr") and len(value.args) == 3:
+            asked, held, kept = value.args
+            if isinstance(held, ast.Constant) and held.value == HELD and self.is_given(kept):
+                if ast.unparse(asked) == ast.unparse(kept):
+                    yield "unwrap given", value, {"name": dotted(kept) or ""}
+
+    def asks_for_held(self, test: ast.expr, wrapper: ast.expr) -> bool:
+        """`hasattr(model, "module")`, or isinstance of what spreads a module."""
+        if isinstance(test, ast.Call) and _is(test.func, "hasattr") and len(test.args) == 2:
+            held = test.args[1]
+            return (
+                isinstance(held, ast.Constant)
+                and held.value == HELD
+                and ast.unparse(test.args[0]) == ast.unparse(wrapper)
+            )
+        asked, kinds = self.asked(test)
+        same = asked is not None and ast.unparse(asked) == ast.unparse(wrapper)
+        return same and any(self.spreads(kind) for kind in kinds)
+
+    def saves(self, node: ast.Call) -> Found:
+        """`model.state_dict()` of a given module, in a function that writes files of tensors."""
+        callee = node.func
+        if not isinstance(callee, ast.Attribute) or callee.attr != "state_dict" or node.args:
+            return
+        if not self.is_given(callee.value) or self.at.classes.is_module(self.frame.cls):
+            return
+        if self.told_saved is None:
+            self.told_saved = any(
+                isinstance(part, ast.Call)
+                and isinstance(part.func, ast.Attribute | ast.Name)
+                and self.plays_save(part.func)
+                for part in walk(self.function)
+            )
+        if self.told_saved and self.is_used_as_module(callee.value):
+            yield "state of given", node, {"name": dotted(callee.value) or ""}
+
+    def plays_save(self, callee: ast.expr) -> bool:
+        value = self.value(callee)
+        return isinstance(value, Ext) and self.at.models.plays(value.name, "saves tensors")
+
+    def is_used_as_module(self, given: ast.expr) -> bool:
+        """Whether the function, or the class for what its objects hold, does with it what is done with modules alone:
+        an optimizer has a state, too."""
+        place = dotted(given)
+        within = self.frame.cls.node if self.frame.cls is not None and "." in (place or "") else self.function
+        for node in ast.walk(within):
+            if isinstance(node, ast.Attribute) and node.attr in OF_MODULES and dotted(node.value) == place:
+                return True
+            if isinstance(node, ast.Call):
+                if dotted(node.func) == place:
+                    return True
+                asked, kinds = self.asked(node) if within is self.function else (None, [])
+                if asked is not None and dotted(asked) == place and any(map(self.spreads, kinds)):
+                    return True
+        return False
+
+    def refuses(self, node: ast.While | ast.If) -> Found:
         """`if not isinstance(model, Net): raise TypeError`"""
         test = node.test
         if not isinstance(test, ast.UnaryOp) or not isinstance(test.op, ast.Not):
@@ -173,19 +273,28 @@ class _Look:
         if kinds and all(isinstance(k, Class) and self.is_one(k) for k in kinds):
             yield "type of given", test.operand, {"name": dotted(asked) or ""}
 
-    def tells(self, node: ast.Call) -> Iterator[tuple[str, ast.expr, dict[int | str, str]]]:
+    def tells(self, node: ast.Call) -> Found:
         """`isinstance(self.model, Net)`, of what an object of a framework holds."""
         asked, kinds = self.asked(node)
-        if asked is None or self.at.classes.is_module(self.frame.cls):
+        if self.at.classes.is_module(self.frame.cls):
+            return
+        if asked is None and len(node.args) == 2 and _is(node.func, "isinstance"):
+            kind = self.value(
+                node.args[1]
+            )  # of a list that an object holds: models, if a library's class says so
+            if isinstance(kind, Ext) and self.is_one(kind) and self.is_of_list(node.args[0]):
+                yield "type of given", node, {"name": dotted(node.args[0]) or "", "outcome": "never"}
+        if asked is None:
             return
         held = isinstance(asked, ast.Attribute) or self.is_taken(asked)
         if held and kinds and all(self.is_one(kind) for kind in kinds):
             yield "type of given", node, {"name": dotted(asked) or "", "outcome": "never"}
 
     def is_one(self, kind: Value) -> bool:
-        """Whether it is a class that somebody compiles: of the project, or a loss."""
+        """Whether it is a class that somebody compiles: of the project, of a library of models, or a loss."""
         if isinstance(kind, Ext):
-            return self.at.models.plays(kind.name, "loss")
+            plays = self.at.models.plays
+            return plays(kind.name, "loss") or plays(kind.name, "class of models")
         if not isinstance(kind, Class) or not self.at.classes.is_module(kind.info):
             return False
         # Modules that nobody calls, as of a mathematical object, are not compiled.
@@ -203,7 +312,22 @@ class _Look:
         ]
         return len(made) == 1 and self.is_given(_held(made[0]))
 
-    def compares(self, node: ast.Compare) -> Iterator[tuple[str, ast.expr, dict[int | str, str]]]:
+    def is_of_list(self, node: ast.expr) -> bool:
+        """Whether a loop over what an object holds binds the name: `for one in self.parts`."""
+        name = dotted(node)
+        for one in walk(self.function):
+            if isinstance(one, ast.For) and any(
+                isinstance(p, ast.Name) and p.id == name for p in ast.walk(one.target)
+            ):
+                over = one.iter
+                held = over.args if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) else [over]
+                flat = [
+                    part for each in held for part in (each.args if isinstance(each, ast.Call) else [each])
+                ]
+                return any(isinstance(part, ast.Attribute) and self.is_given(part) for part in flat)
+        return False
+
+    def compares(self, node: ast.Compare) -> Found:
         """`type(model) != FullyShardedDataParallel`"""
         asked = node.left
         if (

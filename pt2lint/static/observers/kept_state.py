@@ -24,7 +24,7 @@ class KeptState:
     def __init__(self, at: Context) -> None:
         self.at = at
         self._looked: set[FunctionNode] = set()
-        self._statements: dict[ast.expr, ast.Assign | None] = {}
+        self._statements: dict[ast.expr, tuple[ast.Assign, ast.expr] | None] = {}
         self._asked_first: dict[ast.expr, bool] = {}
 
     def assigned(
@@ -37,17 +37,16 @@ class KeptState:
         place = target.value if isinstance(target, ast.Subscript) else target
         if target not in self._statements:  # the same in every run of the function
             self._statements[target] = _statement(target, node)
-        statement = self._statements[target]
-        if statement is None:
+        found = self._statements[target]
+        if found is None:
             return
+        statement, made = found
         if isinstance(target, ast.Subscript) and self.at.notebook.listens("change item", frame):
             if self.is_stepped(target, statement, node):
                 self.stepped(target, owner, env, frame)
         if not self.outlives(place, owner if place is target else None, env, frame):
             return
-        if self.at.notebook.listens("convert attribute", frame) and self.converts(
-            target, statement.value, value
-        ):
+        if self.at.notebook.listens("convert attribute", frame) and self.converts(target, made, value):
             if not isinstance(owner, Instance) or self.is_plain(owner, target):
                 self.at.notebook.note(target, "convert attribute", frame)
         elif self.at.notebook.listens("fill cache", frame) and self.is_asked_first(
@@ -83,7 +82,11 @@ class KeptState:
         if not isinstance(statement.value, ast.BinOp):
             return False
         left = statement.value.left
-        if not isinstance(left, ast.Name) or not isinstance(statement.value.right, ast.Constant):
+        if not isinstance(statement.value.right, ast.Constant):
+            return False
+        if _is_what_was_there(left, target):
+            return True
+        if not isinstance(left, ast.Name):
             return False
         made = [
             part.value
@@ -91,7 +94,7 @@ class KeptState:
             if isinstance(part, ast.Assign)
             and any(isinstance(t, ast.Name) and t.id == left.id for t in part.targets)
         ]
-        return len(made) == 1 and ast.unparse(made[0]) == ast.unparse(target)
+        return len(made) == 1 and _is_what_was_there(made[0], target)
 
     def stepped(self, target: ast.Subscript, owner: Value, env: Env, frame: Frame) -> None:
         """A number under a text in a dictionary that outlives the call, and that starts as a number of Python."""
@@ -245,16 +248,31 @@ def _is_first(frame: Frame) -> bool:
     return frame.parent is None or not frame.parent.region or frame.parent.parent is None
 
 
-def _statement(target: ast.expr, node: FunctionNode) -> ast.Assign | None:
-    """The assignment to that target alone."""
-    return next(
-        (
-            p
-            for p in walk(node)
-            if isinstance(p, ast.Assign) and len(p.targets) == 1 and p.targets[0] is target
-        ),
-        None,
-    )
+def _statement(target: ast.expr, node: FunctionNode) -> tuple[ast.Assign, ast.expr] | None:
+    """The assignment to that target, and what it is given: `kept = self.kept = x`, `self.a, self.b = x, y`."""
+    for part in walk(node):
+        if isinstance(part, ast.Assign):
+            for one in part.targets:
+                if one is target:
+                    return part, part.value
+                if isinstance(one, ast.Tuple) and isinstance(part.value, ast.Tuple):
+                    if len(one.elts) == len(part.value.elts) and target in one.elts:
+                        return part, part.value.elts[one.elts.index(target)]
+    return None
+
+
+def _is_what_was_there(value: ast.expr, target: ast.Subscript) -> bool:
+    """`group["k"]`, or `group.get("k", 0)`."""
+    if (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and value.func.attr == "get"
+        and value.args
+    ):
+        return ast.unparse(value.func.value) == ast.unparse(target.value) and ast.unparse(
+            value.args[0]
+        ) == ast.unparse(target.slice)
+    return ast.unparse(value) == ast.unparse(target)
 
 
 def _is_asked_first(target: ast.expr, place: ast.expr, statement: ast.Assign, node: FunctionNode) -> bool:
@@ -321,7 +339,7 @@ def _starts(tree: ast.AST, key: str) -> Iterator[ast.expr]:
             yield from (v for k, v in zip(part.keys, part.values, strict=True) if _is_key(k, key))
         elif isinstance(part, ast.Call):
             callee = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
-            if callee == "setdefault" and len(part.args) == 2 and _is_key(part.args[0], key):
+            if callee in ("setdefault", "get") and len(part.args) == 2 and _is_key(part.args[0], key):
                 yield part.args[1]
             elif callee == "dict":
                 yield from (k.value for k in part.keywords if k.arg == key)
