@@ -277,6 +277,17 @@ def test_shape_capture():
         torch._dynamo.config.capture_dynamic_output_shape_ops = before
 
 
+def test_settings_stand_together():
+    source = "import torch\n\ndef f(x):\n    return x[x > 0] + x.sum().item()\n"
+    after = applied(source, capture_shapes(function_code(source)))
+    after = applied(after, capture_scalars(function_code(after)))
+    settings = "".join(
+        f"torch._dynamo.config.{name} = True\n"
+        for name in ("capture_scalar_outputs", "capture_dynamic_output_shape_ops")
+    )
+    assert after.startswith(f"import torch\n\n{settings}\ndef f(x):\n")
+
+
 @pytest.mark.parametrize("call", ["sum", "mean", "prod", "any", "all"])
 def test_masked_reduction(call):
     for expression in (f"x[x > 0].{call}()", f"torch.{call}(x[m])", f"x.masked_select(m).{call}()"):

@@ -17,8 +17,14 @@ def setting(function: FunctionCode, statement: str, description: str, *imports: 
     file = file_of(function)
     line = file.after_imports
     config, added = torch_name(function, "torch._dynamo.config", line)
-    after = "" if file.blank_from(line) else "\n"
-    edits = (*imports, *added, Edit(function.path, line, 1, line, 1, f"\n{config}.{statement}\n{after}"))
+    blank = file.blank_from(line)
+    made = file.lines[line + blank - 1 : line + blank]
+    if made and made[0].startswith(f"{config}."):  # beside the settings that are there
+        edit = Edit(function.path, line + blank, 1, line + blank, 1, f"{config}.{statement}\n")
+    else:
+        after = "" if blank else "\n"
+        edit = Edit(function.path, line, 1, line, 1, f"\n{config}.{statement}\n{after}")
+    edits = (*imports, *added, edit)
     where = ""
     if not file.starts:
         where = f" Write `torch._dynamo.config.{statement}` once, where the program starts: {LEFT_TO_YOU}."
