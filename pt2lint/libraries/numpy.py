@@ -44,6 +44,9 @@ UNTRACED = (
     "unique_values unravel_index unwrap linalg.matmul linalg.vector_norm"
 ).split()
 WHY = "Dynamo has no version of this function of NumPy's"
+# Functions whose version asks for values, of constant arrays too (torch 2.6, 2.9, 2.13 and 2.15).
+ASKING = "allclose argwhere array_equal bincount corrcoef cov pad".split()
+WHY_ASKING = "Dynamo's version of this function of NumPy's asks for the values in arrays"
 SCALARS = frozenset("float32 float64 float16 int64 int32 int8 uint8 bool_ int16".split())
 # What draws one number where no size is given, and at which place the size stands.
 DRAWN = {
@@ -127,7 +130,10 @@ LIBRARY = Library(
     constants={"numpy.pi": "float", "numpy.inf": "float", "numpy.__version__": "str"},
     types={"numpy.ndarray": "array"},
     roles={"random source": ("numpy.random.*",), "array type": ("numpy.ndarray",)},
-    breaks={f"numpy.{name}": WHY for name in UNTRACED},
+    breaks={
+        **{f"numpy.{name}": WHY for name in UNTRACED},
+        **{f"numpy.{name}": WHY_ASKING for name in ASKING},
+    },
     otherwise=called,
     measured="matrix/constructs/numpy_calls.py",
 )

@@ -62,7 +62,11 @@ class ModelledBreak(GraphBreak):
     repairs = ("disable",)
     graph_breaks = ("GB0007",)
 
-    INVALID = ("import locale\nreturn x + len(locale.localeconv())", "return torch.autograd.Variable(x) + 1")
+    INVALID = (
+        "import locale\nreturn x + len(locale.localeconv())",
+        "return torch.autograd.Variable(x) + 1",
+        "import numpy as np\ny = x + 1\nreturn y + len(np.pad([1.0, 2.0], 1)) + np.allclose([1.0], [1.0])",
+    )
     VALID = ("import locale\nreturn x + locale.LC_ALL",)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
