@@ -54,6 +54,9 @@ for i, expert in enumerate(self.experts):
 """,
     "places": PLACES.format(index="pass", squeezed=".squeeze(0)"),
     "places as numbers": PLACES.format(index="i = i[0]", squeezed=""),
+    "places by number": PLACES.format(index="pass", squeezed=".squeeze(0)").replace(
+        "self.experts[i]", "getattr(self.experts, f'{i[0]}')"
+    ),
     "mask": """for i, expert in enumerate(self.experts):
     mask = best == i
     if mask.any():
@@ -129,6 +132,7 @@ def test_all_rows(way):
         ("places", "found = mask", "found = other"),
         ("places", "for i in found", "print(found)\nfor i in found"),
         ("places as numbers", "i = i[0]", "i = i[0] + 1"),
+        ("places", "self.experts[i](part)", "self.experts[i](part) + i.sum()"),
         ("mask", "x[mask])", "x[mask], mask)"),
         ("mask", "    if mask.any()", "    if best.any()"),
         ("mask, not asked", "expert(part)\n", "expert(part)\n    print(mask)\n"),

@@ -122,6 +122,7 @@ class _Writer:
             raise _No("the loop is of another form")
         self.body: Sequence[cst.CSTNode] = loop.body.body
         self.where, self.imports = torch_name(function, "torch.where")
+        self.numbers: dict[cst.CSTNode, New] = {}  # the number of an expert, where it is read out of a tensor
         self.weights: dict[str, str] = {}  # what rows and slots select, by the name that it gets
 
     def fix(self) -> Repaired:
@@ -132,13 +133,11 @@ class _Writer:
         used = False
         last: cst.CSTNode | None = None
         for statement in self.body:
-            if self.skips_uncounted(statement):
+            if statement in self.new or self.skips_uncounted(statement):
                 continue
             if statement is rows.statement or not {rows.row, rows.slot} & (
                 reads(statement) | set(binds(statement))
             ):
-                continue
-            if statement in self.new:
                 continue
             if last is not None:
                 raise _No("the rows are used after the results are added")
@@ -147,7 +146,11 @@ class _Writer:
                 continue
             added = self.added(statement, rows)
             inside = added[1] if added is not None else statement
-            parts: dict[cst.CSTNode, New] = {}
+            parts: dict[cst.CSTNode, New] = {
+                part: number
+                for part, number in self.numbers.items()
+                if any(one is part for one in walk(inside))
+            }
             for part in walk(inside):
                 if isinstance(part, cst.Subscript) and {rows.row, rows.slot} & reads(*part.slice):
                     parts[part] = self.taken(part, rows, chosen, hit)
@@ -178,6 +181,10 @@ class _Writer:
         if self.weights:
             lines = [f"{chosen} = {rows.mask}", f"{hit} = {chosen}.any(-1, keepdim=True)"]
             lines += [f"{name} = {weight}" for name, weight in self.weights.items()]
+        for part, number in self.numbers.items():
+            outer = statement_of(function, part)
+            if outer not in self.new and outer is not rows.statement:
+                self.new[part] = number
         made = statements(function, lines)
         made[0] = made[0].with_changes(leading_lines=rows.statement.leading_lines)
         self.new[rows.statement] = made
@@ -296,11 +303,23 @@ class _Writer:
             only = small_of(statement)
             # `expert = expert[0]`, `expert = expert.item()`: a number already.
             if isinstance(only, cst.Assign) and source(function, only.targets[0].target) == index:
-                if source(function, only.value) not in (
-                    f"{index}[0]", f"{index}.item()", f"int({index})", f"{index}.squeeze()", f"{index}[0].item()"
-                ):  # fmt: skip
+                if not self.is_number(only.value, index):
                     raise _No("the number of the expert is made in another way")
                 self.new[statement] = None
+                return
+            for part in walk(statement):
+                if isinstance(part, cst.BaseExpression) and self.is_number(part, index):
+                    self.numbers[part] = cst.Name(index)
+                elif (
+                    isinstance(part, cst.Attribute | cst.Subscript) and source(function, part.value) == index
+                ):
+                    if not any(part in one.children for one in self.numbers):
+                        raise _No("more is asked of the number of the expert")
+
+    def is_number(self, node: cst.BaseExpression, index: str) -> bool:
+        """Whether it is the number in a tensor: `expert[0]`, `expert.item()`, `int(expert)`."""
+        forms = ("{}[0]", "{}.item()", "int({})", "{}.squeeze()", "{}[0].item()")
+        return source(self.function, node) in [one.format(index) for one in forms]
 
     def skips_none(self, statement: cst.CSTNode, rows: _Rows) -> bool:
         """`if rows.numel() == 0: continue`"""
