@@ -114,6 +114,7 @@ ROLES = {
     "goes over items": "goes over the items of its arguments, in Python",
     "counts items": "gives items with their number before them",
     "writes files": "writes a file, or makes a folder",
+    "shows progress": "a bar around a loop, or what counts for one",
     "makes a leaf": "a method that says whether a tensor requires a gradient",
     "repeats": "repeats items as often as another tensor says",
     "takes a tensor first": "a function whose first argument is a tensor",

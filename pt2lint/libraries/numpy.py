@@ -60,7 +60,7 @@ DRAWN = {
     )
     for name in names.split()
 }
-NOT_FOLLOWED = ("numpy.testing", "numpy.random.default_rng", "numpy.random.seed")
+NOT_FOLLOWED = ("numpy.testing", "numpy.random.Generator", "numpy.random.seed")
 
 
 def array_attribute(owner: Tensor, name: str) -> Value:
@@ -126,7 +126,7 @@ def dimensions(last: str, args: list[Value]) -> int | None:
 LIBRARY = Library(
     "numpy",
     given="tensors",
-    returns={"numpy.finfo": "object"},
+    returns={"numpy.finfo": "object", "numpy.random.default_rng": "instance numpy.random.Generator"},
     constants={"numpy.pi": "float", "numpy.inf": "float", "numpy.__version__": "str"},
     types={"numpy.ndarray": "array"},
     roles={"random source": ("numpy.random.*",), "array type": ("numpy.ndarray",)},

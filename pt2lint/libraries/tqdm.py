@@ -8,6 +8,7 @@ from pt2lint.static.values import INT, UNKNOWN, Instance, Seq, Value
 
 BAR = "tqdm.tqdm"  # the name that all kinds of bars go by
 KINDS = ("tqdm", "tqdm_notebook", "tqdm_gui")
+HOMES = ("tqdm", "tqdm.auto", "tqdm.std", "tqdm.notebook", "tqdm.autonotebook")
 COUNTING = ("trange", "tnrange", "tgrange")
 
 
@@ -41,7 +42,10 @@ def around(call: Call) -> Value:
 LIBRARIES = (
     Library(
         "tqdm",
-        roles={"passes items": ("tqdm.tqdm",)},
+        roles={
+            "passes items": ("tqdm.tqdm",),
+            "shows progress": tuple(f"{home}.{name}" for home in HOMES for name in ("tqdm", "trange")),
+        },
         untraced=True,
         otherwise=made,
         measured="matrix/inside.py",

@@ -16,6 +16,7 @@ HEAD = """
 import enum
 import logging
 import warnings
+import numpy as np
 import torch
 from torch import nn
 logger = logging.getLogger(__name__)
@@ -57,6 +58,8 @@ WEIGHTLESS = "in a module without weights, which no model calls"
         ("self.scale = scale", ITEM, WEIGHTLESS),
         ("self.act = nn.ReLU()", f"self.act({ITEM})", WEIGHTLESS),
         ("self.register_buffer('kept', torch.ones(2))", ITEM, WEIGHTLESS),
+        ("self.rng = np.random.default_rng()", f"{ITEM} * self.rng.normal()", WEIGHTLESS),
+        ("self.rng = scale", f"{ITEM} * self.rng.normal()", ""),
         ("self.draw = torch.distributions.Bernoulli(0.5)", f"{ITEM} * self.draw.sample()", WEIGHTLESS),
         ("self.weight = nn.Parameter(torch.ones(2))", ITEM, ""),
         ("self.layer = nn.Linear(2, 2)", ITEM, ""),
@@ -902,6 +905,7 @@ from collections import deque
 import numpy as np
 import torch.distributed as dist
 from torch.utils.data import DataLoader
+from tqdm.auto import tqdm
 
 def accuracy(pred: np.ndarray, target: np.ndarray):
     if (pred == target).any():
@@ -925,6 +929,13 @@ def grouped(x, group: dist.ProcessGroup = None):
 def dumped(x: torch.Tensor):
     torch.save(x, "x.pt")
     return x * x.sum().item()
+
+def generated(x: torch.Tensor):
+    if x.sum() > 0:
+        x = x * 2
+    for i in tqdm(range(3)):
+        x = x * i
+    return x
 
 class Router:
     def __init__(self):
@@ -963,6 +974,7 @@ MORE
         ("y = grouped(y)", "PTB103", ""),
         ("y = self.router.route(y)", "PTB103", "in an object that works with other threads"),
         ("y = self.plain.route(y)", "PTB103", ""),
+        ("y = generated(y)", "PTB110", "in a function that shows its progress"),
         ("y = dumped(y)", "PTB103", "in a function that writes files"),
         (
             "torch.save(y, 'y.pt')\n        y = y * y.sum().item()",
@@ -1025,7 +1037,7 @@ class M(nn.Linear):
         return a + b
 """
     found = [f for f in _linted(tmp_path, code) if f.code == "PTB121"]
-    assert [f.price.cause for f in found if f.price] == ["`Tensor.diff` returns a tensor (line 11)"] * 2
+    assert [f.price.cause for f in found if f.price] == ["`Tensor.diff` returns a tensor (line 12)"] * 2
 
 
 @pytest.mark.parametrize(
@@ -1155,3 +1167,66 @@ def test_a_folder_of_a_package_needs_no_init(tmp_path: Path, imports: str, note:
     code = "class M(nn.Linear):\n    def forward(self, x: torch.Tensor):\n        return x.sum().item()\n"
     path.write_text(f"{HEAD}{imports}\n{code}")
     assert [f.note for f in lint([str(path)]).findings] == [note]
+
+
+@pytest.mark.parametrize(
+    ("asks", "when", "note"),
+    [
+        ("exists(mask)", ("mask is not None",), ""),
+        ("not exists(mask)", ("mask is None",), ""),
+        ("exists(self.option)", ("self.option is not None",), "`self.option is not None` is off by default"),
+        ("asked(mask)", (), ""),
+    ],
+)
+def test_a_function_that_asks_for_none(tmp_path: Path, asks: str, when: tuple[str, ...], note: str) -> None:
+    code = f"""
+from elsewhere import asked
+
+def exists(val):
+    return val is not None
+
+class M(nn.Module):
+    def __init__(self, option=None):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+        self.option = option
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None):
+        if {asks}:
+            x = x * x.sum().item()
+        return self.weight * x
+"""
+    assert [(f.when, f.note) for f in _linted(tmp_path, code) if f.code == "PTB103"] == [(when, note)]
+
+
+@pytest.mark.parametrize(
+    ("made", "note"),
+    [
+        ("Part()", "`self.option is not None` is off by default"),
+        ("Part(3)", ""),
+        ("Part(option=3)", ""),
+        ("Part(x) if x else Part()", "`self.option is not None` is off by default"),
+    ],
+)
+def test_an_option_that_the_project_always_gives(tmp_path: Path, made: str, note: str) -> None:
+    code = f"""
+class Part(nn.Module):
+    def __init__(self, option=None):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+        self.option = option
+
+    def forward(self, x: torch.Tensor):
+        if self.option is not None:
+            x = x * x.sum().item()
+        return self.weight * x
+
+class Whole(nn.Module):
+    def __init__(self, x):
+        super().__init__()
+        self.part = {made}
+
+    def forward(self, x: torch.Tensor):
+        return self.part(x)
+"""
+    assert notes(tmp_path, code) == [note]

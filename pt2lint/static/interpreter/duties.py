@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.guards import FOR_ARRAYS, SPREAD, THREADED, WRITES, Guard, Path
+from pt2lint.static.interpreter.guards import FOR_ARRAYS, SHOWS, SPREAD, THREADED, WRITES, Guard, Path
 from pt2lint.static.source.nodes import FunctionNode, walk
 from pt2lint.static.values import Func, Instance, Tensor, Value, options
 
@@ -21,7 +21,7 @@ class Duties:
     def __init__(self, at: Context) -> None:
         self.at = at
         self._classes: dict[ClassInfo, Path] = {}
-        self._writers: dict[FunctionNode, bool] = {}
+        self._does: dict[tuple[FunctionNode, str], bool] = {}
 
     def of(self, func: Func, definition: FunctionNode, env: Env, frame: Frame) -> Path:
         """What is said of what the function does, called in compiled code."""
@@ -33,24 +33,24 @@ class Duties:
             found += (Guard("", FOR_ARRAYS),)
         if self._needs_processes(definition, frame):
             found += (Guard("", SPREAD),)
-        if self._writes_files(definition, func.env or {}, frame):
+        if self._calls(definition, "writes files", func.env or {}, frame):
             found += (Guard("", WRITES),)
+        if self._calls(definition, "shows progress", func.env or {}, frame):
+            found += (Guard("", SHOWS),)
         return found
 
-    def _writes_files(self, definition: FunctionNode, env: Env, frame: Frame) -> bool:
-        known = self._writers.get(definition)  # the same in every run of the function
+    def _calls(self, definition: FunctionNode, role: str, env: Env, frame: Frame) -> bool:
+        """Whether it calls what plays the role, wherever that stands in it."""
+        known = self._does.get((definition, role))  # the same in every run of the function
         if known is None:
-            known = self._writers[definition] = self._writes(definition, env, frame)
+            words = self.at.models.last_words(role)
+            known = self._does[definition, role] = any(
+                isinstance(part, ast.Call)
+                and getattr(part.func, "attr", getattr(part.func, "id", None)) in words
+                and self._plays(role, part.func, frame, env)
+                for part in walk(definition)
+            )
         return known
-
-    def _writes(self, definition: FunctionNode, env: Env, frame: Frame) -> bool:
-        words = self.at.models.last_words("writes files")
-        return any(
-            isinstance(part, ast.Call)
-            and getattr(part.func, "attr", getattr(part.func, "id", None)) in words
-            and self._plays("writes files", part.func, frame, env)
-            for part in walk(definition)
-        )
 
     def of_module(self, cls: ClassInfo) -> Path:
         """What is said of a module that is made with an object that works with other threads or processes: it hands

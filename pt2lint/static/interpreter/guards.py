@@ -55,7 +55,8 @@ LONGEST = 72  # characters of one condition
     FETCHES,
     SEARCHES,
     WRITES,
-) = range(31)
+    SHOWS,
+) = range(32)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -86,6 +87,7 @@ BESIDE = {
     LEAVES: "where gradients are computed by hand, from a copy that is detached",
     SEARCHES: "where the best of several tries is kept",
     WRITES: "in a function that writes files",
+    SHOWS: "in a function that shows its progress",
 }
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
@@ -122,6 +124,7 @@ class Guards:
         self._runs: dict[Any, list[tuple[int, ClassInfo | None]]] = defaultdict(list)
         self._callers: dict[int, dict[tuple[int | None, Path], None]] = defaultdict(dict)
         self._once: dict[tuple[ast.expr, ast.stmt, object], bool] = {}
+        self._meant: dict[ast.Call, ast.expr] = {}
         self._texts: dict[tuple[ast.expr, bool], str] = {}
         self._roots: dict[int, Path] = {}  # the compiler's calls, by numbers below zero
 
@@ -306,9 +309,21 @@ class Guards:
     def _made_off(self, place: ast.expr, frame: Frame) -> bool:
         """Whether an attribute is an argument that `__init__` has to be given, and wherever the project gives it, it
         is off by default: `Model(self.rate)`, as an object is made of `rate=0.0`."""
+        given = self._made_with(place, frame)
+        return bool(given) and all(isinstance(value, Py) and value.off for value in given)
+
+    def _made_on(self, place: ast.expr, frame: Frame) -> bool:
+        """Whether an attribute is an option of `__init__`, and wherever the project makes the object, it gives it."""
+        given = self._made_with(place, frame, True)
+        return bool(given) and not any(
+            is_none(o) or (isinstance(o, Py) and o.off) for value in given for o in options(value)
+        )
+
+    def _made_with(self, place: ast.expr, frame: Frame, optional: bool = False) -> list[Value]:
+        """What the project gives for an attribute that is an argument of `__init__`, wherever it makes the object."""
         cls = frame.me.cls if isinstance(frame.me, Instance) else None
         if cls is None or not isinstance(place, ast.Attribute) or not _is_name(place.value, "self"):
-            return False
+            return []
         kept = [store for c in self.at.classes.bases(cls)[0] for store in c.assigned(place.attr)]
         found = self.at.classes.find_method(cls, "__init__")
         if (
@@ -317,10 +332,9 @@ class Guards:
             or kept[0][0] is not found[1]
             or not isinstance(kept[0][1], ast.Name)
         ):
-            return False
+            return []
         func = Func(found[1], found[0].module, found[0].env, Instance(cls), found[0])
-        given = self.at.functions.passed.made_with(cls, func, kept[0][1].id)
-        return bool(given) and all(isinstance(value, Py) and value.off for value in given)
+        return [*self.at.functions.passed.made_with(cls, func, kept[0][1].id, optional)]
 
     def _warns(self, test: ast.expr, body: list[ast.stmt], env: Env, frame: Frame, alone: bool) -> bool:
         """Whether the statements tell the user that something is not as it should be: with a warning, or by printing a
@@ -364,6 +378,8 @@ class Guards:
     def _of(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> Path:
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             return self._of(test.operand, not outcome, env, frame)
+        if isinstance(test, ast.Call) and len(test.args) == 1:
+            test = self._spelled_out(test, env, frame)
         if isinstance(test, ast.BoolOp):
             if isinstance(test.op, ast.And) is outcome:
                 return tuple(g for part in test.values for g in self._of(part, outcome, env, frame))
@@ -378,6 +394,26 @@ class Guards:
             return ()
         about = (id(frame.me), dotted(test) or "", outcome) if self._stays(test, frame) else None
         return self._told(test, outcome, sort, about)
+
+    def _spelled_out(self, call: ast.Call, env: Env, frame: Frame) -> ast.expr:
+        """What a test by a function of the project asks: `mask is not None`, of `exists(mask)`."""
+        if call in self._meant:
+            return self._meant[call]
+        self._meant[call] = call
+        callee = self.at.expressions.again(call.func, env, frame)
+        node = callee.node if isinstance(callee, Func) else None
+        if isinstance(node, ast.FunctionDef) and len(node.body) == 1 and len(node.args.args) == 1:
+            last = node.body[0]
+            asked = last.value if isinstance(last, ast.Return) else None
+            if (
+                isinstance(asked, ast.Compare)
+                and len(asked.ops) == 1
+                and _is_name(asked.left, node.args.args[0].arg)
+                and _is_none(asked.comparators[0])
+            ):
+                meant = ast.Compare(call.args[0], asked.ops, asked.comparators)
+                self._meant[call] = ast.copy_location(meant, call)
+        return self._meant[call]
 
     def _stays(self, test: ast.expr, frame: Frame) -> bool:
         """Whether it is an attribute of the object, or a property that reads attributes, which no method but
@@ -453,7 +489,8 @@ class Guards:
             return OFF
         asks = isinstance(test.ops[0], (ast.IsNot, ast.NotEq)) is outcome and _is_none(right)
         if asks and any(isinstance(o, Py) and o.off for o in options(values[0])):
-            return OFF  # an option that is None by default
+            if not self._made_on(left, frame):
+                return OFF  # an option that is None by default
         if asks and self._made_where_asked(left, frame):
             return OFF
         if isinstance(right, ast.Constant) and (right.value is None or isinstance(right.value, (bool, str))):

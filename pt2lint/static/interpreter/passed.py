@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import unit_of, walk
-from pt2lint.static.values import NO_CONST, UNKNOWN, Func, Instance, Py, Value, is_none, join, options
+from pt2lint.static.values import NO_CONST, NONE, UNKNOWN, Func, Instance, Py, Value, is_none, join, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -75,18 +75,23 @@ class Passed:
             return self.at.objects.instance(cls)
         return self.at.objects.variant(cls, args, more)
 
-    def made_with(self, cls: ClassInfo, init: Func, name: str) -> list[Value]:
-        """What the project passes for a parameter that `__init__` has to be given, wherever it makes such a module."""
+    def made_with(self, cls: ClassInfo, init: Func, name: str, optional: bool = False) -> list[Value]:
+        """What the project passes for a parameter that `__init__` has to be given, or may be given if `optional`,
+        wherever it makes such a module."""
         a = init.node.args
-        positional = [p.arg for p in [*a.posonlyargs, *a.args]]
-        required = positional[1 : len(positional) - len(a.defaults)]
-        if name not in required or a.vararg is not None:
+        names = [p.arg for p in [*a.posonlyargs, *a.args]][1:]
+        if not optional:
+            names = names[: len(names) - len(a.defaults)]
+        elif name in (by_name := [p.arg for p in a.kwonlyargs]):
+            names = [*names, *by_name]
+        if name not in names or a.vararg is not None:
             return []
         self.read(init.module)
         self.read_callers(init)
-        at = required.index(name)
+        at = names.index(name)
+        left_out = NONE if optional else UNKNOWN
         made = self.at.objects.makings.get(cls, ())
-        return [args[at] if at < len(args) else kwargs.get(name, UNKNOWN) for args, kwargs in made]
+        return [args[at] if at < len(args) else kwargs.get(name, left_out) for args, kwargs in made]
 
     def read_callers(self, func: Func) -> None:
         """Read the other files that call the function, or the class whose method it is."""
