@@ -30,6 +30,9 @@ UNDER = "told with line "  # how the note of a finding begins whose line another
 # What a fix says whose proof has to try other whole numbers than those of the sample, which may be indices.
 WHOLE_NUMBERS = "It is tried with other whole numbers, too"
 OTHER_DRAWS = "other random numbers"  # what a fix says that draws them in another order
+IN_TENSOR = (
+    "Start it as a tensor of no dimensions"  # what a fix says that keeps a number of Python in a tensor
+)
 SILENT = ("compiled code does not log", "Compiled code goes without it", "once for each compilation")
 
 
@@ -121,6 +124,11 @@ class Fix:
     def tells_otherwise(self) -> bool:
         """Whether compiled code logs less after the fix, or nothing, as its description says."""
         return any(words in self.description for words in SILENT)
+
+    @property
+    def keeps_in_tensor(self) -> bool:
+        """Whether a number that is kept from call to call is a tensor after the fix, as its description says."""
+        return IN_TENSOR in self.description
 
     @property
     def is_proven_repair(self) -> bool:

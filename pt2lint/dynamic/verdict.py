@@ -374,19 +374,14 @@ class Group:
         return max(counts.values(), default=0)
 
 
-_SHAPE = re.compile(
-    r"tensor '(?P<name>.+?)' (?:size|stride|rank|shape)|size mismatch|\.size\(\)|\.stride\(\)"
-)
+_TENSOR = re.compile(r"tensor '(?P<name>.+?)' ")
+_SHAPE = re.compile(r"tensor '.+?' (?:size|stride|rank|shape)|size mismatch|\.size\(\)|\.stride\(\)")
 
 
 def guard_subject(guard: str) -> str:
     """What a guard is about: the last name in its left side ("L['self'].step == 1" gives "step")."""
-    tensor = _SHAPE.search(guard)
-    left = (
-        tensor["name"]
-        if tensor and tensor["name"]
-        else re.split(r"\s(?:==|!=|<=|>=|<|>|is|in)\s", guard, maxsplit=1)[0]
-    )
+    tensor = _TENSOR.search(guard)
+    left = tensor["name"] if tensor else re.split(r"\s(?:==|!=|<=|>=|<|>|is|in)\s", guard, maxsplit=1)[0]
     names = [name for pair in re.findall(r"\['([^']+)'\]|([A-Za-z_]\w*)", left) for name in pair if name]
     ignored = {
         "L",

@@ -14,6 +14,7 @@ from pt2lint.fixes.rewrite import (
     Refusal,
     enclosing_function,
     in_parentheses,
+    parameters,
     qualified,
     source,
     torch_name,
@@ -202,6 +203,8 @@ class _Reader:
             return self.comparison(inner)
         self.exact = self.exact and is_scalar(self.function, inner)
         text = source(self.function, inner)
+        if isinstance(inner, cst.Name) and _may_be_none(self.function, inner):
+            raise _Cannot(f"`{text}` may be None")
         return text if _is_bool(inner, self.kind) else f"({in_parentheses(text)} != 0)"
 
     def comparison(self, node: cst.Comparison) -> str:
@@ -242,6 +245,29 @@ class _Reader:
         if text in ("is", "is not", "in", "not in"):
             raise _Cannot(f"`{text}` asks for an object, not for a value")
         return text
+
+
+def _may_be_none(function: FunctionCode, name: cst.Name) -> bool:
+    """Whether the name is an argument that is None where it is not given, and the function never asks whether it is."""
+    owner = enclosing_function(function, name)
+    given = next((one for one in parameters(owner) if one.name.value == name.value), None) if owner else None
+    if (
+        owner is None
+        or given is None
+        or any(use.binds and use.name == name.value for use in uses(owner.body))
+    ):
+        return False
+    note = source(function, given.annotation.annotation) if given.annotation is not None else ""
+    optional = "Optional" in note or "None" in note
+    if not optional and (given.default is None or source(function, given.default) != "None"):
+        return False
+    return not any(
+        isinstance(one, cst.Comparison)
+        and isinstance(one.left, cst.Name)
+        and one.left.value == name.value
+        and isinstance(one.comparisons[0].operator, cst.Is | cst.IsNot)
+        for one in walk(owner.body)
+    )
 
 
 def joined(texts: Sequence[str], sign: str) -> str:

@@ -362,12 +362,13 @@ class _Prover:
         leave: Mapping[str, Sequence[str]] | None = None,
         calm: bool = False,
         more_buffers: bool = False,
+        in_tensors: bool = False,
     ) -> _Seen:
         """What the child says; it is ended early once `enough` is known. `leave`: labels of calls by mode; `calm`:
         with dropout turned off; `prints`: whether compiled code has to print the same."""
         observe = {
             "file": str(file), "save": save, "only": sorted(only), "runtime_error": says_runtime_error,
-            "prints": prints, "in_a_row": self.in_a_row, "more_buffers": more_buffers,
+            "in_tensors": in_tensors, "prints": prints, "in_a_row": self.in_a_row, "more_buffers": more_buffers,
             "leave": dict(leave or {}), "seconds": self.options.timeout, "calm": calm, "exact": calm in self.exact,
             "known": [] if calm else [list(key) for key in self.known],
         }  # fmt: skip
@@ -718,7 +719,7 @@ class _Prover:
 
             after = self.run(
                 job, overlay, file, False, targets, says_so, not fixes[0].tells_otherwise, enough, calm=calm,
-                more_buffers=findings[0].code.startswith("PTR"),
+                more_buffers=findings[0].code.startswith("PTR"), in_tensors=fixes[0].keeps_in_tensor,
             )  # fmt: skip
             if failures:
                 return failures[0], ""

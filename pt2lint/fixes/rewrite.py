@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import difflib
 import re
@@ -527,6 +528,21 @@ def source(function: FunctionCode, node: cst.CSTNode) -> str:
     """The node's source, on one line where it is an expression that parentheses hold together."""
     text = function.module.code_for_node(node)
     spend(len(text))
+    return _one_line(text) if "\n" in text and isinstance(node, cst.BaseExpression) else text
+
+
+def _one_line(text: str) -> str:
+    """An expression that stood on several lines, for the line that it comes to to be broken anew; as it is where it
+    holds a comment, or a text over several lines."""
+    if "#" in text:
+        return text
+    flat = re.sub(r"(?<=[(\[{]) | (?=[)\]}])", "", re.sub(r"\s*\n\s*", " ", text))
+    for one in (re.sub(r",(?=[)\]}])", "", flat), flat):
+        try:
+            if ast.dump(ast.parse(one)) == ast.dump(ast.parse(f"({text})")):
+                return one
+        except SyntaxError:
+            continue
     return text
 
 

@@ -402,6 +402,7 @@ def test_a_run_shows_what_became_of_a_compilation(
         ("tensor 'x' size mismatch at index 0. expected 3, actual 4", "x"),
         ("tensor 'L['x']' size mismatch at index 0. expected 3, actual 4", "x"),
         ("len(L['items']) == 2", "items"),
+        ("tensor 'self.scale' dtype mismatch. expected Float, actual BFloat16", "scale"),
     ],
 )
 def test_guard_subject(guard: str, subject: str) -> None:

@@ -116,6 +116,7 @@ def test_elements(text):
         "if x[0] == 2:\n    x[1] = low\n    x[2] = x[1]\n",  # made of what was assigned
         "if x[0] == 2:\n    x[1] = low\nelif self.momentum:\n    x[1] = high\n",
         "seen = {}\nif x[0] == 2:\n    seen[1] = low\n",
+        "n = (x > 0).sum()\nif n < 2:\n    x[n:] = low\n",
     ],
 )
 def test_elements_are_refused(text):

@@ -391,6 +391,11 @@ def test_requires_grad_is_left_to_eager():
     taken = lines("y = x * 2", "y.requires_grad = False", "return y")
     fix = first_fix(taken, cst.Attribute, grad.fixes, at=1)
     assert "    y = y.detach()\n" in applied(taken, fix)
+    kept = lines("y = x.parts[0]", "y.requires_grad = False", "return y")
+    assert all(
+        "detach" not in fix.description
+        for fix in grad.fixes(function_code(kept), nodes(function_code(kept), cst.Attribute)[0])
+    )
     one_of_many = lines("for y, flag in zip(x, (True, False)):\n        y.requires_grad = flag", "return x")
     assert isinstance(first_fix(one_of_many, cst.Attribute, grad.fixes, at=1), Refusal)
 

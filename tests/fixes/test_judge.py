@@ -243,3 +243,16 @@ def test_what_an_operator_raises_while_dynamo_traces_it_is_its_own_error():
     assert type(found.value).__name__ == "TorchRuntimeError"
     assert compare.raised(found.value) == "RuntimeError"
     assert compare.raised(ValueError("got KeyError(1)")) == "ValueError"
+
+
+def test_a_number_that_is_kept_may_be_in_a_tensor_where_the_fix_says_so():
+    place = ("inputs", "[0]['step']")
+    for text, tensor, same in (
+        ("int 3", torch.tensor(3.0), True),
+        ("float 0.5", torch.tensor(0.5), True),
+        ("int 3", torch.tensor(3.5), False),
+        ("int 3", torch.tensor([3.0]), False),
+        ("str '3'", torch.tensor(3.0), False),
+    ):
+        assert (judged(text, tensor, place, Allowance(in_tensors=True), Held()) is None) == same
+        assert judged(text, tensor, place, Allowance(), Held()) is not None

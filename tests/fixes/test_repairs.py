@@ -8,7 +8,7 @@ import torch
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.edit import checked
-from pt2lint.fixes.repairs import copying, disable, guard, host, mask, printing, rate, scalar
+from pt2lint.fixes.repairs import copying, disable, guard, host, mask, printing, rate, scalar, where
 from pt2lint.fixes.repairs.settings import capture_scalars, capture_shapes
 from pt2lint.fixes.rewrite import Refusal
 from pt2lint.op import Op
@@ -181,6 +181,38 @@ def test_assert_in_graph_is_refused(test):
     code = function_code(source)
     found = guard.assert_in_graph(code, nodes(code, cst.Assert)[0])
     assert isinstance(found, Refusal), found
+
+
+@pytest.mark.parametrize(
+    ("parameter", "refused"),
+    [("flags=None", True), ("flags: torch.Tensor | None", True), ("flags: torch.Tensor", False)],
+)
+def test_an_argument_that_may_be_none_is_no_number(parameter, refused):
+    """`not None` is true, and `None == 0` is not."""
+    for asked, expected in (("", refused), ("if flags is not None:\n        x = x + 1\n    ", False)):
+        code = function_code(
+            HEAD + f"def f(x, {parameter}):\n    {asked}assert not flags\n    return x + 1\n"
+        )
+        check = nodes(code, cst.Assert)[0]
+        code.kinds = lambda code=code, check=check: {code.range(check.test.expression): "tensor"}
+        assert isinstance(guard.assert_in_graph(code, check), Refusal) == expected
+
+
+def test_a_number_that_is_stored_is_not_selected():
+    for use, refused in (("seen['a'] = n", True), ("x = x * n", False)):
+        source = (
+            HEAD
+            + DEF
+            + f"seen = {{}}\n    n = 0.0 if x.std() == 0 else float(x.std())\n    {use}\n    return x\n"
+        )
+        code = function_code(source)
+        assert isinstance(where.to_where(code, nodes(code, cst.IfExp)[0]), Refusal) == refused
+
+
+def test_a_test_on_several_lines_is_broken_anew():
+    source = HEAD + DEF + 'assert (x == 2).sum() >= x.shape[\n        0\n    ], f"{x}"\n    return x\n'
+    fix = first(source, cst.Assert, guard.assert_in_graph)
+    assert "torch._assert_async((x == 2).sum() >= x.shape[0], " in applied(source, fix)
 
 
 NUMBERS = [

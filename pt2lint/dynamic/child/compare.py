@@ -237,6 +237,8 @@ class InMode:
         """See what it does now, and whether that is the same."""
         found = [(one, before[self.key(one)]) for one in variants(self.target, self.wanted["in_a_row"])
                  if self.key(one) in before]  # fmt: skip
+        if self.wanted["in_tensors"]:  # a number has no gradient to be compared with that of its tensor
+            found = [one for one in found if not one[0].gradients]
         if not found:
             return
         if before.get(self.setting):
@@ -269,7 +271,7 @@ class InMode:
         allowed = bool(self.wanted.get("runtime_error"))
         if how and not self.wanted["prints"]:
             now["printed"] = old["eager"]["printed"]
-        allowance = Allowance(old["noise"], old["reference"])
+        allowance = Allowance(old["noise"], old["reference"], self.wanted["in_tensors"])
         if self.wanted["more_buffers"]:
             kept = {path for path, _ in old["eager"]["buffers"]}
             now["buffers"] = [one for one in now["buffers"] if one[0] in kept]

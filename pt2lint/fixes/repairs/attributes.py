@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from typing import Any, TypeAlias
 
@@ -119,19 +118,12 @@ def _one_by_one(
         if any(_asks_for(one, others) for one in (value, other.get(target, value))):
             return []
         sides = [
-            _one_line(source(function, one.with_changes(lpar=(), rpar=()))) if one is not None else target
+            source(function, one.with_changes(lpar=(), rpar=())) if one is not None else target
             for one in (value, other.get(target))
         ]
         first, second = ordered(condition, *sides)
         lines.append(f"{target} = {where}({taken if several else condition.text}, {first}, {second})")
     return [cst.parse_statement(one) for one in lines]
-
-
-def _one_line(text: str) -> str:
-    """A value that stood on several lines, for the line to be broken anew; as it is where it holds text or comments."""
-    if re.search("['\"#]", text):
-        return text
-    return re.sub(r"(?<=[(\[{]) | (?=[)\]}])", "", re.sub(r"\s*\n\s*", " ", text))
 
 
 def _pair(statement: cst.CSTNode, function: FunctionCode, kind: Kind, asked: Collection[str]) -> Pair:
@@ -154,6 +146,15 @@ def _pair(statement: cst.CSTNode, function: FunctionCode, kind: Kind, asked: Col
         and kind(target.value).startswith("tensor")
         and not any(effect(one) for one in target.slice)
     )
+    bounds = [
+        bound
+        for one in (target.slice if isinstance(target, cst.Subscript) else ())
+        if isinstance(one.slice, cst.Slice)
+        for bound in (one.slice.lower, one.slice.upper)
+        if bound is not None
+    ]
+    if any(kind(bound).startswith("tensor") for bound in bounds):
+        raise _No("how many elements are assigned depends on values in a tensor")
     if not own and not element and not isinstance(target, cst.Name):
         raise _No("a side assigns an element of what is no tensor, or an attribute of something else")
     reason = effect(only.value) or costly(function, only.value, kind, asked)

@@ -9,6 +9,7 @@ import libcst as cst
 from pt2lint.finding import WAY_ROUND, Edit, Fix
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind
+from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -96,6 +97,15 @@ def detached(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     only = statement.body[0]
     if not isinstance(only, cst.Assign) or len(only.targets) > 1 or source(function, only.value) != "False":
         return Refusal("it does not take the gradient away")
+    owner = enclosing_function(function, node)
+    for use in uses(owner.body) if owner is not None else ():
+        made = (
+            function.parent(function.parent(use.node) or use.node) if use.binds and use.name == name else None
+        )
+        value = made.value if isinstance(made, cst.Assign) else None
+        found_there = isinstance(value, cst.Call) and callee(value) in ("get", "getattr", "pop")
+        if found_there or isinstance(value, cst.Name | cst.Attribute | cst.Subscript):
+            return Refusal("the tensor may be kept elsewhere, too")
     return fix(
         f"Go on with `{name}` detached. It assumes that nothing goes on with the tensor under another name.",
         rewrite(function, {statement: line(f"{name} = {name}.detach()", statement)}),

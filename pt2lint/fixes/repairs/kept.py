@@ -6,7 +6,7 @@ import ast
 
 import libcst as cst
 
-from pt2lint.finding import Edit, Fix
+from pt2lint.finding import IN_TENSOR, Edit, Fix
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -123,7 +123,7 @@ def _as_tensor(function: FunctionCode, node: cst.CSTNode, made: str) -> Repaired
     number = function.source.split("\n")[line - 1][column - 1 : end - 1]
     edit = Edit(function.path, line, column, line, end, f"{torch}.tensor({float(number)})")
     return fix(
-        "Start it as a tensor of no dimensions, as torch's own optimizers do: Dynamo does not guard on its value. "
+        f"{IN_TENSOR}, as torch's own optimizers do: Dynamo does not guard on its value. "
         "Assumes that nothing else needs a number of Python (a checkpoint that was saved before has one).",
         (edit,),
     )

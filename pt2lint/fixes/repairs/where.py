@@ -9,6 +9,7 @@ import libcst as cst
 from pt2lint.finding import ONCE_PROVEN, Edit
 from pt2lint.fixes.arms import Arms, Refuse, elements, ordered, read_arms, replacement, under_static
 from pt2lint.fixes.condition import Condition, read_condition
+from pt2lint.fixes.instead import bad_use
 from pt2lint.fixes.kinds import Kind, guess, may_be_none, words
 from pt2lint.fixes.purity import RANDOM, alike, callee, costly, effect, is_view, number, singular
 from pt2lint.fixes.rewrite import (
@@ -73,6 +74,10 @@ def _where_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Re
         return Refusal("the test is part tensor, part plain Python, and the other side is not cheap")
     _check_values(function, (node.body, node.orelse), kind)
     _check_shapes(function, node.body, node.orelse)
+    if all(_is_number(side, kind) for side in (node.body, node.orelse)):
+        reason = bad_use(function, node, kind, 6)
+        if reason:
+            return Refusal(reason)
     torch, imports = torch_name(function, "torch.where")
     sides = [node.body, node.orelse]
     values: list[cst.CSTNode] = [*sides]
@@ -95,6 +100,13 @@ def _where_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Re
         safe,
         _severed(function, node, [node.body], [node.orelse], ()),
     )
+
+
+def _is_number(side: cst.BaseExpression, kind: Kind) -> bool:
+    """Whether a side surely is a number of Python, also one that is read out of a tensor."""
+    if number(side) is not None or kind(side) in ("int", "float", "bool"):
+        return True
+    return isinstance(side, cst.Call) and callee(side) in ("float", "int", "bool", "item")
 
 
 SHORT, SHORTER = (

@@ -1,0 +1,73 @@
+"""Where a tensor can stand instead of the number that is read out of it."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.fixes.kinds import Kind, words
+from pt2lint.fixes.purity import callee
+from pt2lint.fixes.rewrite import enclosing_function, qualified, source, uses
+from pt2lint.rule import FunctionCode
+
+# Functions and methods of torch that take a tensor where they take a number: all operands, or these keywords.
+_TAKES_TENSORS = words(
+    "clamp clip clamp_min clamp_max add sub mul div true_divide pow maximum minimum where masked_fill "
+    "eq ne lt le gt ge fmod remainder lerp floor_divide full_like isclose"
+)
+
+RETURNED = "the number is returned"
+
+
+def bad_use(function: FunctionCode, node: cst.CSTNode, kind: Kind, depth: int) -> str | None:
+    """Why a tensor cannot stand where the expression stands; None where it can."""
+    if depth == 0:
+        return "the number is handed on too often to follow"
+    parent = function.parent(node)
+    if isinstance(parent, cst.BinaryOperation):
+        other = parent.right if parent.left is node else parent.left
+        if kind(other).startswith("tensor"):
+            return None
+        if kind(other) in ("int", "float"):
+            return bad_use(function, parent, kind, depth - 1)
+        return f"`{source(function, other)}` is not known to be a tensor"
+    if isinstance(parent, cst.UnaryOperation) and not isinstance(parent.operator, cst.Not):
+        return bad_use(function, parent, kind, depth - 1)
+    if isinstance(parent, cst.Arg):
+        call = function.parent(parent)
+        if isinstance(call, cst.Call) and callee(call) in _TAKES_TENSORS:
+            name = qualified(function, call.func)
+            method = name is None and isinstance(call.func, cst.Attribute)
+            if method and kind(call.func.value).startswith("tensor"):  # type: ignore[attr-defined]
+                return None
+            if name is not None and name.startswith("torch."):
+                return None
+        return "the number is given to a function that may not take a tensor"
+    if (
+        isinstance(parent, cst.Assign)
+        and len(parent.targets) == 1
+        and isinstance(parent.targets[0].target, cst.Name)
+    ):
+        return _bad_name(function, parent.targets[0].target, kind, depth - 1)
+    if isinstance(parent, cst.Comparison | cst.ComparisonTarget):
+        return "the number is compared"
+    if isinstance(parent, cst.Return):
+        return RETURNED
+    while isinstance(parent, cst.Element | cst.DictElement | cst.Tuple | cst.List | cst.Dict):
+        parent = function.parent(parent)
+        if isinstance(parent, cst.Return):
+            return RETURNED
+    return "the number is used where a tensor may not stand"
+
+
+def _bad_name(function: FunctionCode, target: cst.Name, kind: Kind, depth: int) -> str | None:
+    owner = enclosing_function(function, target)
+    if owner is None:
+        return "the number is kept outside the function"
+    found = [use for use in uses(owner.body) if use.name == target.value]
+    if sum(use.binds for use in found) != 1:
+        return f"`{target.value}` is bound more than once"
+    if not any(not use.binds for use in found):
+        return f"`{target.value}` is not used"
+    reasons = [bad_use(function, use.node, kind, depth) for use in found if not use.binds]
+    bad = sorted(filter(None, reasons), key=lambda one: one.endswith(RETURNED))
+    return f"`{target.value}`: {bad[0]}" if bad else None
