@@ -56,6 +56,9 @@ from pt2lint.fixes.repairs import (
     skip,
     uncut,
 )
+from pt2lint.fixes.repairs import (
+    experts as experts_in_loops,
+)
 from pt2lint.fixes.rewrite import accepted
 from pt2lint.rule import FunctionCode
 
@@ -250,6 +253,35 @@ def tables(draw: st.DrawFn) -> list[str]:
         f"t = {table}",
         f"z = {use}",
     ]
+
+
+@st.composite
+def experts(draw: st.DrawFn) -> list[str]:
+    """A loop over experts, each given the rows that chose it: what computes each row by itself, and what does not."""
+    each = draw(
+        st.sampled_from(
+            ["{} * (i + 1)", "{}.exp()", "{} - {}.mean()", "{}.cumsum(0)", "{} + {}.amax(0)", "{}.flip(0)",
+             "{}.prod(0)", "1 / {}", "({} + 1) @ torch.ones(2, 2)"]
+        )
+    )  # fmt: skip
+    given = ["h = torch.stack([x.float(), y.float()], -1)", "s = h.argsort(-1)", "w = h.softmax(-1)"]
+    given += ["z = torch.zeros_like(h)"]
+    if draw(st.booleans()):
+        lines = ["for i in range(2):", "    q = s[:, 0] == i"]
+        written = draw(st.sampled_from(["=", "+="]))
+        more = draw(st.sampled_from(["", " * w[q, i, None]", " * w[q]"]))
+        line = f"z[q] {written} ({each.replace('{}', 'h[q]')}){more}"
+        asked = draw(st.booleans())
+        return [*given, *lines, *(["    if q.any():", f"        {line}"] if asked else [f"    {line}"])]
+    value = f"({each.replace('{}', 'h[r]')}) * w[r, k, None]"
+    if draw(st.booleans()):
+        lines = ["for i in range(2):", "    r, k = torch.where(s == i)"]
+    else:
+        lines = ["n = torch.nn.functional.one_hot(s, num_classes=2).permute(2, 1, 0)"]
+        lines += ["for i in n.sum(dim=(-1, -2)).gt(0).nonzero():", "    k, r = torch.where(n[i].squeeze(0))"]
+        value = value.replace("(i + 1)", "2")
+    added = draw(st.sampled_from([f"    z[r] += {value}", f"    z.index_add_(0, r, {value})"]))
+    return [*given, *lines, added]
 
 
 @st.composite
@@ -496,6 +528,8 @@ def programs(draw: st.DrawFn) -> str:
                 "named",
                 "rows",
                 "region",
+                "experts",
+                "experts",
             ]
         )
     )
@@ -524,6 +558,7 @@ def programs(draw: st.DrawFn) -> str:
         "named": named(),
         "rows": tables(),
         "region": regions(),
+        "experts": experts(),
     }[construct]
     lines += draw(made)
     tail = draw(st.sampled_from(["", "", "z = z + 1", "z.add_(1)", "y = y.view(-1)"]))
@@ -582,6 +617,7 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
         elif isinstance(node, cst.Subscript):
             offered += [
                 ("masked loss", masked_loss.fixes(code, node)),
+                ("experts", experts_in_loops.fixes(code, node)),
                 ("mask", mask.fixes(code, node)),
                 ("index", index.fixes(code, node)),
             ]
@@ -597,6 +633,7 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
                 ("uncut", uncut.fixes(code, node)),
                 ("rows", rows.fixes(code, node)),
                 ("region", region.fixes(code, node)),
+                ("experts", experts_in_loops.fixes(code, node)),
                 ("gradient", grad.fixes(code, node)),
                 ("printing", printing.fixes(code, node)),
                 ("copying", copying.fixes(code, node)),
