@@ -61,6 +61,7 @@ ROLES = {
     "converts": "a method that gives the same tensor in another dtype, or on another device",
     "state of a module": "gives what a module holds, by name",
     "loads state": "sets what a module holds, by name",
+    "groups of parameters": "an attribute with what is trained, and how",
     "saves tensors": "writes tensors to a file",
     "asks for gradients": "tells whether gradients are kept track of",
     "without gradients": "decorates a function that is run without gradients",

@@ -45,14 +45,14 @@ LIBRARY = Library(
         "followed": ("torch.optim.*",),
         "state of an optimizer": (GROUP, STATE_OF_ONE),
         "trains": ("torch.optim.*",),
+        "groups of parameters": ("torch.optim.Optimizer.param_groups",),
         "copies": ("torch.optim.swa_utils.AveragedModel",),
     },
     told_by={
         # What runs a model as well (an engine) has a `backward` of its own, and is called.
         "torch.optim.Optimizer": (
             "zero_grad step -backward() -()",
-            "zero_grad param_groups",
-            "step param_groups",
+            "param_groups",
         ),
         "torch.optim.lr_scheduler.LRScheduler": ("step get_last_lr",),
     },

@@ -390,7 +390,10 @@ class Interpreter:
 
     def takes_tensors(self, value: Func) -> bool:
         frame = Frame(value.module, unit_of(value.node), "")
-        return any(self.holds_tensors(o) for v in self.at.functions.seeds(value, frame) for o in options(v))
+        groups = self.at.models.last_words("groups of parameters")  # each of which holds tensors
+        return any(
+            self.holds_tensors(o) for v in self.at.functions.seeds(value, frame) for o in options(v)
+        ) or any(isinstance(part, ast.Attribute) and part.attr in groups for part in walk(value.node))
 
     def holds_tensors(self, value: Value) -> bool:
         """Whether it is a tensor, a container of tensors, or an object of which the project says that it has some."""

@@ -431,6 +431,11 @@ class Descent(torch.optim.Optimizer):
         ),
         (OPTIMIZER, "PTR218"),
         (
+            "def toggle(optimizers):\n    for one in optimizers:\n        for group in one.param_groups:\n"
+            "            for p in group['params']:\n                p.requires_grad = False\n",
+            "PTB161",
+        ),
+        (
             "MEMO = {}\ndef known(kind, x: torch.Tensor):\n    out = MEMO.get(kind)\n    if out is None:\n"
             "        out = True\n        MEMO[kind] = out\n    return x * out\nknown(int, torch.ones(2))\n",
             "PTR217",

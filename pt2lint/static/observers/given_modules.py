@@ -83,6 +83,11 @@ class _Look:
             if isinstance(one, ast.ImportFrom) and one.module and not one.level
             for alias in one.names
         }
+        for one in walk(function):
+            if isinstance(one, ast.Import):
+                for alias in one.names:
+                    name = alias.asname or alias.name.partition(".")[0]
+                    self.env[name] = Ext(alias.name if alias.asname else name)
 
     def found(self) -> Found:
         for node in walk(self.function):
@@ -138,17 +143,19 @@ class _Look:
         return source
 
     def assigned(self, name: str) -> list[ast.expr]:
+        """What a name is assigned, but for what is empty."""
         return [
             one.value
             for one in walk(self.function)
             if isinstance(one, ast.Assign | ast.AnnAssign)
             and one.value is not None
+            and ast.unparse(one.value) not in ("set()", "[]", "{}", "()", "None")
             and any(_is(t, name) for t in (one.targets if isinstance(one, ast.Assign) else [one.target]))
         ]
 
     def is_of_another(self, listed: ast.Name, source: ast.expr) -> bool:
         """Whether names are taken from something else that the function is given: `{k.lower() for k in state}`."""
-        made = [one for one in self.assigned(listed.id) if ast.unparse(one) not in ("set()", "[]", "{}")]
+        made = self.assigned(listed.id)
         if len(made) != 1 or not isinstance(made[0], ast.SetComp | ast.ListComp):
             return False
         over = self.made(made[0].generators[0].iter)
