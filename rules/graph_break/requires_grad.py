@@ -54,7 +54,7 @@ class RequiresGrad(GraphBreak):
         *calls("torch", FACTORIES),
     )
     says = "{code} decides inside the graph what requires a gradient"
-    repairs = ("grad",)
+    repairs = ("grad", "disable")
     graph_breaks = ("GB0206", "GB0125", "GB8985", "GB0225")
 
     INVALID = (
