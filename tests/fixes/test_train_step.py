@@ -202,6 +202,10 @@ def test_it_trains_to_the_same_losses(body: str, tmp_path: Path) -> None:
             "logits = model(x)", "logits = (lambda: model(x))()"
         ),
         "train_step_loss = 1\n" + FUNCTION,
+        FUNCTION.replace(
+            "loss.backward()", "criterion(logits, y).backward()"
+        ),  # what is computed there stays eager
+        FUNCTION.replace("logits = model(x)", "try:\n        logits = model(x)\n    finally:\n        pass"),
         FUNCTION.replace("optimizer.zero_grad()\n", "optimizer.zero_grad(); x = x * 2\n"),
         OTHER_NAME.replace(
             "step = torch.compile", "steps = [], torch.compile"

@@ -11,6 +11,7 @@ import libcst as cst
 
 from pt2lint.finding import COMPILES_ELSEWHERE, LEFT_TO_YOU, Edit, Fix
 from pt2lint.fixes.file import File, dotted, file_of
+from pt2lint.fixes.layout import broken
 from pt2lint.rule import FunctionCode, breaks_on, measured
 
 BACKWARD = ("call torch.Tensor.backward", "call torch.autograd.backward")
@@ -33,8 +34,12 @@ STAYS = (
     ast.NamedExpr,
     ast.Import,
     ast.ImportFrom,
+    ast.Try,
 )
-LOOKS_AROUND = {"super", "locals", "vars", "eval", "exec", "dir", "__class__"}
+# Names that look at the function around them, or draw the next batch.
+LOOKS_AROUND = {"super", "locals", "vars", "eval", "exec", "dir", "__class__", "next"}
+MOST_NAMES = 12  # that a function takes and gives: with more, nobody would want it
+ON_THE_LOSS = ("backward", "scale", "mean", "sum")  # what the statement that goes backward may call
 BY_HAND = (
     "Compile what computes the loss instead, in a function of its own, and call `backward()`, `step()` and "
     f"`zero_grad()` around it; {LEFT_TO_YOU}."
@@ -308,12 +313,36 @@ def _parts(function: FunctionCode, step: _Step) -> list[_Part]:
             found.append((block, at, path))
     parts: list[_Part] = []
     for block, at, path in found:
-        names = _names(step.node, block, path)
-        if names is None or not _stands_alone(step, block, path):
+        block = _of_loss(block, at, path)
+        names = _names(step.node, block, path) if block else None
+        if (
+            names is None
+            or len(names[0]) + len(names[1]) > MOST_NAMES
+            or not _stands_alone(step, block, path)
+        ):
             return []
         name = "loss" if len(found) == 1 else _told(at, len(parts) + 1)
         parts.append(_Part(block, f"{step.node.name}_{name}", *names))
     return parts
+
+
+def _of_loss(
+    block: tuple[ast.stmt, ...], backward: ast.stmt, path: Sequence[tuple[list[ast.stmt], int]]
+) -> tuple[ast.stmt, ...]:
+    """Of the statements those up to what goes backward; none where more is computed of it than is scaled."""
+    calls = [part.func for part in ast.walk(backward) if isinstance(part, ast.Call)]
+    if not all(isinstance(one, ast.Attribute) and one.attr in ON_THE_LOSS for one in calls):
+        return ()
+    read = set(_read([backward]))
+    body, index = path[-1]
+    after = body[body.index(block[-1]) + 1 : index]
+    if any(
+        read & set(_bound([one])) and any(isinstance(part, ast.Call) for part in ast.walk(one))
+        for one in after
+    ):
+        return ()
+    last = max((i for i, one in enumerate(block) if read & set(_bound([one]))), default=-1)
+    return block[: last + 1]
 
 
 def _stands_alone(step: _Step, block: Sequence[ast.stmt], path: Sequence[tuple[list[ast.stmt], int]]) -> bool:
@@ -398,8 +427,10 @@ def _block(above: Sequence[ast.stmt], breaking: set[int], backward: set[int]) ->
 
 
 def _moves(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-        return False  # a docstring
+    if isinstance(statement, ast.Expr):
+        callee = statement.value.func if isinstance(statement.value, ast.Call) else None
+        if not isinstance(callee, ast.Attribute) or not callee.attr.endswith("_"):
+            return False  # a docstring, or what is done for its effect on something else than a tensor
     return not any(
         isinstance(part, STAYS) or (isinstance(part, ast.Name) and part.id in LOOKS_AROUND)
         for part in ast.walk(statement)
@@ -432,11 +463,18 @@ def _names(
     if any(name in local and name not in sure and name not in _surely(taken) for name in read):
         return None
     inside = {id(part) for one in taken for part in ast.walk(one)}
+    called_later = {
+        id(part)
+        for one in ast.walk(step)
+        if isinstance(one, ast.FunctionDef | ast.Lambda) and one is not step
+        for part in ast.walk(one)
+    }
     last = taken[-1].end_lineno or 0
     later = {
         name
         for part in ast.walk(step)
-        if id(part) not in inside and (looping or getattr(part, "lineno", 0) > last)
+        if id(part) not in inside
+        and (looping or getattr(part, "lineno", 0) > last or id(part) in called_later)
         for name in _read_here(part)
     }
     carried = {*later, *(inputs if looping else ())}
@@ -509,9 +547,9 @@ def _written(step: _Step, part: _Part, above: Sequence[str], indent: str) -> str
     deep, inner = _indent(taken[0]), _indent(lines[step.node.body[0].lineno - 1])
     body = [inner + one.removeprefix(deep) if one.startswith(deep) else one for one in taken]
     parameters = ", ".join([step.me, *_given(step, part)] if step.me else _given(step, part))
-    return "\n".join(
-        [*above, f"{indent}def {part.name}({parameters}):", *body, f"{inner}return {', '.join(part.outputs)}"]
-    )
+    header = f"{indent}def {part.name}({parameters}):"
+    header_lines = broken(header, step.file.line_length, inner.removeprefix(indent))
+    return "\n".join([*above, *header_lines, *body, f"{inner}return {', '.join(part.outputs)}"])
 
 
 def _given(step: _Step, part: _Part) -> list[str]:
@@ -520,4 +558,9 @@ def _given(step: _Step, part: _Part) -> list[str]:
 
 def _call(step: _Step, part: _Part) -> str:
     owner = f"{step.me}." if step.me else ""
-    return f"{', '.join(part.outputs)} = {owner}{part.name}({', '.join(_given(step, part))})"
+    first = step.file.lines[part.statements[0].lineno - 1]
+    line = f"{_indent(first)}{', '.join(part.outputs)} = {owner}{part.name}({', '.join(_given(step, part))})"
+    deeper = _indent(step.file.lines[step.node.body[0].lineno - 1]).removeprefix(
+        _indent(step.file.lines[step.node.lineno - 1])
+    )
+    return "\n".join(broken(line, step.file.line_length, deeper)).removeprefix(_indent(first))
