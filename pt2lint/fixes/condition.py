@@ -203,7 +203,7 @@ class _Reader:
             return self.comparison(inner)
         self.exact = self.exact and is_scalar(self.function, inner)
         text = source(self.function, inner)
-        if isinstance(inner, cst.Name) and _may_be_none(self.function, inner):
+        if isinstance(inner, cst.Name) and _is_optional_argument(self.function, inner):
             raise _Cannot(f"`{text}` may be None")
         return text if _is_bool(inner, self.kind) else f"({in_parentheses(text)} != 0)"
 
@@ -247,7 +247,7 @@ class _Reader:
         return text
 
 
-def _may_be_none(function: FunctionCode, name: cst.Name) -> bool:
+def _is_optional_argument(function: FunctionCode, name: cst.Name) -> bool:
     """Whether the name is an argument that is None where it is not given, and the function never asks whether it is."""
     owner = enclosing_function(function, name)
     given = next((one for one in parameters(owner) if one.name.value == name.value), None) if owner else None

@@ -115,6 +115,10 @@ def _split(text: str, indent: str, limit: int, step: str) -> list[str]:
     starts = _texts(text.removesuffix(","))
     if len(starts) > 1:  # texts that stand one after the other
         return [indent + text[a:b].strip() for a, b in itertools.pairwise([*starts, len(text)])]
+    message = _message_of(text)
+    if message and len(indent) + message + 2 <= limit:
+        inner = _body(text[message:].strip(), indent + step, limit, step, False)
+        return [indent + text[:message] + " (", *inner, indent + ")"]
     head = text.removesuffix(":")
     pairs = _pairs(head if text.endswith(":") else text)
     for start, end in reversed(pairs):
@@ -133,6 +137,22 @@ def _split(text: str, indent: str, limit: int, step: str) -> list[str]:
             indent + ")",
         ]
     return [indent + text]
+
+
+def _message_of(text: str) -> int:
+    """Where the text that an assertion says begins, behind its comma; 0 where there is none, or more than a text."""
+    if not text.startswith("assert "):
+        return 0
+    commas = [at for depth, at, mark in _marks(text) if depth == 0 and mark == ","]
+    said = text[commas[0] + 1 :].strip() if len(commas) == 1 else ""
+    return commas[0] + 1 if said and isinstance(_parsed(said), ast.Constant | ast.JoinedStr) else 0
+
+
+def _parsed(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
 
 
 def _value_of(text: str) -> int:

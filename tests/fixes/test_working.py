@@ -520,6 +520,14 @@ def test_the_projects_line_length_holds(tmp_path: Path) -> None:
     assert max(map(len, fixed(folder, text, "n.py").split("\n"))) <= 60
 
 
+def test_the_text_of_an_assertion_is_what_is_broken_off() -> None:
+    said = 'f"more than {sizes[0]} or so"'
+    assert broken(f"    assert sizes[0] <= x.min(), {said}", 40, "    ") == [
+        "    assert sizes[0] <= x.min(), (", f"        {said}", "    )"
+    ]  # fmt: skip
+    assert broken("assert ready(x), describe(x, first)", 30, "    ")[0] == "assert ready(x), describe("
+
+
 @pytest.mark.parametrize("limit", [20, 40, 60, 88])
 def test_broken_lines_say_the_same(limit: int) -> None:
     for path in sorted(Path("pt2lint/fixes").glob("*.py")):

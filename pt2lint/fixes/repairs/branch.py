@@ -10,7 +10,7 @@ from pt2lint.fixes.repairs import clip, shortcut, skip
 from pt2lint.fixes.repairs.attributes import select_attributes
 from pt2lint.fixes.repairs.cond import to_cond
 from pt2lint.fixes.repairs.rate import ask_rate_first
-from pt2lint.fixes.repairs.where import NAN_WARNING, to_where
+from pt2lint.fixes.repairs.where import safest_first, to_where
 from pt2lint.fixes.rewrite import (
     accepted,
     ancestors,
@@ -38,13 +38,11 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
     if branch is None:
         return accepted(ask_rate_first(function, node, kind)) if isinstance(node, cst.BaseExpression) else ()
     asked, node = node, branch
-    where, cond = to_where(function, node, kind), to_cond(function, node, kind)
-    dangerous = isinstance(where, Fix) and NAN_WARNING in where.description
     return (
         *accepted(ask_rate_first(function, node.test, kind)),
         *clip.fixes(function, node, kind),
         *skip.fixes(function, asked, kind),
         *shortcut.fixes(function, asked, kind),
-        *accepted(*((cond, where) if dangerous else (where, cond))),
+        *safest_first(to_where(function, node, kind), to_cond(function, node, kind)),
         *accepted(select_attributes(function, node, kind)),
     )

@@ -142,12 +142,10 @@ def raise_to_assert(
             block = cst.parse_statement(f"if {static}:\n    {check}\n")
             new = block.with_changes(leading_lines=node.leading_lines)
     else:
-        compiling, added = torch_name(function, "torch.compiler.is_compiling")
-        imports += added
         indent = function.module.default_indent
         lines = [f"if {static}:", indent + check] if static else [check]
-        (new,) = statements(function, [f"if {compiling}():", *(indent + one for one in lines)])
-        new = new.with_changes(leading_lines=node.leading_lines, orelse=node.with_changes(leading_lines=()))
+        new, added = _where_compiled(function, lines, node, node.with_changes(leading_lines=()))
+        imports += added
     edits = (*dict.fromkeys(imports), *rewrite(function, {node: new, **named}))
     if asserts:
         return fix(
@@ -160,6 +158,19 @@ def raise_to_assert(
         "this message; on a GPU it does so later, and the device cannot be used after it.",
         edits,
     )
+
+
+def _where_compiled(
+    function: FunctionCode,
+    lines: Sequence[str],
+    like: cst.If | cst.SimpleStatementLine,
+    orelse: cst.If | cst.Else,
+) -> tuple[cst.If, tuple[Edit, ...]]:
+    """`if torch.compiler.is_compiling():` with these lines, in place of `like`, and what it imports."""
+    compiling, imports = torch_name(function, "torch.compiler.is_compiling")
+    indent = function.module.default_indent
+    (made,) = statements(function, [f"if {compiling}():", *(indent + one for one in lines)])
+    return made.with_changes(leading_lines=like.leading_lines, orelse=orelse), imports
 
 
 def raise_in_eager(function: FunctionCode, node: cst.If) -> Repaired:
@@ -573,21 +584,16 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
         if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
             return Refusal("the assertion shares its line")
         name, added = torch_name(function, "torch._assert_async")
-        compiling, more = torch_name(function, "torch.compiler.is_compiling")
-        imports += [*added, *more]
-        indent = function.module.default_indent
         call = f"{name}({holds}, {_message(function, node.msg, kind)})"
-        (both,) = statements(function, [f"if {compiling}():", indent + call, "else:", indent + "pass"])
         kept = cst.Else(cst.IndentedBlock([statement.with_changes(leading_lines=())]))
+        both, more = _where_compiled(function, [call], statement, kept)
+        imports += [*added, *more]
         return fix(
             "Assert where it is compiled with `torch._assert_async`, which stays in the graph, and as before in eager "
             "mode. There a failure raises RuntimeError.",
             (
                 *dict.fromkeys(imports),
-                *rewrite(
-                    function,
-                    {statement: both.with_changes(leading_lines=statement.leading_lines, orelse=kept)},
-                ),
+                *rewrite(function, {statement: both}),
             ),
         )
     edits = rewrite(function, {node: new})

@@ -11,11 +11,10 @@ from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.repairs.cond import to_cond
-from pt2lint.fixes.repairs.where import NAN_WARNING, to_where
+from pt2lint.fixes.repairs.where import safest_first, to_where
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
-    accepted,
     ancestors,
     enclosing_function,
     fix,
@@ -86,7 +85,7 @@ def kept_for_tests(
     edits, said = list[Edit](), list[str]()
     for branch in branches:
         sides = (to_where(function, branch, as_tensor), to_cond(function, branch, as_tensor))
-        fits = sorted(accepted(*sides), key=lambda one: NAN_WARNING in one.description)
+        fits = safest_first(*sides)
         if not fits:
             return sides[0]
         edits += [one for one in fits[0].edits if one not in edits]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, Edit
+from pt2lint.finding import ONCE_PROVEN, Edit, Fix
 from pt2lint.fixes.arms import Arms, Refuse, elements, ordered, read_arms, replacement, under_static
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.instead import bad_use
@@ -16,6 +16,7 @@ from pt2lint.fixes.rewrite import (
     New,
     Refusal,
     Repaired,
+    accepted,
     binds,
     bound_before,
     enclosing_function,
@@ -64,6 +65,11 @@ def to_where(function: FunctionCode, node: cst.If | cst.IfExp, kind: Kind | None
         return Refusal(str(refusal))
     except cst.ParserSyntaxError:
         return Refusal("a comment stands inside an expression that has to move")
+
+
+def safest_first(*attempts: Repaired) -> tuple[Fix, ...]:
+    """The fixes among them, those last whose gradient may be NaN."""
+    return tuple(sorted(accepted(*attempts), key=lambda one: NAN_WARNING in one.description))
 
 
 def _where_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Repaired:
