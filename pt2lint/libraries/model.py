@@ -108,6 +108,7 @@ ROLES = {
     "seldom compiled": "a class of modules that run beside a model, and that nobody compiles",
     "holds weights": "a class of modules with parameters",
     "trains": "a class of optimizers, or a call of a trainer: who makes one trains something",
+    "schedules": "a class whose `step` sets the rate of an optimizer, and takes none of its steps",
     "prints": "writes text to the screen",
     "array type": "the type of NumPy's arrays",
     "warns": "tells the user that something is not as it should be",

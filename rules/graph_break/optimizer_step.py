@@ -1,6 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import libcst as cst
+
+from pt2lint.finding import Fix, Severity
+from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
+from pt2lint.rule.tree import walk
 
 OPTIMIZERS = "Optimizer SGD Adam AdamW Adagrad Adadelta Adamax ASGD NAdam RAdam RMSprop Rprop Adafactor LBFGS"
 
@@ -11,7 +18,7 @@ class OptimizerStep(GraphBreak):
     ## What happens
     `step()` of torch's optimizers ends the graph on purpose (GB0025), before and after it switches gradients off;
     `LBFGS` is left out of compiling as a whole (GB0099). The step itself is compiled on its own, in graphs apart from
-    those of the model.
+    those of the model: a compiled function that does nothing but take steps loses nothing, and is told as a note.
 
     ## Example
     ```python
@@ -64,3 +71,27 @@ class OptimizerStep(GraphBreak):
         "optimizer = torch.optim.SGD([torch.ones(4)], lr=0.1)\n"
         "def f(x, m, i):\n    return x * optimizer.param_groups[0]['lr']",
     )
+
+    def report(
+        self,
+        node: cst.CSTNode,
+        op: Op,
+        message: str,
+        *,
+        fixes: Iterable[Fix] = (),
+        severity: Severity | None = None,
+    ) -> None:
+        alone = len(op.flow) == 1 and self.takes_steps_alone()
+        super().report(node, op, message, fixes=fixes, severity="note" if alone else severity)
+
+    def takes_steps_alone(self) -> bool:
+        """Whether all that the function does is to call `step()`, of optimizers and schedules."""
+        function = next((one for one in walk(self.function.module) if isinstance(one, cst.FunctionDef)), None)
+        body = function.body.body if function is not None else ()
+        lines = [
+            one.body[0] for one in body if isinstance(one, cst.SimpleStatementLine) and len(one.body) == 1
+        ]
+        calls = [one.value for one in lines if isinstance(one, cst.Expr) and isinstance(one.value, cst.Call)]
+        return len(calls) == len(body) and all(
+            isinstance(one.func, cst.Attribute) and one.func.attr.value == "step" for one in calls
+        )

@@ -774,6 +774,34 @@ def test_what_seldom_runs_in_steady_state(tmp_path: Path, body: str, only: str, 
 
 
 @pytest.mark.parametrize(
+    ("body", "severity"),
+    [
+        ("opt.step()", "note"),
+        ("opt.step()\n    sched.step()", "note"),
+        ("opt.step()\n    return x + 1", "warning"),
+    ],
+)
+def test_a_function_that_takes_steps_alone_loses_nothing(body: str, severity: str) -> None:
+    code = f"""
+import torch
+opt = torch.optim.Adam([torch.ones(2)])
+sched = torch.optim.lr_scheduler.StepLR(opt, 3)
+
+@torch.compile
+def f(x):
+    {body}
+
+@torch.compile
+def g(x):
+    opt.step()
+    return x * 2
+"""
+    found = lint(["m.py"], None, {"m.py": code}).findings
+    assert [one.severity for one in found if one.code == "PTB165"] == [severity, "warning"]
+    assert not [one for one in found if one.code == "PTR223"]  # there is one optimizer
+
+
+@pytest.mark.parametrize(
     ("test", "sets", "note"),
     [
         ("Log.current is None", "Log.current = 1", "once"),

@@ -29,7 +29,10 @@ class Steps:
             return
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             return
-        if node.func.attr != "step" or not self.at.models.plays(call.receiver.external, "trains"):
+        kind = call.receiver.external
+        if node.func.attr != "step" or not self.at.models.plays(kind, "trains"):
+            return
+        if self.at.models.plays(kind, "schedules"):
             return
         steps = self.steps.setdefault((frame.module.path, frame.cls), {})
         owner = ast.unparse(node.func.value)
