@@ -107,23 +107,39 @@ def merged(old: Op, new: Op) -> Op:
         and not new.args
         and new.uses <= old.uses
     ):
-        return old._replace(**_where(old, new), roots=old.roots + new.roots)
+        return old._replace(**_where(old, new), **_way(old, new), roots=old.roots + new.roots)
     args = {k: either(old.args.get(k, ""), v) for k, v in {**old.args, **new.args}.items()}
-    way = old if old.flow and (old.caller or not new.caller) else new  # one way is told, not parts of two
     return new._replace(
         args=args,
         why=new.why or old.why,
         sure=old.sure or new.sure,
         region=old.region or new.region,
-        flow=way.flow,
         uses=old.uses | new.uses,
-        caller=way.caller,
-        layers=old.layers or new.layers,
-        before=way.before,
-        after=way.after,
         roots=old.roots + new.roots,
         **_where(old, new),
+        **_way(old, new),
     )
+
+
+def _way(old: Op, new: Op) -> dict[str, Any]:
+    """The way that is told of an operation that was noted twice, as Notebook.way chooses among those in one group: one
+    way, not parts of two."""
+    ways = [old, new]
+    if old.region is not new.region:
+        ways = [old if old.region else new]
+    elif old.sure is not new.sure:
+        ways = [old if old.sure else new]
+    ways = [op for op in ways if op.flow] or ways
+    ways = [op for op in ways if not op.rare] or ways
+    way = next((op for op in ways if op.caller), ways[0])
+    layers = any(op.layers for op in ways)
+    return {
+        "flow": way.flow,
+        "caller": way.caller,
+        "layers": layers,
+        "before": way.before,
+        "after": way.after,
+    }
 
 
 def _where(old: Op, new: Op) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.libraries import load
@@ -456,7 +458,7 @@ class Interpreter:
                 after = max(0, lasted.get(way.after, 0) - way.before)
                 op = op._replace(**way._replace(after=after)._asdict())
             op = op._replace(
-                roots=max((roots.get(context, 1) for context in contexts), default=1),
+                roots=max(reduce(or_, (roots.get(context, 0) for context in contexts), 0).bit_count(), 1),
             )
             for more in finish:
                 op = more(op, path)

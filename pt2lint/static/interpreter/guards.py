@@ -677,7 +677,7 @@ class Guards:
         return held
 
     def callers(self) -> dict[int | None, int]:
-        """Of each context that a model calls, how many roots lead to it."""
+        """Of each context that a model calls, the roots that lead to it, a bit each."""
         calls: dict[int | None, set[int]] = defaultdict(set)
         for context, callers in self._callers.items():
             for caller, _ in callers:
@@ -692,7 +692,7 @@ class Guards:
                 if new != marks.get(context):
                     marks[context] = new
                     todo.append(context)
-        return {context: mark.bit_count() for context, mark in marks.items()}
+        return marks
 
 
 def common(a: Path, b: Path) -> Path:
