@@ -4,9 +4,9 @@
 
 FOLDER holds Python sources, which are copied; of more than `--most` files some are drawn. A step changes one file: a
 comment, blank lines, a docstring, a local's name, a constant, a statement less or twice, a function more or less, an
-import, a parameter, a comment that silences. What is then found with what was kept before has to be, to the byte, what
-is found without. Files are left changed for the next step; some steps take a change back. Exit status 1 where one
-differs, with the step that does it again.
+import, a parameter, a comment that silences; or there is a file more or less. What is then found with what was kept
+before has to be, to the byte, what is found without. Files are left changed for the next step; some steps take a change
+back. Exit status 1 where one differs, with the step that does it again.
 """
 
 from __future__ import annotations
@@ -257,17 +257,30 @@ def walk(draw: random.Random, paths: list[str], steps: int) -> int:
     spent: Counter[str] = Counter()
     before: list[tuple[str, str]] = []
     answer("sources", "kept")
+    paths, added = [*paths], list[str]()
     for step in range(steps):
-        if before and draw.random() < 0.15:
+        path = draw.choice(paths)
+        old = Path(path).read_text(encoding="utf-8")
+        if added and draw.random() < 0.1:
+            how, path, text = "less", added.pop(draw.randrange(len(added))), None
+            old = Path(path).read_text(encoding="utf-8")
+            paths.remove(path)
+            before = [one for one in before if one[0] != path]
+        elif draw.random() < 0.1:
+            how, path, text = "more", f"{path[:-3]}_{step}.py", old
+            paths.append(path)
+            added.append(path)
+        elif before and draw.random() < 0.15:
             path, text = before.pop()
+            old = Path(path).read_text(encoding="utf-8")
             how = "back"
         else:
-            path = draw.choice(paths)
-            old = Path(path).read_text(encoding="utf-8")
             before.append((path, old))
             how, text = edited(draw, old)
-        old = Path(path).read_text(encoding="utf-8")
-        Path(path).write_text(text, encoding="utf-8")
+        if text is None:
+            os.unlink(path)
+        else:
+            Path(path).write_text(text, encoding="utf-8")
         start = time.perf_counter()
         kept = answer("sources", "kept")
         spent["kept"] += int(1e6 * (time.perf_counter() - start))
@@ -275,11 +288,11 @@ def walk(draw: random.Random, paths: list[str], steps: int) -> int:
         cold = answer("sources", None)
         spent["cold"] += int(1e6 * (time.perf_counter() - start))
         spent[how] += 1
-        if kept == cold:
+        if kept == cold and text is not None:
             kept, cold = in_an_editor(path, memory), in_an_editor(path, None)
         if kept != cold:
             Path("before.py").write_text(old, encoding="utf-8")
-            Path("after.py").write_text(text, encoding="utf-8")
+            Path("after.py").write_text(text or "", encoding="utf-8")
             a, b = kept.split("\n"), cold.split("\n")
             at = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
             print(f"step {step}: {how} in {path}: differs", a[at - 3 : at + 3], b[at - 3 : at + 3], sep="\n")

@@ -13,6 +13,8 @@ from stat import S_IMODE, S_ISDIR, S_ISREG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     Stamp = tuple[int, int, int, int, int]
 
 try:
@@ -56,6 +58,14 @@ def digest(*parts: bytes | str) -> str:
         made.update(b"%d:" % len(data))
         made.update(data)
     return made.hexdigest()
+
+
+def place_of(files: Sequence[str]) -> str:
+    """The folder that holds all of the files; "" for none."""
+    try:
+        return os.path.commonpath([min(files), max(files)])
+    except ValueError:
+        return ""
 
 
 def stamp(path: str) -> Stamp | None:

@@ -7,12 +7,13 @@ reads alike would have found the same, in lines that can be told.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from pt2lint.static.source.modules import nearest
 from pt2lint.static.source.nodes import FunctionNode, parse, unit_of
-from pt2lint.static.source.reads import FACTS, OF_METHODS, Reads
+from pt2lint.static.source.reads import FACTS, OF_METHODS, Reads, calls
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
@@ -32,6 +33,8 @@ class Change:
     `kept` are lines of whole statements that are the same text in both; `lines` maps them, and those at which anything
     else that reads alike begins or ends. A text that does not parse is like no other.
     """
+
+    entered: frozenset[str] = frozenset()
 
     def __init__(self, old: str, new: str) -> None:
         self.old, self.new = old, new
@@ -298,3 +301,33 @@ def _is_text(node: ast.stmt) -> bool:
 
 def _lines(text: str) -> list[str]:
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+class FilesChange(Change):
+    """Two lists of the files that are linted. `entered` are those that are in one of them."""
+
+    def __init__(self, old: Sequence[str], new: Sequence[str], text: Callable[[str], str]) -> None:
+        super().__init__("", "")
+        self._both, self._text = (old, new), text
+        self.entered = frozenset(old) ^ frozenset(new)
+        self._looked_through: dict[str, set[str]] = {}
+        self._answers: dict[str, bool] = {}
+
+    def leaves(self, reads: Reads, path: str) -> bool:
+        """Whether what was read would be found in the new list too: of what is linted now or was then nothing was
+        read, and none that is looked through now or was then calls what was asked for. One that is gone was read
+        itself where it was looked through."""
+        return not (reads.parsed & self.entered) and not any(
+            self._says(about) for where, _, about in reads.facts if where == path
+        )
+
+    def _says(self, about: str) -> bool:
+        if about not in self._answers:
+            folder, words = about.split("\n")
+            if folder not in self._looked_through:
+                old, new = (set(nearest(files, folder)) for files in self._both)
+                self._looked_through[folder] = old ^ new
+            self._answers[about] = any(
+                calls(self._text(each), words) for each in self._looked_through[folder]
+            )
+        return self._answers[about]

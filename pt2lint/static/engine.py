@@ -21,6 +21,7 @@ from pt2lint.finding import Finding, Fix, Problem, Stopped
 from pt2lint.late import load_libcst_late
 from pt2lint.op import Range
 from pt2lint.project import entries
+from pt2lint.project.entries import place_of
 from pt2lint.static import workers
 from pt2lint.static.facts import (
     Facts,
@@ -42,6 +43,7 @@ from pt2lint.static.source.data import SMALL
 from pt2lint.static.source.modules import Module, Project, digest_of, module_name
 from pt2lint.static.source.named import inside, unknown
 from pt2lint.static.source.nodes import Unit as Lines
+from pt2lint.static.source.reads import FILES
 
 if TYPE_CHECKING:
     from pt2lint.libraries.model import Models
@@ -56,12 +58,14 @@ KindsIn = Callable[[tuple[int, int]], Mapping[Range, str]]
 Part = Facts | Unit
 
 
-# About 10,000 lines, counting each file as twice as long as the next power of two below: what is interpreted with one
+# About 2,000 lines, counting each file as twice as long as the next power of two below: what is interpreted with one
 # memory of what is known, and anew once something that was read changes.
-GROUP = 600_000
+GROUP = 100_000
 SHARE = (
-    2  # groups that one process takes, if there are enough: what one of them has parsed, the others need not
+    10  # groups that one process takes, if there are enough: what one of them has parsed, the others need not
 )
+FEW = 6  # groups that are one: who lints a program shall hear of each file what all others know
+TOGETHER = 16  # files whose findings a process looks at once more, with what other groups know of them
 
 
 @dataclass
@@ -183,21 +187,26 @@ class _Run:
         return tuple(getattr(self.settings, "root_names", ()))
 
     def groups(self) -> list[list[str]]:
-        """Neighbours in the list, about GROUP bytes together."""
-        groups: list[list[str]] = []
-        room = 0
+        """Neighbours in the list, about GROUP bytes together; all files where these are few."""
+        sizes: dict[str, int] = {}
         for path in self.files:
             try:
                 size = len(self.texts[path]) if path in self.texts else os.stat(path).st_size
             except (OSError, ValueError):
                 size = 0
-            size = 1 << size.bit_length()  # a small edit shall leave the groups as they are
+            sizes[path] = 1 << size.bit_length()  # a small edit shall leave the groups as they are
+        if sum(sizes.values()) <= FEW * GROUP:
+            return [[*self.files]]
+        groups: list[list[str]] = []
+        room = 0
+        for path in self.files:
+            size = sizes[path]
             if not groups or (size > room and groups[-1]):
                 groups.append([])
                 room = GROUP
             groups[-1].append(path)
             room -= size
-            if room < GROUP // 2 and crc32(path.encode("utf-8", "surrogateescape")) % 16 == 0:
+            if room < GROUP // 2 and crc32(path.encode("utf-8", "surrogateescape")) % 4 == 0:
                 room = 0  # what a larger one moves on ends here
         return groups
 
@@ -218,7 +227,7 @@ class _Run:
         ledger has, where nobody needs more."""
         self._many = len(groups) > 1
         if self.cache is not None and self._many:
-            self.ledger = self.cache.ledger(self._salt)
+            self.ledger = self.cache.ledger([*self._salt, place_of(self.files)])
             self.ledger.compare(self._digest, self._change)
         parts: list[Part | None] = [self._noted(self._key(group)) for group in groups]
         wanted = [i for i, part in enumerate(parts) if part is None]
@@ -236,12 +245,14 @@ class _Run:
             ]
             if not wanted:
                 break
-        for count, (path, called) in enumerate(calls.items()):
-            if known[path] is None and count % 16 == 0:
-                gc.collect(0)  # trees refer to their parents, and the command line collects nothing by itself
-            facts = [part for part in called if isinstance(part, Facts)]  # all, where it is not known
-            there.append(known[path] or self.with_calls_from_elsewhere(path, facts))
-        return there
+        # Those of which the ledger does not know what others add; all of their groups' facts are there.
+        asked = {
+            path: [part for part in called if isinstance(part, Facts)]
+            for path, called in calls.items()
+            if known[path] is None
+        }
+        added = self.with_calls_from_elsewhere(asked)
+        return [*there, *(known[path] or added[path] for path in calls)]
 
     def _noted(self, key: Sequence[str]) -> Unit | None:
         """What the ledger has under the key of an entry, if that holds."""
@@ -295,7 +306,8 @@ class _Run:
             return  # it changed meanwhile
         with contextlib.suppress(Lost):
             self.cache.keep_ledger(
-                self._salt, self.ledger.after(units, facts, found, self._digest, self._stamp)
+                [*self._salt, place_of(self.files)],
+                self.ledger.after(units, facts, found, self._digest, self._stamp),
             )
 
     # The cache
@@ -321,30 +333,75 @@ class _Run:
             return []
         return [*self._key([path]), "called from", *(part.mark(path) for part in called)]
 
-    def with_calls_from_elsewhere(self, path: str, called: Sequence[Facts]) -> Facts:
-        """What is found in a file once what other groups know of it is taken together with what its own does, the
+    def with_calls_from_elsewhere(self, asked: Mapping[str, Sequence[Facts]]) -> dict[str, Facts]:
+        """What is found in each file once what other groups know of it is taken together with what its own does, the
         first; nothing where they add nothing."""
-        key = self._called_key(path, called)
-        known = self.cache.get(key, self._digest, self._change) if self.cache is not None and key else None
-        if known is not None:
-            return known
+        found: dict[str, Facts] = {}
+        for path, called in asked.items():
+            key = self._called_key(path, called)
+            known = (
+                self.cache.get(key, self._digest, self._change) if self.cache is not None and key else None
+            )
+            if known is not None:
+                found[path] = known
+        missing = [path for path in asked if path not in found]
+        shares = [missing[at : at + TOGETHER] for at in range(0, len(missing), TOGETHER)]
+        if len(shares) < 2 or not workers.can_fork():
+            for share in shares:
+                gc.collect(0)  # trees refer to their parents, and the command line collects nothing by itself
+                found.update((path, self._with_calls(path, asked[path])) for path in share)
+            return found
+        self._load_all()
+
+        def packed(share: Sequence[str]) -> list[tuple[str, str]]:
+            made = [self._with_calls(path, asked[path]) for path in share]
+            return [(facts.name, json.dumps(to_plain(facts))) for facts in made]
+
+        for share, sent in zip(shares, workers.spread(packed, shares), strict=True):
+            for path, (name, text) in zip(share, sent or (), strict=False):
+                found[path] = from_plain(json.loads(text))
+                found[path].name = name
+        return found | {path: Facts(complete=False) for path in missing if path not in found}  # it died of it
+
+    def _with_calls(self, path: str, called: Sequence[Facts]) -> Facts:
         facts = Facts()
-        notes, kinds = all_notes(path, called[0], called[1:]), all_kinds(path, called)
-        if notes is not None or kinds != called[0].kinds.get(path, {}):
+        home = called[0]
+        own, own_kinds = home.notes.get(path, {}), home.kinds.get(path, {})
+        added, kinds = all_notes(path, home, called[1:]), all_kinds(path, called)
+        if added is not None or kinds != own_kinds:
+            notes = own if added is None else added
             project = Project(self.texts, self.files, self._places)
-            notes = called[0].notes.get(path, {}) if notes is None else notes
-            self.find([project.load(path)], facts, {path: notes}, lambda _, unit: kinds.get(unit, {}))
+            module = project.load(path)
+            changed = {
+                unit: ops
+                for unit, ops in notes.items()
+                if ops != own.get(unit) or kinds.get(unit, {}) != own_kinds.get(unit, {})
+            }
+            late = [rule for rule in self.rules if rule.asks_what_is_left]
+            if any(True for ops in notes.values() for _ in _wanted(late, ops, module, [])):
+                changed = notes  # what is left to Python in one function counts in the others
+            self.find([module], facts, {path: changed}, lambda _, unit: kinds.get(unit, {}))
             facts.reads_ = project.reads.copy()
             self._places.forget()
+            stay = [
+                finding
+                for finding in home.findings[path]
+                if not any(first <= finding.line <= last for first, last in changed)
+            ]
+            if stay:
+                facts.findings[path] += stay
+                facts.reads_ = facts.reads_.with_those_of(home.reads.of(path))
             told = {step.path for finding in facts.findings[path] for step in finding.flow}
             edited = {e.path for f in facts.findings[path] for fix in f.fixes for e in fix.edits}
             facts.read = {each: self._digest(each) for each in (path, *told, *edited)}
-        if key:
+        if key := self._called_key(path, called):
             self.keep([path], facts, key)
         return facts
 
     def _content(self, path: str, digest: str) -> bytes | str | None:
         """What the file holds that has this digest, or what stands in its place."""
+        if path == FILES:
+            return self._list if self._digest(path) == digest else None
         if path in self.texts:
             return self.texts[path] if self._digest(path) == digest else None
         try:
@@ -356,7 +413,7 @@ class _Run:
 
     def _change(self, path: str, seen: str) -> Change | None:
         """What became of a file since it had the digest `seen`."""
-        from pt2lint.static.change import Change
+        from pt2lint.static.change import Change, FilesChange
 
         cache, key = self.cache, (path, seen)
         if key not in self._changes and cache is not None:
@@ -364,7 +421,11 @@ class _Run:
             old = cache.text(seen)
             with contextlib.suppress(OSError, SyntaxError, ValueError):
                 if old is not None:
-                    self._changes[key] = Change(old, Project(self.texts).text(path))
+                    self._changes[key] = (
+                        FilesChange(old.split("\n"), self.files, self.text)
+                        if path == FILES
+                        else Change(old, Project(self.texts).text(path))
+                    )
                     if (now := self._digest(path)) is not None:
                         cache.keep_text(now, partial(self._content, path, now))
         return self._changes.get(key)
@@ -376,19 +437,27 @@ class _Run:
 
         own = own_contents([*getattr(self.settings, "rule_paths", ()), *getattr(self.settings, "models", ())])
         folders: dict[str, tuple[list[str], str]] = {}
-        places = [f"{path} {module_name(path, folders)}" for path in self.files]
+        names = [module_name(path, folders) for path in self.files]
+        roots = dict.fromkeys(root for _, root, _ in names)
+        tops = sorted({name.partition(".")[0] for name, _, _ in names})
         return [
             __version__,
             own,
             sys.version,
             f"{self.target} {self.roots} {self.root_names}",
-            digest(*places),
+            digest(*roots, "", *tops),  # these tell of each file what it is called
         ]
+
+    @cached_property
+    def _list(self) -> bytes:
+        return "\n".join(self.files).encode("utf-8", "surrogateescape")
 
     def _key(self, group: Sequence[str]) -> list[str]:
         return [*self._salt, *group]
 
     def _digest(self, path: str) -> str | None:
+        if path == FILES:
+            return digest_of(self._list)
         if path not in self._digests:
             seen = self.ledger.seen.get(path)
             if seen is not None and seen.stamp and path not in self.texts:
@@ -523,7 +592,7 @@ class _Run:
             facts.kinds = self.kinds(project, facts.notes, kinds)
         facts.parsed = sorted(project.parsed().difference(group))
         facts.read, facts.looked_at, facts.reads_ = (
-            project.read(),
+            {**project.read(), FILES: self._digest(FILES)},
             sorted(project.looked_at),
             project.reads.copy(),
         )

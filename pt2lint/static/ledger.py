@@ -74,6 +74,9 @@ class Ledger:
                 self.lost.update(self._names[user] for user in seen.users)
                 continue
             changes[path] = found
+            for other in found.entered & self.seen.keys():
+                if self.seen[other].digest is not None:  # what is linted counts for more than what is read
+                    self.lost.update(self._names[user] for user in self.seen[other].users)
             for user, reads in self._rows(path):
                 if not found.leaves(reads, path):
                     self.lost.add(self._names[user])

@@ -30,6 +30,16 @@ def step(x: torch.Tensor):
     return -x
 """
 TENSOR = "def total(x):\n    return x.sum() > 0\n"
+PASSED = """\
+import torch
+
+
+@torch.compile
+def train(x, limit):
+    if limit > 0:
+        return x
+    return -x
+"""
 NUMBER = "def total(x):\n    return x.ndim > 0\n"
 
 
@@ -57,7 +67,7 @@ def analysed(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return seen
 
 
-def run(cache: Cache, *files: str, **options: object) -> list[Finding]:
+def run(cache: Cache | None, *files: str, **options: object) -> list[Finding]:
     given = Settings(**{"target_torch": (2, 13), **options})  # type: ignore[arg-type]
     return lint(files or ["model.py"], given, cache=cache).findings
 
@@ -132,6 +142,35 @@ def test_only_the_group_of_a_changed_file_is_looked_into_again(
     Path("helpers.py").write_text(NUMBER)
     run(cache, "model.py", "other.py")
     assert analysed == [["model.py"], ["other.py"], ["model.py"]]
+
+
+def test_a_file_more_or_less_costs_those_that_it_concerns(
+    cache: Cache, analysed: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "GROUP", 1)
+    Path("pack").mkdir()
+    Path("pack/__init__.py").touch()
+    Path("pack/model.py").write_text(MODEL.replace("helpers", "pack.helpers"))
+    Path("pack/passed.py").write_text(PASSED)
+    files = ["pack/__init__.py", "pack/model.py", "pack/passed.py"]
+    run(cache, *files)
+
+    def again(more: str, text: str) -> list[list[str]]:
+        analysed.clear()
+        Path(more).write_text(text)
+        both = sorted([*files, more])
+        assert run(cache, *both) == run(None, *both)
+        found = analysed[: len(analysed) - len(both)]
+        os.unlink(more)
+        analysed.clear()
+        assert run(cache, *files) == run(None, *files)
+        return found
+
+    assert again("pack/other.py", "import torch\n") == [["pack/other.py"]]
+    assert again("pack/helpers.py", NUMBER) == [["pack/helpers.py"], ["pack/model.py"]]
+    # It may tell what the function is given.
+    called = "import torch\nfrom pack.passed import train\n\ntrain(torch.ones(2), torch.ones(()))\n"
+    assert again("pack/calling.py", called) == [["pack/calling.py"], ["pack/passed.py"]]
 
 
 @pytest.mark.parametrize("spoilt", [b"", b"{", b"\xff\x00", b"[]", b"null", b'{"key": [], "facts": {}}'])
@@ -285,7 +324,7 @@ def test_old_entries_go(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
         os.utime(Path("kept", name), (month, month))
     run(cache)
     texts = [path.name for path in Path("kept").glob("text-*")]
-    assert len(texts) == 2
+    assert len(texts) == 3  # of both files, and the list of those that are linted
     assert sorted(os.listdir("kept")) == [".gitignore", entry.name, "mine", *sorted(texts), "tidied"]
     monkeypatch.setattr(cache_module, "LARGEST", 10)
     os.utime("kept/tidied", (month, month))

@@ -274,6 +274,7 @@ def test_a_file_that_kills_its_reader_costs_no_other(
         return analyse(self, group)
 
     monkeypatch.setattr(engine._Run, "_analyse_group", dies)
+    monkeypatch.setattr(engine, "FEW", 0)
     monkeypatch.setattr(engine, "GROUP", len(ALONE) + len(CALLER))
     result = lint(files, Settings(target_torch=(2, 13)))
     assert [(f.path, f.line, f.code, f.message) for f in result.findings] == whole
@@ -555,3 +556,73 @@ def test_a_folder_without_init_is_the_projects(tmp_path: Path, monkeypatch: pyte
         "import torch\nfrom src.parts import get\n\n\n@torch.compile\ndef f():\n    return get().sum().item()\n"
     )
     assert [f.line for f in lint(["run.py"], Settings(roots="explicit")).findings] == [7]
+
+
+def test_few_files_are_one_group_and_a_file_more_leaves_most_groups(tmp_path: Path) -> None:
+    names = [f"{folder}/{name}.py" for folder in "abcdefgh" for name in "klmnop"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("#" * 20_000)
+    paths = [str(tmp_path / name) for name in names]
+
+    def groups(files: list[str]) -> list[list[str]]:
+        return engine._Run(files, None, {}).groups()
+
+    assert groups(paths[:12]) == [paths[:12]]
+    before = groups(paths)
+    assert [path for group in before for path in group] == paths
+    more = groups(sorted([*paths, str(tmp_path / "b/more.py")]))
+    assert len([group for group in before if group not in more]) < len(before) / 2
+
+
+PART = """\
+import torch
+from torch import nn
+
+
+class Part(nn.Module):
+    def forward(self, x: torch.Tensor):
+        if x.sum() > 0:
+            return x
+        return -x
+"""
+OWNER = """\
+import torch
+from torch import nn
+from part import Part
+
+
+class Owner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part()
+        self.parts = nn.ModuleList([Part(), Part()])
+
+    def forward(self, x: torch.Tensor):
+        {calls}
+        return x
+"""
+
+
+@pytest.mark.parametrize("first", ["part.py", "zone.py"])
+def test_what_a_break_costs_is_told_whoever_shares_a_group(
+    first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The way on which most is lost, of all models that reach it, and how many these are."""
+    monkeypatch.chdir(tmp_path)
+    Path("part.py").write_text(PART)
+    Path("loops.py").write_text(
+        OWNER.format(calls="for part in self.parts:\n            x = part(torch.relu(x))")
+    )
+    Path("zone.py").write_text(OWNER.format(calls="x = self.part(x)"))
+    files = sorted(["part.py", "loops.py", "zone.py"], key=lambda name: name != first)
+
+    def told() -> list[object]:
+        return [f.as_json() for f in lint(files, Settings(target_torch=(2, 13))).findings]
+
+    (whole,) = lint(files, Settings(target_torch=(2, 13))).findings
+    assert whole.price is not None
+    assert (whole.price.gives_up, whole.price.roots) == ("caller", 3)
+    together = told()
+    monkeypatch.setattr(engine, "GROUP", 1)
+    assert told() == together

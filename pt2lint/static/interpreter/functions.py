@@ -246,12 +246,12 @@ class Functions:
         """Whether it loads code. What functools.lru_cache keeps is no reason: Dynamo traces the function at each call,
         and what ends the graph in it does so in all of them."""
         words = self.at.models.last_words("loads code")
-        return any(
-            isinstance(part, ast.Call)
-            and getattr(part.func, "attr", getattr(part.func, "id", None)) in words
-            and self._plays("loads code", part.func, func.env or {}, frame)
-            for part in walk(definition)
-        )
+        known: tuple[frozenset[str], list[ast.expr]] | None = definition.__dict__.get("pt2lint_loads")
+        if known is None or known[0] is not words:
+            calls = [part.func for part in walk(definition) if isinstance(part, ast.Call)]
+            named = [c for c in calls if getattr(c, "attr", getattr(c, "id", None)) in words]
+            known = definition.__dict__["pt2lint_loads"] = words, named
+        return any(self._plays("loads code", each, func.env or {}, frame) for each in known[1])
 
     def _plays(self, role: str, named: ast.expr, env: Env, frame: Frame) -> bool:
         value = self.at.expressions.quietly(named, env, frame)

@@ -12,7 +12,7 @@ import io
 import os
 import tokenize
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 from pt2lint.static.source.extensions import called_compiled, extensions
 from pt2lint.static.source.nodes import FunctionNode, below, parse, unit_of
 from pt2lint.static.source.outline import Late, Outline, Part, statements
-from pt2lint.static.source.reads import Reads, calls, flat
+from pt2lint.static.source.reads import FILES, Reads, calls, flat
 
 MAX_SEARCHED = 400  # files that are looked through for calls
 MAX_CALLERS = 8  # files that are read because they call something
@@ -475,6 +475,7 @@ class Project:
         self._path_of: dict[str, str | None] = {}
         self._homes: dict[tuple[str, str], str] = {}
         self._folders: dict[str, bool] = {}
+        self._nearest: dict[str, list[str]] = {}
         self._first_roots: list[str]
         self._own: set[str]
         if parsed is not None:
@@ -618,19 +619,12 @@ class Project:
     def calling(self, words: Set[str], near: str) -> list[str]:
         """The linted files whose text calls something by one of the words, those that lie nearest to `near` first:
         "name" on its own, "owner.name", or ".name" of any owner."""
-        folder = os.path.dirname(os.path.abspath(near))
-
-        def distance(path: str) -> tuple[int, str]:
-            other = os.path.dirname(os.path.abspath(path))
-            try:
-                common = os.path.commonpath([folder, other])
-            except ValueError:  # on another drive
-                return (1_000, path)
-            return (folder[len(common) :].count(os.sep) + other[len(common) :].count(os.sep), path)
-
-        asked = " ".join(sorted(words))
+        folder, asked = os.path.dirname(near), " ".join(sorted(words))
+        self.reads.facts.add((FILES, "calls near", f"{folder}\n{asked}"))
+        if folder not in self._nearest:
+            self._nearest[folder] = nearest(self._linted, folder)
         found: list[str] = []
-        for path in sorted(self._linted, key=distance)[:MAX_SEARCHED]:
+        for path in self._nearest[folder]:
             if len(found) < MAX_CALLERS and self._calls_in(path, asked):
                 found.append(path)
         return found
@@ -729,6 +723,23 @@ def _holds_modules(folder: str) -> bool:
 def _holds_installed(root: str) -> bool:
     """Whether the folder is where packages of others are installed."""
     return os.path.basename(os.path.abspath(root)) in ("site-packages", "dist-packages")
+
+
+def nearest(files: Iterable[str], folder: str) -> list[str]:
+    """As many of the files as are looked through for calls, those that lie nearest to the folder."""
+    here = os.path.abspath(folder)
+
+    def distance(other: str) -> int:
+        there = os.path.abspath(other)
+        try:
+            common = len(os.path.commonpath([here, there]))
+        except ValueError:  # on another drive
+            return 1_000
+        return here[common:].count(os.sep) + there[common:].count(os.sep)
+
+    homes = {path: os.path.dirname(path) for path in files}
+    far = {each: distance(each) for each in set(homes.values())}
+    return sorted(homes, key=lambda path: (far[homes[path]], path))[:MAX_SEARCHED]
 
 
 def digest_of(data: bytes) -> str:

@@ -82,6 +82,14 @@ def _names(kind: type[ast.AST]) -> tuple[str, ...]:
 
 def yields(node: FunctionNode) -> bool:
     """Whether the function itself, not one inside it, yields."""
+    known: bool | None = node.__dict__.get("pt2lint_yields")
+    if known is None:
+        known = node.__dict__["pt2lint_yields"] = _yields(node)
+    _ = node.body  # which notes that it is read
+    return known
+
+
+def _yields(node: FunctionNode) -> bool:
     if not any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in walk(node)):
         return False
     rest: list[ast.AST] = [*node.body]

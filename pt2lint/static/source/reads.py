@@ -53,6 +53,10 @@ def _stores(method: FunctionNode, name: str) -> list[str]:
     return ["" if value is None else ast.dump(value) for attr, value in stores(method) if attr == name]
 
 
+# Stands among the paths for the list of the linted files. What is asked of it, "calls near", is which of those that lie
+# near a folder call something: about "FOLDER\nWORDS".
+FILES = "\0files"
+
 # What may be asked of a text without reading all of it: kind -> function of the text and of what is asked about.
 FACTS: dict[str, Callable[[str, str], object]] = {
     "word": lambda text, word: word in text,
@@ -94,6 +98,16 @@ class Reads:
         for name in vars(both):
             setattr(both, name, getattr(self, name) | getattr(other, name))
         return both
+
+    def of(self, path: str) -> Reads:
+        """What was read of one file."""
+        return Reads(
+            self.parsed & {path},
+            {each for each in self.bodies if each[0] == path},
+            {each for each in self.facts if each[0] == path},
+            {each for each in self.rules if each[0] == path},
+            self.whole & {path},
+        )
 
     def to_plain(self) -> dict[str, Any]:
         """As JSON has it, what is said of one file or asked of many but once."""
