@@ -23,7 +23,7 @@ optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
 xs, ys = torch.randn(6, 5, 4), torch.randint(0, 3, (6, 5))
 """
 FUNCTION = '''
-@torch.compile(backend="eager")
+@torch.compile(backend="eager")  # the step
 def train_step(x, y, scale=1.0):
     """One step."""
     model.train()
@@ -186,7 +186,7 @@ def test_it_trains_to_the_same_losses(body: str, tmp_path: Path) -> None:
     counted.clear()
     ran(new)
     assert not counted  # where the step ran as a whole, it broke
-    for comment in ("# what the model says", "# scaled", "# one step"):
+    for comment in ("# what the model says", "# scaled", "# one step", "# the step"):
         assert new.count(comment) == source.count(comment)
 
 

@@ -102,7 +102,7 @@ def _fix(function: FunctionCode, step: _Step, line: int) -> Fix | None:
     file, path = step.file, function.path
     first = min([step.node.lineno, *(one.lineno for one in step.node.decorator_list)])
     top = first
-    while file.lines[top - 2].lstrip().startswith("#"):  # what is said of the step stays with it
+    while top > 1 and file.lines[top - 2].lstrip().startswith("#"):  # what is said of the step stays with it
         top -= 1
     indent = _indent(file.lines[first - 1])
     blank = "\n" * (2 if indent else 3)
@@ -179,7 +179,8 @@ def _compiled(step: _Step, names: Sequence[str]) -> tuple[list[str], list[tuple[
         [first, *more] = decorators
         if more or not step.is_compile(first.func if isinstance(first, ast.Call) else first):
             return None
-        return ["@" + _text(step, first)], []
+        lines = step.file.lines[first.lineno - 1 : step.node.lineno - 1]
+        return [line.removeprefix(_indent(lines[0])) for line in lines], []
     calls = list(_calls(step))
     if step.me and _defined(step) != 1:
         return None
