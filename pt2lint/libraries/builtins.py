@@ -462,6 +462,7 @@ LIBRARY = Library(
         "text": ("builtins.str",),
         "assertion error": ("builtins.AssertionError",),
         "missing key": ("builtins.KeyError",),
+        "import error": ("builtins.ImportError", "builtins.ModuleNotFoundError"),
         "runtime error": ("builtins.RuntimeError", "builtins.Exception", "builtins.BaseException"),
         "looks": tuple(
             f"builtins.{n}"

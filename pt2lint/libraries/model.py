@@ -81,6 +81,7 @@ ROLES = {
     "text": "the type of a text",
     "assertion error": "what a failed `assert` raises",
     "missing key": "what a dictionary raises that has no such key",
+    "import error": "what an import raises of what is not there",
     "runtime error": "what a failed assertion of a graph raises, and what catches it too",
     "tensor": "the type of tensors",
     "tensor type": "a type whose values are tensors",

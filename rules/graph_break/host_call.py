@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import libcst as cst
+
+from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
 
@@ -10,6 +13,11 @@ class HostCall(GraphBreak):
     Dynamo does not trace processes, threads, the garbage collector, `ctypes`, stack inspection and
     hashes: it ends the graph, runs the call in Python and goes on (GB0007; GB0156 for locks and context
     variables; GB0059 for builtins such as `exec`).
+
+    It imports what a function imports while it traces. Where there is no such library, the graph ends there too
+    (GB0069), and the `try` around it leaves the whole function to Python: `try: import fast_kernels`, with
+    `except ImportError:` after it. That depends on what is installed, so it is a note. Ask once, at the top of the
+    file, and let the function read the answer.
 
     ## Example
     ```python
@@ -83,10 +91,17 @@ class HostCall(GraphBreak):
         "set multiprocessing.Value.value",
         "call multiprocessing.Event.is_set",
         *calls("multiprocessing.Queue", "put get empty"),
+        "import guarded",
     )
     says = "{code} is what Dynamo does not trace"
     repairs = ("operator", "disable")
-    graph_breaks = ("GB0007", "GB0156", "GB0059")
+    graph_breaks = ("GB0007", "GB0156", "GB0059", "GB0069")
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name != "import guarded":
+            return self.breaks(node, op, self.says)
+        says = "{code} ends the graph where there is no such library: do it at the top of the file"
+        return self.breaks(node, op, says)
 
     INVALID = (
         "import os\nos.environ['PT2LINT_CASE'] = '1'\nreturn x + 1",
@@ -96,8 +111,10 @@ class HostCall(GraphBreak):
         "import contextvars\nlevel = contextvars.ContextVar('level')\n"
         "def f(x, m, i):\n    level.set(2)\n    return x + 1",
         "exec('y = 1')\nreturn x + 1",
+        "try:\n    import not_installed\nexcept ImportError:\n    return x + 1\nreturn x",
     )
     VALID = (
         "import weakref\nreturn x + (weakref.ref(torch.nn.Module) is not None)",
         "return x + (torch.cuda.is_available() and 0) + id(x) * 0",
+        "try:\n    import colorsys\nexcept ImportError:\n    return x + 1\nreturn x",
     )

@@ -45,6 +45,7 @@ LONGEST = 72  # characters of one condition
     UNCALLED,
     MEASURES,
     LOADS,
+    MISSING,
     LEAVES,
     GRADLESS,
     LOSS,
@@ -56,7 +57,7 @@ LONGEST = 72  # characters of one condition
     SEARCHES,
     WRITES,
     SHOWS,
-) = range(32)
+) = range(33)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -74,6 +75,7 @@ RARE = {
     UNCALLED: finding.UNCALLED,
     MEASURES: "where a metric of another library is computed",
     LOADS: "in a module that loads data itself",
+    MISSING: "where that library is not installed",
 }
 # Of a loss, what is computed without gradients: each alone says nothing.
 STATISTICS = frozenset((GRADLESS, LOSS))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.assignments import Assignments
 from pt2lint.static.interpreter.conditions import resumed
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.guards import GRADLESS, ITERATES, Guard, Path, exits, fails
+from pt2lint.static.interpreter.guards import GRADLESS, ITERATES, MISSING, Guard, Path, exits, fails
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import walk
@@ -341,6 +342,8 @@ class Statements:
         returned = len(frame.returns)
         catches = self.catches_assertions(node, env, frame)
         self.at.notebook.catching += [node.lineno] * catches
+        if self.at.notebook.listens("import guarded", frame):
+            self.imports_of_others(node, env, frame)
         alive = self.block(node.body, env, frame)
         del self.at.notebook.catching[len(self.at.notebook.catching) - catches :]
         frame.inside = outer
@@ -501,15 +504,34 @@ class Statements:
 
     def catches_assertions(self, node: ast.Try, env: Env, frame: Frame) -> bool:
         """Whether a handler of the `try` names AssertionError, and none the RuntimeError that comes instead."""
+        kinds = self.caught(node, env, frame)
+        return any(self.at.models.plays(k, "assertion error") for k in kinds) and not any(
+            not k or self.at.models.plays(k, "runtime error") for k in kinds
+        )
+
+    def caught(self, node: ast.Try, env: Env, frame: Frame) -> list[str]:
+        """The names of what the handlers catch, "" where it is not known or a handler catches all."""
         kinds: list[str] = []
         for handler in node.handlers:
             named = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
             for kind in named:
                 value = self.at.expressions.again(kind, env, frame) if kind is not None else None
                 kinds.append(value.name if isinstance(value, Ext) else "")
-        return any(self.at.models.plays(k, "assertion error") for k in kinds) and not any(
-            not k or self.at.models.plays(k, "runtime error") for k in kinds
-        )
+        return kinds
+
+    def imports_of_others(self, node: ast.Try, env: Env, frame: Frame) -> None:
+        """Note the imports for which the `try` provides that the library is not there."""
+        if not any(self.at.models.plays(k, "import error") for k in self.caught(node, env, frame)):
+            return
+        there = {self.at.models.tensor.split(".")[0], *sys.stdlib_module_names}
+        for statement in node.body:
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                names = {target.split(".")[0] for _, target in frame.module.import_targets(statement)}
+                missing = sorted(n for n in names - there if not self.at.names.project.is_first_party(n))
+                if missing:
+                    before, frame.guards = frame.guards, (*frame.guards, Guard("", MISSING))
+                    self.at.notebook.note(statement, "import guarded", frame)
+                    frame.guards = before
 
     _statements: dict[type[ast.AST], Any] = {
         ast.Expr: s_expr,
