@@ -931,6 +931,14 @@ class M(BASE):
     assert told == [[""], ["`mode == 'loss'` is off by default"]]
 
 
+SEARCHES = "where the best of several tries is kept"
+SEARCH = """best = y.sum()
+        with {grad}:
+            for i in range(3):
+                y = y * i
+                cost = y.sum()
+                if cost < best:
+                    {kept}"""
 BESIDE = """
 import queue
 import threading
@@ -1015,18 +1023,9 @@ MORE
             "in a function that writes files",
         ),
         ("torch.save(y, 'y.pt')\n        y = y * y.sum().item()", "PTB103", ""),
-        (
-            "best = y.sum()\n        for i in range(3):\n            y = y * i\n            cost = y.sum()\n"
-            "            if cost < best:\n                best = cost",
-            "PTB110",
-            "where the best of several tries is kept",
-        ),
-        (
-            "best = y.sum()\n        for i in range(3):\n            y = y * i\n            cost = y.sum()\n"
-            "            if cost < best:\n                y = y * 2",
-            "PTB110",
-            "",
-        ),
+        (SEARCH.format(grad="torch.no_grad()", kept="best = cost"), "PTB110", SEARCHES),
+        (SEARCH.format(grad="torch.no_grad()", kept="y = y * 2"), "PTB110", ""),
+        (SEARCH.format(grad="torch.enable_grad()", kept="best = cost"), "PTB110", ""),
     ],
 )
 def test_pythons_own_work_beside_the_model(tmp_path: Path, line: str, only: str, note: str) -> None:
