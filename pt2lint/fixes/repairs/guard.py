@@ -152,10 +152,11 @@ def raise_to_assert(
             "Check as an `assert`, which Dynamo keeps in the graph; compiled, a failure raises RuntimeError.",
             edits,
         )
-    where = " where it is compiled, and as before in eager mode" if stays else ""
+    there = " where it is compiled" if stays else ""
+    eager = "; in eager mode as before" if stays else ""
     return fix(
-        f"Check with `torch._assert_async`{where}, which stays in the graph. There a failure raises RuntimeError with "
-        "this message; on a GPU it does so later, and the device cannot be used after it.",
+        f"Check{there} with `torch._assert_async`, which stays in the graph{eager}. In the graph a failure raises "
+        "RuntimeError with this message; on a GPU it does so later, and the device cannot be used after it.",
         edits,
     )
 
