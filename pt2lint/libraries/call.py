@@ -112,15 +112,17 @@ class Call:
         """Whether an object is of one of the external types, or a module that holds one, at any depth."""
         if owner.cls is None:
             return owner.external in types
-        parts = [
+        return depth < MAX_PARTS and any(self.holds(part, types, depth + 1) for part in self.parts(owner))
+
+    def parts(self, owner: Instance) -> list[Instance]:
+        """The objects that an object of a class of the project holds, and those in its lists."""
+        return [
             part
             for value in list(self.at.objects.state(owner).values())
             for held in options(value)
             for part in ((held.elts or [held.elem]) if isinstance(held, Seq) else [held])
+            if isinstance(part, Instance)
         ]
-        return depth < MAX_PARTS and any(
-            isinstance(part, Instance) and self.holds(part, types, depth + 1) for part in parts
-        )
 
     # What the call does
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.made_of_modules import of_module
 from pt2lint.libraries.model import Library, made_or_unknown
-from pt2lint.static.values import UNKNOWN, Ext, Instance, Tensor, Value
+from pt2lint.static.values import NONE, UNKNOWN, Ext, Instance, Py, Tensor, Value
 
 MODEL, OUTPUT, DISTRIBUTION = "diffusers.ModelMixin", "diffusers.utils.BaseOutput", "diffusers.Distribution"
+REPEATED = "diffusers.ModelMixin.compile_repeated_blocks"
 SCHEDULER = "diffusers.SchedulerMixin"
 MAKES = ("from_pretrained", "from_config", "from_single_file")
 # Of an output: where the tensors are, of a model, of a scheduler, of an autoencoder.
@@ -38,6 +39,25 @@ def called(call: Call) -> Value:
     return call.models.instance(MODEL) if kind(name) == MODEL else made_or_unknown(call)
 
 
+def blocks_compiled(call: Call) -> Value:
+    """`model.compile_repeated_blocks()`: the modules in it whose classes it names are compiled in place."""
+    model = call.receiver
+    if isinstance(model, Instance) and model.cls is not None:
+        listed = call.attribute(model, "_repeated_blocks")
+        names = {one.const for one in getattr(listed, "elts", None) or () if isinstance(one, Py)}
+        left, seen = call.parts(model), set()
+        while left:
+            part = left.pop()
+            if part.cls is None or id(part) in seen:
+                continue
+            seen.add(id(part))
+            if part.cls.name in names:
+                call.compile_in_place(part)
+            else:
+                left += call.parts(part)
+    return NONE
+
+
 def of_object(call: Call, last: str) -> Value:
     """A method of a model, of a scheduler, or of what an autoencoder gives."""
     owner = call.receiver.external or "" if isinstance(call.receiver, Instance) else ""
@@ -59,6 +79,8 @@ def attribute(type_name: str, owner: Value, name: str) -> Value | None:
         if name in ("timesteps", "sigmas", "alphas_cumprod"):
             return Tensor(None, ("", 0, f"`{name}` of a scheduler is a tensor"))
         return Ext(f"{type_name}.{name}", owner)
+    if name == "compile_repeated_blocks":
+        return Ext(REPEATED, owner)
     if type_name == MODEL and name in ("encode", "decode"):
         return Ext(f"{MODEL}.{name}", owner)
     return of_module(owner, name) if type_name == MODEL else None
@@ -72,6 +94,8 @@ LIBRARY = Library(
         "class of models": ("*ModelMixin",),
     },
     breaks={f"diffusers.{name}.step": STEP for name in STEPPING},
+    mentions=("compile_repeated_blocks",),
+    handlers={REPEATED: blocks_compiled},
     otherwise=called,
     attribute=attribute,
 )

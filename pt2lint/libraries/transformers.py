@@ -8,11 +8,12 @@ from pt2lint.libraries.call import Call
 from pt2lint.libraries.frameworks import settings, trainer
 from pt2lint.libraries.made_of_modules import of_module
 from pt2lint.libraries.model import Library, made_or_unknown
-from pt2lint.static.values import OFTEN_OFF, UNKNOWN, Ext, Py, Seq, Tensor, Value
+from pt2lint.static.values import OFTEN_OFF, UNKNOWN, Ext, Instance, Py, Seq, Tensor, Value
 
 MODEL, OUTPUT = "transformers.PreTrainedModel", "transformers.utils.ModelOutput"
 # BertModel, GPT2LMHeadModel, BertForMaskedLM, CLIPVisionModelWithProjection; not TensorFlow's, nor a base.
 _MODEL = re.compile(r"(?!TF[A-Z]|Flax|DataCollator)\w*?(Model|For[A-Z]\w*|WithProjection)")
+GENERATE = "transformers.GenerationMixin.generate"
 _MAKES = ("from_pretrained", "from_config", "_from_config")
 TENSORS = frozenset(
     "loss logits last_hidden_state pooler_output start_logits end_logits prediction_logits seq_relationship_logits "
@@ -37,6 +38,15 @@ def called(call: Call) -> Value:
     return made_or_unknown(call)
 
 
+def generated(call: Call) -> Value:
+    """`model.generate(cache_implementation="static")` compiles the model's forward, on a GPU."""
+    cache, model = call.kwargs.get("cache_implementation"), call.receiver
+    if isinstance(cache, Py) and isinstance(cache.const, str) and isinstance(model, Instance):
+        if model.cls is not None and "dynamic" not in cache.const:
+            call.compile_in_place(model)
+    return UNKNOWN
+
+
 def instances(name: str) -> str | None:
     return f"instance {OUTPUT}" if name == MODEL or is_model(name) else None
 
@@ -59,6 +69,8 @@ def attribute(type_name: str, owner: Value, name: str) -> Value | None:
         return Py("bool", off=OFTEN_OFF)
     if name == "pruned_heads":
         return Seq([], UNKNOWN, "list")
+    if name == "generate":
+        return Ext(GENERATE, owner)
     if type_name == MODEL and name == "get_input_embeddings":
         return Ext(f"{MODEL}.{name}", owner)
     return of_module(owner, name) if instances(type_name) is not None else None
@@ -70,8 +82,9 @@ LIBRARY = Library(
     returns={f"{MODEL}.get_input_embeddings": "instance torch.nn.Embedding"},
     instances=instances,
     attribute=attribute,
-    mentions=("torch_compile",),
+    mentions=("torch_compile", "cache_implementation"),
     handlers={
+        GENERATE: generated,
         **dict.fromkeys(
             ("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments"), settings
         ),

@@ -7,6 +7,8 @@ from textwrap import indent
 
 import pytest
 
+from pt2lint.project.config import Settings
+from pt2lint.static.engine import lint
 from pt2lint.static.interpret import Interpreter
 from pt2lint.static.source.modules import Project
 
@@ -146,3 +148,47 @@ def test_an_import_that_may_fail_leaves_the_rest_alive(tmp_path: Path) -> None:
     guard = "try:\n    from lib import f as fast\nexcept ImportError:\n    fast = None\n"
     body = "    if fast is None:\n        raise ImportError\n    return x.item()\n"
     assert found(f"{guard}@torch.compile\ndef g(x: torch.Tensor):\n{body}", tmp_path)
+
+
+LIBRARIES_COMPILE = """
+import torch
+from diffusers import ModelMixin
+from torch import nn
+from transformers import GenerationMixin, PreTrainedModel
+
+class Language(PreTrainedModel, GenerationMixin):
+    def forward(self, input_ids):
+        return input_ids * input_ids.float().sum().item()
+
+class Block(nn.Module):
+    def forward(self, x):
+        return x * x.sum().item()
+
+class Denoiser(ModelMixin):
+    _repeated_blocks = ["Block"]
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block() for _ in range(3)])
+    def forward(self, x):
+        print(x.shape)
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+def main():
+    language, denoiser = Language(None).cuda(), Denoiser()
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ('language.generate(ids, cache_implementation="static")', [9]),
+        ("language.generate(ids)", []),
+        ("denoiser.compile_repeated_blocks(fullgraph=True)", [13]),
+    ],
+)
+def test_what_a_library_compiles_for_its_users(body: str, lines: list[int]) -> None:
+    code = f"{LIBRARIES_COMPILE}    {body}\n\nmain()\n"
+    found = lint(["m.py"], Settings(roots="explicit"), {"m.py": code}).findings
+    assert [f.line for f in found if f.severity != "note"] == lines
