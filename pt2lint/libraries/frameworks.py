@@ -1,5 +1,4 @@
-"""What frameworks around torch do to modules and functions: Lightning, accelerate,
-tensordict, Triton, Numba."""
+"""What frameworks around torch do to modules and functions: Lightning, accelerate, tensordict, Triton, Numba."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library, keep_first, made_or_unknown
+from pt2lint.libraries.torch_nn import MODULE
 from pt2lint.static.values import BOOL, UNKNOWN, Ext, Instance, Value, truth
 
-MODULE = "torch.nn.Module"
 # What an nn.Module has that is of use to those who read a program.
 METHODS = frozenset(
     "apply bfloat16 buffers children compile cpu cuda double eval float half load_state_dict modules named_buffers "
@@ -67,12 +67,7 @@ GIVING = (
     "segmentation_models_pytorch",
     "timm.layers",
 )
-ATTENTION = (
-    "flash_attn.flash_attn_func",
-    "flash_attn.flash_attn_qkvpacked_func",
-    "flash_attn.flash_attn_varlen_func",
-    "xformers.ops.memory_efficient_attention",
-)
+FLASH = ("flash_attn_func", "flash_attn_qkvpacked_func", "flash_attn_varlen_func")
 # These were measured with benchmarks/library_breaks.py; all augmentations of kornia derive from the class that does it.
 AUGMENTATIONS = (
     "ColorJitter Normalize RandomAffine RandomCrop RandomErasing RandomGaussianBlur RandomGrayscale "
@@ -103,5 +98,6 @@ LIBRARIES = (
         attribute=plain,
     ),
     *(Library(name, instances=classes, attribute=plain) for name in GIVING),
-    *(Library(name.partition(".")[0], returns=dict.fromkeys((name,), "tensor")) for name in ATTENTION),
+    Library("flash_attn", returns={f"flash_attn.{name}": "tensor" for name in FLASH}),
+    Library("xformers", returns={"xformers.ops.memory_efficient_attention": "tensor"}),
 )

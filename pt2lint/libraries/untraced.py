@@ -5,20 +5,14 @@ from __future__ import annotations
 
 from pt2lint.libraries.model import Library
 
-SKIPPED = "networkx onnx onnxruntime pandas sklearn tabulate tensorflow tensorrt tree tvm xarray"
+RULES = "torch/_dynamo/trace_rules.py"
+SKIPPED = "networkx onnx onnxruntime pandas tabulate tensorflow tensorrt tree tvm xarray"
 # Tried one by one: of the functions of SciPy that programs use most, these alone are traced.
 TRACED = ("scipy.linalg.hadamard", "scipy.special.softmax")
 
 LIBRARIES = (
-    *(
-        Library(
-            name,
-            roles={"measures": ("sklearn.metrics.*",)} if name == "sklearn" else {},
-            untraced=True,
-            measured="torch/_dynamo/trace_rules.py",
-        )
-        for name in SKIPPED.split()
-    ),
+    *(Library(name, untraced=True, measured=RULES) for name in SKIPPED.split()),
+    Library("sklearn", roles={"measures": ("sklearn.metrics.*",)}, untraced=True, measured=RULES),
     Library("cv2", untraced=True, measured="opencv-python 5 on torch 2.13"),
     Library("scipy", untraced=True, traced=TRACED, measured="tests/static/test_libraries.py"),
 )

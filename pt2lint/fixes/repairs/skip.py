@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -300,7 +300,7 @@ def _by_test(function: FunctionCode, statement: cst.If) -> _Skip | None:
 def _by_depth(function: FunctionCode, statement: cst.If, kind: Kind) -> _Skip | None:
     """`if i > depth: results.append(nothing); continue` in a loop, where `depth` is a tensor, or Python draws it from
     a seed, and what follows ends in `results.append(result)`."""
-    found = _last_part(function, statement.test)
+    found = _parts(function, statement.test, _ordered_names)
     place = block_of(function, statement)
     if found is None or place is None or statement.orelse is not None:
         return None
@@ -337,21 +337,16 @@ def _by_depth(function: FunctionCode, statement: cst.If, kind: Kind) -> _Skip | 
     return None
 
 
-def _last_part(function: FunctionCode, test: cst.BaseExpression) -> tuple[cst.Comparison, list[str]] | None:
-    """The comparison of two names at the end of `plain and plain and i > depth`, and the plain parts."""
-    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
-        right = _last_part(function, test.right)
-        if right is None or not _plain(function, test.left):
-            return None
-        return right[0], [_text(function, test.left), *right[1]]
-    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+def _ordered_names(function: FunctionCode, test: cst.Comparison) -> cst.Comparison | None:
+    """`i > depth`: two names, one larger than the other."""
+    if len(test.comparisons) != 1:
         return None
     only = test.comparisons[0]
     ordered = isinstance(
         only.operator, cst.GreaterThan | cst.GreaterThanEqual | cst.LessThan | cst.LessThanEqual
     )
     names = isinstance(test.left, cst.Name) and isinstance(only.comparator, cst.Name)
-    return (test, []) if ordered and names else None
+    return test if ordered and names else None
 
 
 def _appended(statement: cst.CSTNode) -> tuple[str, cst.BaseExpression] | None:
@@ -410,17 +405,19 @@ def _with_flag(
 # --- reading
 
 
-def _parts(function: FunctionCode, test: cst.BaseExpression) -> tuple[cst.Comparison, list[str]] | None:
-    """The comparison of a random number with a rate in `plain and plain and drawn`, and the plain parts."""
+def _parts(
+    function: FunctionCode,
+    test: cst.BaseExpression,
+    last: Callable[[FunctionCode, cst.Comparison], cst.Comparison | None] = drawn_comparison,
+) -> tuple[cst.Comparison, list[str]] | None:
+    """The comparison at the end of `plain and plain and drawn`, as `last` reads it, and the plain parts."""
     if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
-        right = _parts(function, test.right)
+        right = _parts(function, test.right, last)
         if right is None or not _plain(function, test.left):
             return None
         return right[0], [_text(function, test.left), *right[1]]
-    if not isinstance(test, cst.Comparison):
-        return None
-    drawn = drawn_comparison(function, test)
-    return None if drawn is None else (drawn, [])
+    compared = last(function, test) if isinstance(test, cst.Comparison) else None
+    return None if compared is None else (compared, [])
 
 
 def _asked(test: cst.BaseExpression) -> tuple[str, list[cst.BaseExpression]] | None:

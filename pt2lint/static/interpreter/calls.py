@@ -305,8 +305,12 @@ class Calls:
 
     def breaks(self, entry: Entry, node: Any, frame: Frame) -> None:
         """Note a call of which a model says that Dynamo ends the graph there."""
-        if entry.breaks and self.at.notebook.listens("call breaking", frame):
+        if entry.breaks:
             why, _, until = entry.breaks.partition("\t")
+            self._note_break(why, until, node, frame)
+
+    def _note_break(self, why: str, until: str, node: Any, frame: Frame) -> None:
+        if self.at.notebook.listens("call breaking", frame):
             self.at.notebook.note(node, "call breaking", frame, args={"why": why, "until": until})
 
     def is_own(self, frame: Frame) -> bool:
@@ -350,9 +354,8 @@ class Calls:
         return entry.result(Call(name, args, kwargs, node, frame, func, self.at))
 
     def goes_over(self, node: ast.expr, value: Value, frame: Frame) -> None:
-        if is_from_outside(value) and self.at.notebook.listens("call breaking", frame):
-            words: dict[int | str, str] = {"why": ITERATOR, "until": ""}
-            self.at.notebook.note(node, "call breaking", frame, args=words)
+        if is_from_outside(value):
+            self._note_break(ITERATOR, "", node, frame)
 
     def iterated(self, node: ast.expr, value: Value, frame: Frame) -> None:
         self.goes_over(node, value, frame)

@@ -33,13 +33,13 @@ class Duties:
             found += (Guard("", FOR_ARRAYS),)
         if self._needs_processes(definition, frame):
             found += (Guard("", SPREAD),)
-        if self._calls(definition, "writes files", func.env or {}, frame):
+        if self.calls(definition, "writes files", func.env or {}, frame):
             found += (Guard("", WRITES),)
-        if self._calls(definition, "shows progress", func.env or {}, frame):
+        if self.calls(definition, "shows progress", func.env or {}, frame):
             found += (Guard("", SHOWS),)
         return found
 
-    def _calls(self, definition: FunctionNode, role: str, env: Env, frame: Frame) -> bool:
+    def calls(self, definition: FunctionNode, role: str, env: Env, frame: Frame) -> bool:
         """Whether it calls what plays the role, wherever that stands in it."""
         known = self._does.get((definition, role))  # the same in every run of the function
         if known is None:

@@ -174,10 +174,12 @@ class Functions:
         if region and gradless:
             callee.guards += (Guard("", GRADLESS),)
         if region and isinstance(definition, FunctionNode):
-            if self._runs_once(func, definition, callee):
+            duties = self.at.calls.roots.duties
+            # What functools.lru_cache keeps is no reason: Dynamo traces the function at each call all the same.
+            if duties.calls(definition, "loads code", func.env or {}, callee):
                 callee.guards += (Guard("", ONCE),)
             if not frame.entry:
-                callee.guards += self.at.calls.roots.duties.of(func, definition, env, callee)
+                callee.guards += duties.of(func, definition, env, callee)
         if region:
             self.at.calls.roots.traced(definition)
         if not self.at.notebook.quiet:
@@ -241,21 +243,6 @@ class Functions:
             return False
         _, externals, hazy = self.at.classes.bases(func.bound.cls)
         return hazy or any(not name.startswith("torch.") for name in externals)
-
-    def _runs_once(self, func: Func, definition: FunctionNode, frame: Frame) -> bool:
-        """Whether it loads code. What functools.lru_cache keeps is no reason: Dynamo traces the function at each call,
-        and what ends the graph in it does so in all of them."""
-        words = self.at.models.last_words("loads code")
-        known: tuple[frozenset[str], list[ast.expr]] | None = definition.__dict__.get("pt2lint_loads")
-        if known is None or known[0] is not words:
-            calls = [part.func for part in walk(definition) if isinstance(part, ast.Call)]
-            named = [c for c in calls if getattr(c, "attr", getattr(c, "id", None)) in words]
-            known = definition.__dict__["pt2lint_loads"] = words, named
-        return any(self._plays("loads code", each, func.env or {}, frame) for each in known[1])
-
-    def _plays(self, role: str, named: ast.expr, env: Env, frame: Frame) -> bool:
-        value = self.at.expressions.quietly(named, env, frame)
-        return isinstance(value, Ext) and self.at.models.plays(value.name, role)
 
     def backward(self, forward: Func, frame: Frame) -> None:
         """Dynamo traces the `backward` of a differentiable function right after its `forward`, where a gradient is
