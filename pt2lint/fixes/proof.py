@@ -817,6 +817,8 @@ def _grounds(runs: Sequence[tuple[_Seen, _Seen]]) -> str:
     single = max((one["single"] for _, after in runs for one in after.compared), default=0.0)
     if single:
         said += f"; up to {single:.2g} apart, but no further from a run in float64 than before"
+    if any(one["drawn_dtype"] for _, after in runs for one in after.compared):
+        said += "; whole numbers of one dtype, where the code as it was gives one or another by what it draws"
     return said
 
 

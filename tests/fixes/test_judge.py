@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.dynamic.child import compare
-from pt2lint.dynamic.child.judge import Allowance, Held, differ, judged, may_be_rounding, spread
+from pt2lint.dynamic.child.judge import (
+    Allowance,
+    Held,
+    differ,
+    dtypes_drawn,
+    judged,
+    may_be_rounding,
+    spread,
+)
 from pt2lint.finding import WHOLE_NUMBERS, Edit, Finding, Fix
 from pt2lint.fixes.proof import prove
 
@@ -201,6 +209,27 @@ def test_what_is_zero_but_for_rounding_tells_nothing_and_hinders_nothing():
     assert "nothing can be told" in judged(old, new + 1, place, Allowance({place: 0.15}, {place: zero}), held)
     assert "nothing can be told" in judged(old, new, place, Allowance({place: 0.15}, {place: zero + 1}), held)
     assert "nothing can be told" in judged(old, new, place, Allowance({place: 0.15}), held)
+
+
+def test_a_dtype_that_hangs_on_what_is_drawn():
+    """Indices of layers in one dtype, with placeholders in another where some are left out."""
+    ids, place = torch.tensor([1, 2]), ("value", "[0]")
+    drawn = dtypes_drawn([said(ids.int()), said(ids), said(ids.float())])
+    assert drawn == {place: {torch.int32, torch.int64}}
+
+    def told(one, other, drawn=drawn):
+        return judged(one, other, place, Allowance(drawn_dtypes=drawn), held)
+
+    held = Held()
+    assert told(ids, ids) is None
+    assert not held.drawn_dtype
+    assert told(ids.int(), ids) is None
+    assert held.drawn_dtype
+    assert told(ids.int(), ids + 1) == "other values"
+    assert told(ids.int(), ids[:1])
+    assert told(ids.int(), ids, dtypes_drawn([said(ids.int())]))
+    assert told(ids.int(), ids.short())
+    assert told(ids.int(), ids.float())
 
 
 LISTED = """import torch

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from .judge import HALF, Allowance, Held, differ, may_be_rounding, spread
+from .judge import HALF, Allowance, Held, Place, differ, dtypes_drawn, may_be_rounding, spread
 from .log_listener import Records, listening
 from .overlay import sides
 from .probes import CountingBackend, Prober, as_before, report_records, seed
@@ -90,6 +90,7 @@ class InMode:
         self.function: Callable[..., Any] | None = None
         self.backend: CountingBackend | None = None
         self.noisy = False
+        self.drawn_dtypes: dict[Place, set[torch.dtype]] = {}
         self.held = Held()
 
     @property
@@ -241,6 +242,10 @@ class InMode:
             found = [one for one in found if not one[0].gradients]
         if not found:
             return
+        # What is changed of the inputs of the user's first call draws as that call does.
+        self.drawn_dtypes = dtypes_drawn(
+            [old["eager"] for one, old in found if one.number == 0 and one.change is as_it_is]
+        )
         if before.get(self.setting):
             use_deterministic(True)
         if self.compare_one(*found[0], self.eager, ""):
@@ -271,7 +276,8 @@ class InMode:
         allowed = bool(self.wanted.get("runtime_error"))
         if how and not self.wanted["prints"]:
             now["printed"] = old["eager"]["printed"]
-        allowance = Allowance(old["noise"], old["reference"], self.wanted["in_tensors"])
+        dtypes = self.drawn_dtypes if variant.number == 0 else {}
+        allowance = Allowance(old["noise"], old["reference"], dtypes, self.wanted["in_tensors"])
         if self.wanted["more_buffers"]:
             kept = {path for path, _ in old["eager"]["buffers"]}
             now["buffers"] = [one for one in now["buffers"] if one[0] in kept]
@@ -300,6 +306,7 @@ class InMode:
             noise=self.held.noise,
             half=self.held.half,
             single=self.held.single,
+            drawn_dtype=self.held.drawn_dtype,
         )
 
     def arguments(self, variant: Variant) -> Call:

@@ -24,6 +24,7 @@ TOLERANCE = {
     torch.bfloat16: (3e-2, 3e-2),
 }
 HALF = (torch.float16, torch.bfloat16)
+WHOLE = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 PARTS = ("value", "inputs", "buffers", "gradients")
 NOISE_FACTOR = 3.0  # of the largest difference that a few runs showed
 NOISE_SHARE = 0.01  # of the largest number: noise above that hides everything
@@ -38,11 +39,13 @@ Place = tuple[str, str]  # part and path
 @dataclass
 class Allowance:
     """What is known of one call of the unchanged code, beside its outcome: the largest difference between runs of it by
-    place, infinite where they cannot be compared; and its numbers in a wider dtype. `in_tensors`: a tensor of no
-    dimensions may take the place of a number of Python that it is equal to."""
+    place, infinite where they cannot be compared; its numbers in a wider dtype; and the dtypes of whole numbers that it
+    gives with one seed or another. `in_tensors`: a tensor of no dimensions may take the place of a number of Python
+    that it is equal to."""
 
     noise: Mapping[Place, float] = field(default_factory=dict)
     reference: Mapping[Place, torch.Tensor] = field(default_factory=dict)
+    drawn_dtypes: Mapping[Place, set[torch.dtype]] = field(default_factory=dict)
     in_tensors: bool = False
 
 
@@ -53,6 +56,7 @@ class Held:
     noise: float = 0.0
     half: float = 0.0
     single: float = 0.0
+    drawn_dtype: bool = False
 
 
 def differ(
@@ -96,6 +100,9 @@ def judged(one: Any, other: Any, place: Place, allowance: Allowance, held: Held)
         number = other.item()
         if one in (f"int {number:.12g}", f"float {number!r}"):
             return None
+    if of_drawn_dtype(one, other, allowance.drawn_dtypes.get(place, set())):
+        held.drawn_dtype = True
+        one, other = one.long(), other.long()
     noise = allowance.noise.get(place, 0.0)
     reference = allowance.reference.get(place)
     if not alike(one, other) or not is_real(one):
@@ -127,6 +134,23 @@ def judged(one: Any, other: Any, place: Place, allowance: Allowance, held: Held)
         return f"{difference}; two runs of the code as it was differ by up to {noise:.3g} only"
     held.noise = max(held.noise, furthest(one, other))
     return None
+
+
+def of_drawn_dtype(one: Any, other: Any, drawn: set[torch.dtype]) -> bool:
+    """Whether two tensors of whole numbers differ in their dtype, and it is a draw that decides between the two."""
+    both = isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor)
+    return both and one.dtype != other.dtype and {one.dtype, other.dtype} <= drawn
+
+
+def dtypes_drawn(outcomes: Sequence[Mapping[str, Any]]) -> dict[Place, set[torch.dtype]]:
+    """The dtypes of whole numbers by place, in outcomes of one call with several seeds."""
+    found: dict[Place, set[torch.dtype]] = {}
+    for said in outcomes:
+        for what in PARTS:
+            for path, one in said[what]:
+                if isinstance(one, torch.Tensor) and one.dtype in WHOLE:
+                    found.setdefault((what, path), set()).add(one.dtype)
+    return found
 
 
 def may_be_rounding(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
