@@ -129,9 +129,9 @@ def judged_again(
     findings: Sequence[Finding], paths: Sequence[str], merged: Results, understood: Understood
 ) -> VerifyResult:
     """What the records say of the findings in the code that lies here."""
+    from pt2lint.dynamic.files import Files
     from pt2lint.dynamic.plan import find_files
     from pt2lint.dynamic.run import read_sources
-    from pt2lint.dynamic.verdict import Files
     from pt2lint.zoo.verify import result_of
 
     shown = find_files(paths, (finding.path for finding in findings))

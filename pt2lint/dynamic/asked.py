@@ -8,7 +8,8 @@ from typing import Any
 
 from pt2lint.conditions import Held, outcome
 from pt2lint.dynamic.events import Events, Run
-from pt2lint.dynamic.verdict import Files, judge
+from pt2lint.dynamic.files import Files
+from pt2lint.dynamic.verdict import judge
 from pt2lint.finding import Finding
 
 # As most models run, then what else a condition may name, the cheaper before the rarer.

@@ -19,11 +19,12 @@ from pt2lint.dynamic import nursery
 from pt2lint.dynamic.asked import Ask, answer
 from pt2lint.dynamic.child.log_listener import under
 from pt2lint.dynamic.events import Events, Failure, Run, failure_from, run_from
+from pt2lint.dynamic.files import Files
 from pt2lint.dynamic.names import qualified
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.dynamic.plan import Job, find_files, plan
 from pt2lint.dynamic.process import STOPPED, Around, Limits, interruptible, run_child
-from pt2lint.dynamic.verdict import Files, judge
+from pt2lint.dynamic.verdict import judge
 from pt2lint.finding import Finding, Problem
 from pt2lint.machine import machine_memory
 from pt2lint.report.models import Model

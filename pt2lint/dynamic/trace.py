@@ -15,9 +15,10 @@ from typing import Any
 
 from pt2lint.dynamic.child.logs import function_name, read_break, read_guards
 from pt2lint.dynamic.events import Events, Run, run_from
+from pt2lint.dynamic.files import Files
 from pt2lint.dynamic.plan import find_files
 from pt2lint.dynamic.run import VerifyResult, read_sources
-from pt2lint.dynamic.verdict import Files, judge
+from pt2lint.dynamic.verdict import judge
 from pt2lint.finding import Finding, Problem
 
 _RECORD = re.compile(r"^[VIWEC]\d{4}[^\]]*\] (\{.*)$")

@@ -3,48 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pt2lint.dynamic.dynamic_shapes import mark_dynamic
-from pt2lint.dynamic.events import Break, Events, Failure, Recompile, Run
+from pt2lint.dynamic.events import Break, Events, Failure, Run
+from pt2lint.dynamic.files import Files
+from pt2lint.dynamic.recompilations import DEFAULT_MODE, Recompilations, called_often
 from pt2lint.dynamic.sites import COMPILED_PER_CALL, seen_at_sites
-from pt2lint.dynamic.statements import Statements, identifiers, statements_of
+from pt2lint.dynamic.statements import Statements
 from pt2lint.finding import Finding, Verdict
 
-# Runs in which torch.compile works as users have it: what they trace without a break is refuted.
-DEFAULT_MODE = ("default", "again", "given", "varied", "program", "trace")
 FULLGRAPH = ("fullgraph", "capture")
-# Runs that call again what was compiled, as the user's own program or inputs do.
-CALLED_AGAIN = ("again", "given", "program", "trace")
-# Findings that say that compiled code makes a constant of a size.
-KEEPS_SIZES = ("PTR214",)
-
-
-@dataclass(frozen=True)
-class Files:
-    """The files to judge, by real path: how the user writes the path, and the text."""
-
-    shown: Mapping[str, str]
-    sources: Mapping[str, str]
-
-    def statements(self, path: str) -> Statements | None:
-        """Statements of a file, by real path; None for one that is not judged or does not parse."""
-        return statements_of(self.sources[path]) if path in self.sources else None
-
-    def unit(self, path: str, line: int) -> tuple[str, int]:
-        """The statement that a place belongs to."""
-        statements = self.statements(path)
-        return path, statements.span(line)[0] if statements else line
-
-    def place(self, break_: Break) -> tuple[str, int] | None:
-        """The user's innermost line of a break, None where no frame is the user's."""
-        for path, line, *_ in reversed(break_.stack):
-            if path in self.sources:
-                return path, line
-        return (break_.path, break_.line) if break_.path in self.sources else None
 
 
 @dataclass
@@ -66,10 +36,9 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
     real = {shown: path for path, shown in files.shown.items()}
     sites = _sites(events.runs, files)
     traced, gave_up, ran = _lines(events.runs)
-    recompiles = _recompiles(events.runs)
+    recompilations = Recompilations(events.runs, files)
     judged: list[Finding] = []
     known_sites: set[tuple[str, int]] = set()
-    known_recompiles: set[tuple[str, int, str]] = set()
     for finding in findings:
         path = real.get(finding.path, os.path.realpath(finding.path))
         unit = files.unit(path, finding.line)
@@ -99,14 +68,10 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
         elif finding.code.startswith("PTS") or finding.code in COMPILED_PER_CALL:
             verdict, evidence = seen_at_sites(finding, path, events.runs)
         elif finding.code.startswith("PTR"):
-            matches = [key for key in recompiles if _concerns(finding, path, recompiles[key], files)]
-            if matches:
-                known_recompiles.update(matches)
-                verdict, evidence = (
-                    "confirmed",
-                    _recompile_evidence([recompiles[key] for key in matches], files),
-                )
-            elif _ran_often(path, finding, events.runs):
+            evidence = recompilations.foretold_by(finding, path)
+            if evidence is not None:
+                verdict = "confirmed"
+            elif called_often(path, finding, events.runs):
                 verdict, evidence = "refuted", {"reason": "further calls compiled nothing again"}
             elif own & traced.get(path, frozenset()):
                 evidence = {"reason": "the line was compiled, and no further call compiled it again for this"}
@@ -120,11 +85,7 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
     for unit, site in sites.items():
         if unit not in known_sites:
             judged.append(_unforeseen_break(unit, site, events.runs, ran, files))
-    unforeseen = [group for key, group in recompiles.items() if key not in known_recompiles]
-    for group in _by_function([group for group in unforeseen if _worth_telling(group)]):
-        if group.first.path in files.sources:
-            finding_ = _unforeseen_recompile(group, files)
-            judged.append(finding_)
+    judged += recompilations.unforeseen()
     return sorted(judged, key=lambda finding: finding.sort_key)
 
 
@@ -342,213 +303,3 @@ def _columns(path: str, line: int, site: Site, files: Files) -> tuple[int, int, 
                     return column, line, end
                 break
     return indent + 1, line, max(len(text.rstrip()) + 1, indent + 2)
-
-
-# Recompilations
-
-
-@dataclass
-class Group:
-    """Recompilations of one function for one reason."""
-
-    subject: str
-    events: list[tuple[Run, Recompile]] = field(default_factory=list)
-    shapes: bool = False
-
-    @property
-    def first(self) -> Recompile:
-        return self.events[0][1]
-
-    @property
-    def limit(self) -> Recompile | None:
-        return next((recompile for _, recompile in self.events if recompile.limit), None)
-
-    @property
-    def count(self) -> int:
-        """The most recompilations of one piece of code that one run saw."""
-        counts: dict[tuple[int, int], int] = {}
-        for run, recompile in self.events:
-            if not recompile.limit:
-                key = (id(run), recompile.line)
-                counts[key] = counts.get(key, 0) + 1
-        return max(counts.values(), default=0)
-
-
-_TENSOR = re.compile(r"tensor '(?P<name>.+?)' ")
-_SHAPE = re.compile(r"tensor '.+?' (?:size|stride|rank|shape)|size mismatch|\.size\(\)|\.stride\(\)")
-
-
-def guard_subject(guard: str) -> str:
-    """What a guard is about: the last name in its left side ("L['self'].step == 1" gives "step")."""
-    tensor = _TENSOR.search(guard)
-    left = tensor["name"] if tensor else re.split(r"\s(?:==|!=|<=|>=|<|>|is|in)\s", guard, maxsplit=1)[0]
-    names = [name for pair in re.findall(r"\['([^']+)'\]|([A-Za-z_]\w*)", left) for name in pair if name]
-    ignored = {
-        "L",
-        "G",
-        "len",
-        "type",
-        "id",
-        "not",
-        "size",
-        "stride",
-        "self",
-        "dict",
-        "list",
-        "keys",
-        "values",
-    }
-    return next((name for name in reversed(names) if name not in ignored), names[-1] if names else guard)
-
-
-def _recompiles(runs: Iterable[Run]) -> dict[tuple[str, int, str], Group]:
-    groups: dict[tuple[str, int, str], Group] = {}
-    for run in runs:
-        if run.probe not in DEFAULT_MODE:
-            continue
-        last: dict[tuple[str, int], str] = {}
-        for recompile in run.recompiles:
-            where = (recompile.path, recompile.line)
-            # The newest cache entry comes first: its guard is the one that just failed.
-            guard = recompile.guards[0] if recompile.guards else ""
-            subject = guard_subject(guard) if guard else last.get(where, "")
-            last[where] = subject
-            group = groups.setdefault((*where, subject), Group(subject))
-            group.events.append((run, recompile))
-            group.shapes = group.shapes or bool(_SHAPE.search(guard))
-    return groups
-
-
-def _concerns(finding: Finding, path: str, group: Group, files: Files) -> bool:
-    """Whether a recompilation is what a PTR finding foretold: its guard names the parameter of the recompiled
-    function that the finding's flow names ("`n` of `f`"), else something that the statement names."""
-    own = files.statements(group.first.path)
-    function = own.function(group.first.line) if own else None
-    named = [
-        step.message
-        for step in finding.flow
-        if function is not None
-        and step.line == function.lineno
-        and "` of `" in step.message
-        and (
-            step.path == files.shown.get(group.first.path) or os.path.realpath(step.path) == group.first.path
-        )
-    ]
-    theirs = any(run.probe in CALLED_AGAIN for run, _ in group.events)
-    if named or any("` of `" in step.message for step in finding.flow):
-        if not theirs:
-            return False  # said of a call: inputs that we varied ourselves show nothing of it
-    if named:
-        return any(message.startswith(f"`{group.subject}` of ") for message in named)
-    if finding.code in KEEPS_SIZES and group.shapes and group.count > 1 and own and function is not None:
-        # One would make the size dynamic: what is compiled yet again for it was kept from being so.
-        if any(own.function(step.line) is function for step in finding.flow[:1]):
-            return True
-    statements = files.statements(path)
-    node = statements.node(finding.line) if statements else None
-    if node is None:
-        return False
-    header = [
-        value for name, value in ast_fields(node) if name not in ("body", "orelse", "handlers", "finalbody")
-    ]
-    names = set().union(*(identifiers(value) for value in header)) if header else set()
-    return group.subject in names
-
-
-def ast_fields(node: Any) -> list[tuple[str, Any]]:
-    """(field, node) pairs of the direct children of an ast node."""
-    import ast
-
-    pairs = []
-    for name, value in ast.iter_fields(node):
-        for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, ast.AST):
-                pairs.append((name, item))
-    return pairs
-
-
-def _ran_often(path: str, finding: Finding, runs: Sequence[Run]) -> bool:
-    """Whether the finding's line was compiled, and the same callable then called with further inputs."""
-    reached = {
-        run.target
-        for run in runs
-        if run.probe in ("default", "program") and finding.line in run.traced.get(path, frozenset())
-    }
-    again = {run.target for run in runs if run.probe == "again" and run.error is None}
-    given = {run.target for run in runs if run.probe == "given" and run.error is None}
-    return bool(reached & again & given)
-
-
-def _worth_telling(group: Group) -> bool:
-    """Whether an unforeseen recompilation costs users anything.
-
-    Not one within a first call, where code that runs several times meets arguments of several kinds: it ends
-    there. Not the one that makes a shape dynamic, on inputs that we varied ourselves (three times).
-    """
-    if group.limit or any(run.probe in CALLED_AGAIN for run, _ in group.events):
-        return True
-    return Group(group.subject, [each for each in group.events if each[0].probe == "varied"]).count > 2
-
-
-def _recompile_evidence(groups: Sequence[Group], files: Files) -> dict[str, Any]:
-    group = max(groups, key=lambda each: each.count)
-    guards: list[str] = []
-    for _, recompile in group.events:
-        guards += [guard for guard in recompile.guards[:1] if guard not in guards]
-    limit = group.limit
-    shown = files.shown.get(group.first.path, group.first.path)
-    return {
-        "graph_break": None,
-        "reason": f"recompiled because {guards[0]} no longer held" if guards else "recompiled",
-        "guards": guards[:10],
-        "function": f"{group.first.function} ({shown}:{group.first.line})",
-        "hits": group.count,
-        "limit": limit.limit if limit else None,
-        "targets": sorted({run.target for run, _ in group.events}),
-    }
-
-
-def _by_function(groups: Sequence[Group]) -> list[Group]:
-    """One group a function: what graph breaks split off it is recompiled for the same cause."""
-    merged: dict[tuple[str, str], Group] = {}
-    for group in sorted(groups, key=lambda each: (each.subject.startswith("___"), -each.count)):
-        key = (group.first.path, group.first.function)
-        if key in merged:
-            merged[key].events += group.events
-            merged[key].shapes |= group.shapes
-        else:
-            merged[key] = Group(group.subject, list(group.events), group.shapes)
-    return list(merged.values())
-
-
-def _unforeseen_recompile(group: Group, files: Files) -> Finding:
-    recompile = group.first
-    evidence = _recompile_evidence([group], files)
-    times = f"{group.count} times" if group.count > 1 else "once"
-    limit = group.limit
-    end = (
-        f"; it hit the limit of {limit.limit_value} and then ran eagerly"
-        if limit and limit.limit_value
-        else ""
-    )
-    guard = evidence["guards"][0] if evidence["guards"] else "a guard failed"
-    statements = files.statements(recompile.path)
-    function = statements.function(recompile.line) if statements else None
-    line = function.lineno if function else recompile.line
-    text = files.sources[recompile.path].splitlines()[line - 1]
-    indent = len(text) - len(text.lstrip())
-    fixes = mark_dynamic(recompile, evidence["guards"], files.sources, files.shown) if group.shapes else ()
-    return Finding(
-        code="PTR900",
-        name="unforeseen-recompilation",
-        message=f"`{recompile.function}` was recompiled {times}: `{guard}` no longer held{end}",
-        path=files.shown[recompile.path],
-        line=line,
-        column=indent + 1,
-        end_line=line,
-        end_column=len(text.rstrip()) + 1,
-        severity="warning" if limit or group.count > 1 else "note",
-        verdict="confirmed",
-        evidence=evidence,
-        fixes=fixes,
-    )

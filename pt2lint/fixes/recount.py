@@ -16,8 +16,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pt2lint.dynamic.events import Events, Run, run_from
+from pt2lint.dynamic.files import Files
 from pt2lint.dynamic.plan import Job
-from pt2lint.dynamic.verdict import CALLED_AGAIN, Files, judge
+from pt2lint.dynamic.recompilations import CALLED_AGAIN
+from pt2lint.dynamic.verdict import judge
 from pt2lint.finding import Finding
 
 NUMBER = re.compile(r"(-?\d+\.\d+(?:[eE][+-]?\d+)?|-?\d+[eE][+-]?\d+)")

@@ -20,7 +20,8 @@ from pt2lint.dynamic.child.log_listener import Records, listening
 from pt2lint.dynamic.child.probes import break_of
 from pt2lint.dynamic.child.targets import defined_at
 from pt2lint.dynamic.events import Break, Events, Run, run_from
-from pt2lint.dynamic.verdict import Files, judge
+from pt2lint.dynamic.files import Files
+from pt2lint.dynamic.verdict import judge
 from pt2lint.finding import Finding
 
 OFF = ("TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE")

@@ -11,6 +11,7 @@ from typing import Any
 from pt2lint import __version__
 from pt2lint.dynamic import nursery
 from pt2lint.dynamic.events import Events, Run
+from pt2lint.dynamic.files import Files
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.dynamic.plan import Job, find_files, plan
 from pt2lint.dynamic.process import interruptible
@@ -24,7 +25,6 @@ from pt2lint.dynamic.run import (
     read_sources,
     roots_of,
 )
-from pt2lint.dynamic.verdict import Files
 from pt2lint.finding import Finding, Fix, Problem
 from pt2lint.zoo import shards, sources
 from pt2lint.zoo.crew import Crew, executor_maker

@@ -10,8 +10,10 @@ import pytest
 from pt2lint.dynamic.asked import Ask, ask
 from pt2lint.dynamic.dynamic_shapes import mark_dynamic
 from pt2lint.dynamic.events import Break, Events, Failure, Recompile, Run, run_from
+from pt2lint.dynamic.files import Files
+from pt2lint.dynamic.recompilations import guard_subject
 from pt2lint.dynamic.statements import Statements
-from pt2lint.dynamic.verdict import Files, guard_subject, judge
+from pt2lint.dynamic.verdict import judge
 from pt2lint.finding import Finding, Step
 
 PATH = "/p/m.py"
@@ -287,6 +289,20 @@ def test_a_recompilation_confirms_the_finding_that_names_its_cause() -> None:
     assert [(each.code, each.verdict) for each in judged] == [("PTR202", "confirmed")]
     assert judged[0].evidence is not None
     assert (judged[0].evidence["hits"], judged[0].evidence["limit"]) == (8, "recompile_limit")
+
+
+def test_a_cause_is_known_behind_a_guard_in_which_layers_differ() -> None:
+    """As Dynamo 2.13 logs a counter in a block that runs twice, of which only the first is given no gradient."""
+    grad, other = (f"tensor 'y' requires_grad mismatch. expected requires_grad={n}" for n in (0, 1))
+    said = [(grad,), (other, "n == 0"), (grad, "n == 0", grad), (other, "n == 1", other, "n == 0")]
+    seen = run("program", target="step", recompiles=tuple(Recompile(PATH, 14, "step", one) for one in said))
+    judged = judge([found(16, code="PTR202")], Events((seen,)), FILES)
+    [counted, unforeseen] = sorted(judged, key=lambda each: each.code)
+    assert (unforeseen.code, unforeseen.severity) == ("PTR900", "note")
+    assert counted.verdict == "confirmed"
+    assert counted.evidence is not None
+    assert counted.evidence["guards"] == ["n == 0", "n == 1"]
+    assert counted.evidence["hits"] == 3
 
 
 @pytest.mark.parametrize(

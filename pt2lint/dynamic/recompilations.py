@@ -1,0 +1,269 @@
+"""Which recompilations a run showed, for what reason, and which finding foretold them."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pt2lint.dynamic.dynamic_shapes import mark_dynamic
+from pt2lint.dynamic.events import Recompile, Run
+from pt2lint.dynamic.files import Files
+from pt2lint.dynamic.statements import identifiers
+from pt2lint.finding import Finding
+
+# Runs in which torch.compile works as users have it.
+DEFAULT_MODE = ("default", "again", "given", "varied", "program", "trace")
+# Runs that call again what was compiled, as the user's own program or inputs do.
+CALLED_AGAIN = ("again", "given", "program", "trace")
+# Findings that say that compiled code makes a constant of a size.
+KEEPS_SIZES = ("PTR214",)
+
+
+@dataclass
+class Group:
+    """Recompilations of one function for one reason."""
+
+    subject: str
+    events: list[tuple[Run, Recompile]] = field(default_factory=list)
+    shapes: bool = False
+
+    @property
+    def first(self) -> Recompile:
+        return self.events[0][1]
+
+    @property
+    def limit(self) -> Recompile | None:
+        return next((recompile for _, recompile in self.events if recompile.limit), None)
+
+    @property
+    def count(self) -> int:
+        """The most recompilations of one piece of code that one run saw."""
+        counts: dict[tuple[int, int], int] = {}
+        for run, recompile in self.events:
+            if not recompile.limit:
+                key = (id(run), recompile.line)
+                counts[key] = counts.get(key, 0) + 1
+        return max(counts.values(), default=0)
+
+    def guard(self, recompile: Recompile) -> str:
+        """The guard about the group's subject that failed last."""
+        own = (guard for guard in recompile.guards if guard_subject(guard) == self.subject)
+        return next(own, recompile.guards[0] if recompile.guards else "")
+
+
+class Recompilations:
+    """What the runs compiled again, and what of it findings had foretold."""
+
+    def __init__(self, runs: Iterable[Run], files: Files) -> None:
+        self._files = files
+        self._groups, self._also = _groups(runs)
+        self._foretold: set[int] = set()
+
+    def foretold_by(self, finding: Finding, path: str) -> dict[str, Any] | None:
+        """Evidence for a PTR finding, None where nothing was compiled again for its reason.
+
+        A guard of an older cache entry counts where that of the newest says nothing of the finding: where layers
+        differ in a guard that comes before, the newest entry is that of another layer.
+        """
+        for groups in (self._groups, self._also):
+            matches = [each for each in groups.values() if _concerns(finding, path, each, self._files)]
+            if matches:
+                self._foretold.update(id(recompile) for group in matches for _, recompile in group.events)
+                return _evidence(matches, self._files)
+        return None
+
+    def unforeseen(self) -> list[Finding]:
+        """A PTR900 for each function that was compiled again for what no finding foretold."""
+        left = []
+        for group in self._groups.values():
+            events = [each for each in group.events if id(each[1]) not in self._foretold]
+            rest = Group(group.subject, events, group.shapes)
+            if events and _worth_telling(rest):
+                left.append(rest)
+        return [
+            _unforeseen(group, self._files)
+            for group in _by_function(left)
+            if group.first.path in self._files.sources
+        ]
+
+
+_TENSOR = re.compile(r"tensor '(?P<name>.+?)' ")
+_SHAPE = re.compile(r"tensor '.+?' (?:size|stride|rank|shape)|size mismatch|\.size\(\)|\.stride\(\)")
+
+
+def guard_subject(guard: str) -> str:
+    """What a guard is about: the last name in its left side ("L['self'].step == 1" gives "step")."""
+    tensor = _TENSOR.search(guard)
+    left = tensor["name"] if tensor else re.split(r"\s(?:==|!=|<=|>=|<|>|is|in)\s", guard, maxsplit=1)[0]
+    names = [name for pair in re.findall(r"\['([^']+)'\]|([A-Za-z_]\w*)", left) for name in pair if name]
+    ignored = {
+        "L",
+        "G",
+        "len",
+        "type",
+        "id",
+        "not",
+        "size",
+        "stride",
+        "self",
+        "dict",
+        "list",
+        "keys",
+        "values",
+    }
+    return next((name for name in reversed(names) if name not in ignored), names[-1] if names else guard)
+
+
+Groups = dict[tuple[str, int, str], Group]
+
+
+def _groups(runs: Iterable[Run]) -> tuple[Groups, Groups]:
+    """Recompilations by function and by what the guard of the newest cache entry is about, and by what those of the
+    older ones are about."""
+    groups: Groups = {}
+    also: Groups = {}
+    for run in runs:
+        if run.probe not in DEFAULT_MODE:
+            continue
+        last: dict[tuple[str, int], list[str]] = {}
+        for recompile in run.recompiles:
+            where = (recompile.path, recompile.line)
+            # Dynamo names the newest cache entry first: as a rule its guard is the one that just failed.
+            subjects = list(dict.fromkeys(map(guard_subject, recompile.guards))) or last.get(where, [""])
+            last[where] = subjects
+            for subject, known in zip(subjects, (groups, *[also] * (len(subjects) - 1)), strict=True):
+                group = known.setdefault((*where, subject), Group(subject))
+                group.events.append((run, recompile))
+                group.shapes = group.shapes or bool(known is groups and _SHAPE.search(group.guard(recompile)))
+    return groups, also
+
+
+def _concerns(finding: Finding, path: str, group: Group, files: Files) -> bool:
+    """Whether a recompilation is what a PTR finding foretold: its guard names the parameter of the recompiled
+    function that the finding's flow names ("`n` of `f`"), else something that the statement names."""
+    own = files.statements(group.first.path)
+    function = own.function(group.first.line) if own else None
+    named = [
+        step.message
+        for step in finding.flow
+        if function is not None
+        and step.line == function.lineno
+        and "` of `" in step.message
+        and (
+            step.path == files.shown.get(group.first.path) or os.path.realpath(step.path) == group.first.path
+        )
+    ]
+    theirs = any(run.probe in CALLED_AGAIN for run, _ in group.events)
+    if named or any("` of `" in step.message for step in finding.flow):
+        if not theirs:
+            return False  # said of a call: inputs that we varied ourselves show nothing of it
+    if named:
+        return any(message.startswith(f"`{group.subject}` of ") for message in named)
+    if finding.code in KEEPS_SIZES and group.shapes and group.count > 1 and own and function is not None:
+        # One would make the size dynamic: what is compiled yet again for it was kept from being so.
+        if any(own.function(step.line) is function for step in finding.flow[:1]):
+            return True
+    statements = files.statements(path)
+    node = statements.node(finding.line) if statements else None
+    if node is None:
+        return False
+    header = (
+        part
+        for name, value in ast.iter_fields(node)
+        if name not in ("body", "orelse", "handlers", "finalbody")
+        for part in (value if isinstance(value, list) else [value])
+        if isinstance(part, ast.AST)
+    )
+    return any(group.subject in identifiers(part) for part in header)
+
+
+def called_often(path: str, finding: Finding, runs: Sequence[Run]) -> bool:
+    """Whether the finding's line was compiled, and the same callable then called with further inputs."""
+    reached = {
+        run.target
+        for run in runs
+        if run.probe in ("default", "program") and finding.line in run.traced.get(path, frozenset())
+    }
+    again = {run.target for run in runs if run.probe == "again" and run.error is None}
+    given = {run.target for run in runs if run.probe == "given" and run.error is None}
+    return bool(reached & again & given)
+
+
+def _worth_telling(group: Group) -> bool:
+    """Whether an unforeseen recompilation costs users anything.
+
+    Not one within a first call, where code that runs several times meets arguments of several kinds: it ends
+    there. Not the one that makes a shape dynamic, on inputs that we varied ourselves (three times).
+    """
+    if group.limit or any(run.probe in CALLED_AGAIN for run, _ in group.events):
+        return True
+    return Group(group.subject, [each for each in group.events if each[0].probe == "varied"]).count > 2
+
+
+def _evidence(groups: Sequence[Group], files: Files) -> dict[str, Any]:
+    group = max(groups, key=lambda each: each.count)
+    guards: list[str] = []
+    for _, recompile in group.events:
+        guard = group.guard(recompile)
+        guards += [guard] if guard and guard not in guards else []
+    limit = group.limit
+    shown = files.shown.get(group.first.path, group.first.path)
+    return {
+        "graph_break": None,
+        "reason": f"recompiled because {guards[0]} no longer held" if guards else "recompiled",
+        "guards": guards[:10],
+        "function": f"{group.first.function} ({shown}:{group.first.line})",
+        "hits": group.count,
+        "limit": limit.limit if limit else None,
+        "targets": sorted({run.target for run, _ in group.events}),
+    }
+
+
+def _by_function(groups: Sequence[Group]) -> list[Group]:
+    """One group a function: what graph breaks split off it is recompiled for the same cause."""
+    merged: dict[tuple[str, str], Group] = {}
+    for group in sorted(groups, key=lambda each: (each.subject.startswith("___"), -each.count)):
+        key = (group.first.path, group.first.function)
+        if key in merged:
+            merged[key].events += group.events
+            merged[key].shapes |= group.shapes
+        else:
+            merged[key] = Group(group.subject, list(group.events), group.shapes)
+    return list(merged.values())
+
+
+def _unforeseen(group: Group, files: Files) -> Finding:
+    recompile = group.first
+    evidence = _evidence([group], files)
+    times = f"{group.count} times" if group.count > 1 else "once"
+    limit = group.limit
+    end = (
+        f"; it hit the limit of {limit.limit_value} and then ran eagerly"
+        if limit and limit.limit_value
+        else ""
+    )
+    guard = evidence["guards"][0] if evidence["guards"] else "a guard failed"
+    statements = files.statements(recompile.path)
+    function = statements.function(recompile.line) if statements else None
+    line = function.lineno if function else recompile.line
+    text = files.sources[recompile.path].splitlines()[line - 1]
+    indent = len(text) - len(text.lstrip())
+    fixes = mark_dynamic(recompile, evidence["guards"], files.sources, files.shown) if group.shapes else ()
+    return Finding(
+        code="PTR900",
+        name="unforeseen-recompilation",
+        message=f"`{recompile.function}` was recompiled {times}: `{guard}` no longer held{end}",
+        path=files.shown[recompile.path],
+        line=line,
+        column=indent + 1,
+        end_line=line,
+        end_column=len(text.rstrip()) + 1,
+        severity="warning" if limit or group.count > 1 else "note",
+        verdict="confirmed",
+        evidence=evidence,
+        fixes=fixes,
+    )
