@@ -150,8 +150,8 @@ class Price:
 
     `gives_up` is what runs without compiling as a whole: "function", "caller", "rest" for what comes after the break in
     its function, or "" for a break after which compiled code goes on. `layers`: a loop over modules leads there.
-    `before` and `after`: how many calls of torch lie on either side of it in what is compiled. `roots`: how many models
-    reach it. `waits`: Python waits for a value of the device.
+    `before` and `after`: how many calls of torch lie on either side of it in what is compiled. `roots`: how many
+    compiled functions lead there. `waits`: Python waits for a value of the device.
     `cause` is what the value is, in a reader's words; "" where it is no value's.
     """
 
@@ -181,11 +181,12 @@ class Price:
             part = "the rest of its function" if self.gives_up == "rest" else f"a whole {self.gives_up}"
             parts.append(f"{part} is left to Python")
         if self.before or self.after:
-            parts.append(f"{self.before} operators before it, {self.after} after it")
+            operators = "operator" if self.before == 1 else "operators"
+            parts.append(f"{self.before} {operators} before it, {self.after} after it")
         if self.waits:
             parts.append("Python waits for the device")
         if self.roots > 1:
-            parts.append(f"{self.roots} models reach it")
+            parts.append(f"{self.roots} compiled functions lead to it")
         return ", ".join(parts)
 
 

@@ -125,7 +125,7 @@ class Op(NamedTuple):
     `when` are conditions without which the code does not run, in its own words, on all ways from the root; `rare` says
     why it seldom does: "`verbose` is off by default", "once", "on an error path".
     `layers` says that a loop over modules leads here, `before` and `after` how many calls of torch the root makes up to
-    here and from here on (a loop counts twice at most), `roots` how many compile roots lead here.
+    here and from here on (a loop counts twice at most), `roots` how many compiled functions lead here.
     `uses` lists what is done with the object that the call made: "step in region", "given to NAME".
     """
 

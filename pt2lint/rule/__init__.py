@@ -335,7 +335,7 @@ class GraphBreak(Rule):
 
     def price(self, op: Op) -> Price | None:
         gives_up = "function" if op.inside else "caller" if op.caller else ""
-        return Price(gives_up, op.layers, op.before, op.after, op.roots, self.waits, op.why)
+        return Price(gives_up, op.layers, op.before, op.after, max(op.roots, 1), self.waits, op.why)
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """What to suggest at the node, the best first: ways round after all repairs."""

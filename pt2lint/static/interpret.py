@@ -458,7 +458,7 @@ class Interpreter:
                 after = max(0, lasted.get(way.after, 0) - way.before)
                 op = op._replace(**way._replace(after=after)._asdict())
             op = op._replace(
-                roots=max(reduce(or_, (roots.get(context, 0) for context in contexts), 0).bit_count(), 1),
+                roots=reduce(or_, (roots.get(context, 0) for context in contexts), 0).bit_count(),
             )
             for more in finish:
                 op = more(op, path)

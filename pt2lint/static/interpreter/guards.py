@@ -129,11 +129,13 @@ class Guards:
         self._meant: dict[ast.Call, ast.expr] = {}
         self._texts: dict[tuple[ast.expr, bool], str] = {}
         self._roots: dict[int, Path] = {}  # the compiler's calls, by numbers below zero
+        self._compiled: dict[int, Any] = {}  # the function that each of them calls
 
-    def root(self, guards: Path) -> int:
-        """A new call by the compiler, under what the reader shall know of it."""
+    def root(self, function: Any, guards: Path) -> int:
+        """A new call of the function by the compiler, under what the reader shall know of it."""
         number = -len(self._roots) - 1
         self._roots[number] = guards
+        self._compiled[number] = function
         return number
 
     def say_of(self, root: int, more: Guard) -> None:
@@ -681,13 +683,16 @@ class Guards:
         return held
 
     def callers(self) -> dict[int | None, int]:
-        """Of each context that a model calls, the roots that lead to it, a bit each."""
+        """Of each context that a model calls, the functions whose compilation leads to it, a bit each."""
         calls: dict[int | None, set[int]] = defaultdict(set)
         for context, callers in self._callers.items():
             for caller, _ in callers:
                 calls[caller].add(context)
-        called = [None, *(root for root, guards in self._roots.items() if not is_uncalled(guards))]
-        marks: dict[int | None, int] = {root: 1 << i for i, root in enumerate(called)}
+        roots = [number for number, guards in self._roots.items() if not is_uncalled(guards)]
+        bits = {
+            function: 1 << i for i, function in enumerate({self._compiled[number]: None for number in roots})
+        }
+        marks: dict[int | None, int] = {root: bits[self._compiled[root]] for root in roots}
         todo: list[int | None] = [*marks]
         while todo:
             caller = todo.pop()

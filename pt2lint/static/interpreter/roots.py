@@ -88,7 +88,7 @@ class Roots:
             hear(value, None, None)
         frame = entry(value.module, unit_of(value.node))
         if not self.at.notebook.quiet:
-            frame.context = self.at.conditions.guards.root(guards)
+            frame.context = self.at.conditions.guards.root(value.node, guards)
         args, kwargs = self.arguments(value, name, frame, given)
         if by_settings:  # else the call is told of
             args = [given_from_outside(given) for given in args]
