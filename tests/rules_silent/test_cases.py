@@ -74,6 +74,11 @@ def predictor(model):
     if isinstance(model, nn.Linear):
         return None
 
+def part(model):
+    if isinstance(model, Net):
+        model = model.first
+    return model
+
 def activation(net):
     loss = getattr(net, net.name)
     return isinstance(loss, nn.CrossEntropyLoss)  # PTS304

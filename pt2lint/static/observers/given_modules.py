@@ -311,7 +311,10 @@ class _Look:
         return self.at.classes.find_method(kind.info, "forward") is not None or any(foreign)
 
     def is_taken(self, node: ast.expr) -> bool:
-        """Whether it is a name for what a parameter holds: `loss = getattr(net, name)`."""
+        """Whether it is a name for what a parameter holds: `loss = getattr(net, name)`; no parameter that goes on to
+        what it held, which was asked before."""
+        if isinstance(node, ast.Name) and node.id in self.given:
+            return False
         made = [
             one.value
             for one in walk(self.function)
