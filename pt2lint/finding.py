@@ -19,9 +19,7 @@ SETTING = (
     f"{WAY_ROUND}, a setting for the whole process"  # of these, how those begin that set torch._dynamo.config
 )
 LEFT_TO_YOU = "`--fix` leaves that to you"  # what a fix says that pt2lint tells, and does not write
-COMPILES_ELSEWHERE = (
-    "Compile what computes the loss"  # how a fix begins after which another function is compiled
-)
+COMPILES_ELSEWHERE = "Compile what"  # how a fix begins after which another function is compiled
 # What a fix says that may not work at all where its assumption fails.
 ONCE_PROVEN = "Only `--verify --fix` writes it, where it is proven"
 UNCALLED = "in code that no model calls"  # the note of what a package offers beside its models

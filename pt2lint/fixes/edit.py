@@ -416,8 +416,8 @@ def fix_findings(
     (`digest` of each file's bytes): a file that holds something else is left alone. The caller shows `Fixed.diff()` or
     calls `Fixed.write()`. Notes are left as they are but with `notes`: they are right, and no reason to change code.
 
-    Each fix has to pass `checked`, and must not bring new findings. One that does not pass is left out, with its
-    finding's other fixes, and the others of its file are applied.
+    Each fix has to pass `checked`, and must not bring new findings (`_more`). One that does not pass is left out, with
+    its finding's other fixes, and the others of its file are applied.
     """
     result, stopped = Fixed(), set[str]()
     seen: dict[str, set[str]] = {}
@@ -508,7 +508,7 @@ def fix_findings(
                 *relint({p: now[p] for p in now if p in fresh}, {p: now[p] for p in now if p not in fresh})
             ]
             again += [one for one in findings if one.path in now and one.path not in fresh]
-            grown = {path: more for path in made if (more := _more(findings, again, path))}
+            grown = {path: more for path in made if (more := _more(findings, again, path, taken))}
             for path, more in grown.items():
                 culprits = _bringing_more(path, before[path], findings, taken, relint)
                 bad.update(_what_it_does(finding) for finding, _ in culprits)
@@ -530,10 +530,19 @@ def _edited(finding: Finding) -> set[str]:
     return {edit.path for fix in finding.fixes for edit in fix.edits}
 
 
-def _more(before: Iterable[Finding], after: Iterable[Finding], path: str) -> str:
-    """The codes of which a file has more findings than before, for a message; "" where it has not."""
+def _more(
+    before: Iterable[Finding],
+    after: Iterable[Finding],
+    path: str,
+    taken: Iterable[tuple[Finding, Fix]],
+) -> str:
+    """The codes of which a file has more findings than before, for a message; "" where it has not. What is compiled
+    only since the fixes that were taken may be compiled again: nothing was, before."""
     counts = [Counter(one.code for one in found if one.path == path) for found in (before, after)]
-    return ", ".join(sorted(counts[1] - counts[0]))
+    elsewhere = any(fix.compiles_elsewhere for _, fix in taken)
+    return ", ".join(
+        sorted(code for code in counts[1] - counts[0] if not (elsewhere and code.startswith("PTR")))
+    )
 
 
 def _bringing_more(
@@ -547,8 +556,9 @@ def _bringing_more(
     mine = [one for one in taken if one[0].path == path]
     kept: list[tuple[Finding, Fix]] = []
     for one in mine if len(mine) > 1 else ():
-        made, left = _applied([*kept, one], lambda _: text[1:])
-        if not left and path in made and not _more(findings, relint({path: made[path]}, {}), path):
+        tried = [*kept, one]
+        made, left = _applied(tried, lambda _: text[1:])
+        if not left and path in made and not _more(findings, relint({path: made[path]}, {}), path, tried):
             kept.append(one)
     return [one for one in mine if one not in kept]
 

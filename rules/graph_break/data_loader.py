@@ -60,7 +60,7 @@ class DataLoaderUse(GraphBreak):
         *OF_LOADER,
     )
     says = "{code} draws from a data loader inside of what is compiled"
-    repairs = ("disable",)
+    repairs = ("train_step", "disable")
     graph_breaks = ("GB0008", "GB0007")
 
     INVALID = (

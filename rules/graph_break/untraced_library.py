@@ -99,7 +99,7 @@ class UntracedLibrary(GraphBreak):
         "forward torch.jit.ScriptModule",
     )
     says = "{code} is part of the standard library that Dynamo does not trace"
-    repairs = ("scripted", "operator", "disable")
+    repairs = ("scripted", "train_step", "operator", "disable")
     graph_breaks = ("GB0156", "GB0007", "GB0147", "GB0134", "GB0059", "GB4695")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:

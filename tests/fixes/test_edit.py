@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pt2lint.finding import Edit, Finding, Fix
+from pt2lint.finding import COMPILES_ELSEWHERE, Edit, Finding, Fix
 from pt2lint.fixes.edit import (
     EditError,
     apply_edits,
@@ -238,6 +238,23 @@ def test_fixing_goes_on_until_nothing_changes(tmp_path):
     fixed.write()
     assert file.read_bytes() == b"c = 1\r\nc = 2\r\n"
     assert fix_findings(relint({}, {}), relint=relint).texts == {}
+
+
+@pytest.mark.parametrize(("code", "does", "left"), [
+    ("PTR212", COMPILES_ELSEWHERE, False), ("PTR212", "f", True), ("PTB103", COMPILES_ELSEWHERE, True),
+])  # fmt: skip
+def test_what_a_fix_brings(code, does, left, tmp_path):
+    """What is compiled only with it may be compiled again."""
+    file = tmp_path / "m.py"
+    file.write_text("x = 1\n")
+    fix = Fix(does, "safe", (edit(1, 5, 1, 6, "2", str(file)),))
+
+    def relint(texts, beside):
+        return [replace(finding(path=str(file)), code=code)] if texts else []
+
+    fixed = fix_findings([finding(fix, path=str(file))], relint=relint)
+    assert bool(fixed.refused) == left
+    assert bool(fixed.texts) != left
 
 
 def test_a_file_that_would_not_parse_keeps_its_text(tmp_path):

@@ -117,6 +117,26 @@ def train(data, steps=1):
 
 losses = torch.compile(train, backend="eager")(list(zip(xs, ys)))
 """
+EVALUATED = """
+loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(xs, ys), batch_size=2)
+
+@torch.compile(backend="eager")
+def test(model, data, device, args=None):
+    model.eval()
+    total, right, losses = 0, 0, []
+    with torch.no_grad():
+        for number, (x, y) in enumerate(data):
+            x, y = x.to(device), y.to(device)
+            out = model(x)  # what the model says
+            total += criterion(out.flatten(0, 1), y.flatten()).item()
+            losses.append(total)
+            right += (out.argmax(-1) == y).sum().item()
+    test_batch_size = len(losses)
+    print(test_batch_size, right / len(data))
+    return losses
+
+losses = test(model, loader, "cpu")
+"""
 ADVERSARIES = """
 class Trainer:
     def __init__(self, model, compiles=True):
@@ -149,6 +169,10 @@ BODIES = {
     "far": FAR,
     "loop": LOOP,
     "adversaries": ADVERSARIES,
+    "evaluated": EVALUATED,
+    "trained on a loader": LOOP.replace(
+        "list(zip(xs, ys))", "torch.utils.data.DataLoader(list(zip(xs, ys)), None)"
+    ),
 }
 
 
@@ -215,6 +239,10 @@ def test_it_trains_to_the_same_losses(body: str, tmp_path: Path) -> None:
         ),
         LOOP.replace("out = model(x)", "out = model(x) if len(losses) < 2 else model(before)").replace(
             "optimizer.step()", "optimizer.step()\n        before = x"
+        ),
+        EVALUATED.replace("test_batch_size", "test_batch"),  # the name is taken
+        EVALUATED.replace(
+            "    test_batch", "    for x, y in data:\n        right += x.sum()\n    test_batch"
         ),
     ],
 )

@@ -1,10 +1,11 @@
-"""A train step that is compiled as a whole: compile what computes the loss, and leave the rest to Python."""
+"""A train step, or a loop over batches, that is compiled as a whole: compile what computes the loss, or what is done
+with a batch, and leave the rest to Python."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import libcst as cst
@@ -12,6 +13,7 @@ import libcst as cst
 from pt2lint.finding import COMPILES_ELSEWHERE, LEFT_TO_YOU, Edit, Fix
 from pt2lint.fixes.file import File, dotted, file_of
 from pt2lint.fixes.layout import broken
+from pt2lint.op import Op
 from pt2lint.rule import FunctionCode, breaks_on, measured
 
 BACKWARD = ("call torch.Tensor.backward", "call torch.autograd.backward")
@@ -41,9 +43,19 @@ LOOKS_AROUND = {"super", "locals", "vars", "eval", "exec", "dir", "__class__", "
 MOST_NAMES = 12  # that a function takes and gives: with more, nobody would want it
 ON_THE_LOSS = ("backward", "scale", "mean", "sum")  # what the statement that goes backward may call
 BY_HAND = (
-    "Compile what computes the loss instead, in a function of its own, and call `backward()`, `step()` and "
+    f"{COMPILES_ELSEWHERE} computes the loss instead, in a function of its own, and call `backward()`, `step()` and "
     f"`zero_grad()` around it; {LEFT_TO_YOU}."
 )
+BATCH_BY_HAND = (
+    f"{COMPILES_ELSEWHERE} is done with a batch instead, in a function of its own, and call it in the loop; "
+    f"{LEFT_TO_YOU}."
+)
+
+
+# The blocks that lead to a statement, each with the index of the one that goes on.
+_Path = tuple[tuple[list[ast.stmt], int], ...]
+# Statements that are to move, what the function is called after them, and where they stand.
+_Block = tuple[tuple[ast.stmt, ...], str, _Path]
 
 
 @dataclass(frozen=True)
@@ -71,27 +83,49 @@ class _Step:
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
-    """The statements above each `loss.backward()` in a function of their own, which is compiled in the step's place.
+    """The statements above each `loss.backward()` in a function of their own, which is compiled in the step's place;
+    where nothing goes backward, those in a loop over what cannot be traced, as a data loader.
 
     Offered for whatever breaks outside of them, where they stand in a row, it is plain which names they take and leave,
     and the file itself compiles the step: by the decorator `@torch.compile`, or by `torch.compile(step)`. They compute
     what they computed, in the order in which they did. Elsewhere it is told.
     """
     line = function.range(node)[0]
-    if not any(op.name in BACKWARD for op in function.ops):
+    trains = any(op.name in BACKWARD for op in function.ops)
+    if not trains and not any(map(_untraced, function.ops)):
         return
     step = _step(function, line)
-    made = _fix(function, step, line) if step is not None else None
+    made = _fix(function, step, line, trains) if step is not None else None
+    own = [op for op in function.ops_at(node) if len(op.flow) == 1]
     if made is not None:
         yield made
-    elif any(op.name.startswith(TRAINING) and len(op.flow) == 1 for op in function.ops_at(node)):
+    elif any(trains and op.name.startswith(TRAINING) for op in own):
         yield Fix(BY_HAND, "unsafe", ())
+    elif step is not None and any(_goes_over(loop, own) for loop in _loops(step)):
+        yield Fix(BY_HAND if trains else BATCH_BY_HAND, "unsafe", ())
 
 
-def _fix(function: FunctionCode, step: _Step, line: int) -> Fix | None:
-    parts = _parts(function, step)
+def _untraced(op: Op) -> bool:
+    """Whether it is the loader of a loop, or something else from a library that Dynamo does not trace."""
+    words = (op.name, *op.args.values())
+    return op.name == "call untraced" or any("torch.utils.data." in word for word in words)
+
+
+def _loops(step: _Step) -> list[ast.For]:
+    return [one for one in ast.walk(step.node) if isinstance(one, ast.For)]
+
+
+def _goes_over(loop: ast.For, ops: Iterable[Op]) -> bool:
+    """Whether what the loop goes over cannot be traced."""
+    over = loop.iter
+    return any(over.lineno <= op.line <= (over.end_lineno or 0) and _untraced(op) for op in ops)
+
+
+def _fix(function: FunctionCode, step: _Step, line: int, trains: bool) -> Fix | None:
+    parts = _parts(function, step, trains)
     names = [part.name for part in parts]
-    if not parts or len(set(names)) < len(names) or any(name in step.file.source for name in names):
+    taken = [name for name in names if re.search(rf"\b{name}\b", step.file.source)]
+    if not parts or len(set(names)) < len(names) or taken:
         return None
     if any(_holds(one, line) for part in parts for one in part.statements):
         return None  # what breaks there moves along
@@ -117,10 +151,12 @@ def _fix(function: FunctionCode, step: _Step, line: int) -> Fix | None:
         edits.append(replace(_edit(step, path, part.statements[0], last, _call(step, part)), end_column=end))
     which = " and ".join(f"`{name}`" for name in names)
     one = len(names) == 1
+    what = "computes the loss" if trains else "is done with a batch"
+    optimizer = " An optimizer's step that is to stay compiled is compiled by itself: `torch.compile(optimizer.step)`."
     return Fix(
-        f"{COMPILES_ELSEWHERE}: {which} {'takes' if one else 'take'} it over and {'is' if one else 'are'} compiled, "
-        f"`{step.node.name}` runs as plain Python around {'it' if one else 'them'}. An optimizer's step that is to "
-        "stay compiled is compiled by itself: `torch.compile(optimizer.step)`.",
+        f"{COMPILES_ELSEWHERE} {what}: {which} {'takes' if one else 'take'} it over and {'is' if one else 'are'} "
+        f"compiled, `{step.node.name}` runs as plain Python around {'it' if one else 'them'}."
+        + (optimizer if trains else ""),
         "unsafe",
         tuple(edits),
     )
@@ -283,22 +319,32 @@ def _text(step: _Step, node: ast.AST) -> str:
 # --- what moves
 
 
-def _parts(function: FunctionCode, step: _Step) -> list[_Part]:
-    """What computes the loss of each `backward()`; nothing where one of them cannot move."""
+def _parts(function: FunctionCode, step: _Step, trains: bool) -> list[_Part]:
+    """What moves, each with a name; nothing where one of them cannot."""
     known = measured()[1]
-    breaking: set[int] = set()
-    backward: set[int] = set()
-    for op in function.ops:
-        if op.name in BACKWARD:
-            backward.add(op.line)
-        if op.name in known and breaks_on(op.name, function.target):
-            breaking.add(op.line)
+    breaking = {op.line for op in function.ops if op.name in known and breaks_on(op.name, function.target)}
     a = step.node.args
     if a.vararg or a.kwarg:
         return []
-    found: list[tuple[tuple[ast.stmt, ...], ast.stmt, tuple[tuple[list[ast.stmt], int], ...]]] = []
+    parts: list[_Part] = []
+    for block, name, path in (_losses if trains else _batches)(function, step, breaking):
+        names = _names(step.node, block, path) if block else None
+        if (
+            names is None
+            or len(names[0]) + len(names[1]) > MOST_NAMES
+            or not _stands_alone(step, block, path)
+        ):
+            return []
+        parts.append(_Part(block, f"{step.node.name}_{name}", *names))
+    return parts
+
+
+def _losses(function: FunctionCode, step: _Step, breaking: set[int]) -> list[_Block]:
+    """What computes the loss of each `backward()`; an empty block where more is computed of it."""
+    backward = {op.line for op in function.ops if op.name in BACKWARD}
+    found: list[tuple[tuple[ast.stmt, ...], ast.stmt, _Path]] = []
     for line in sorted(backward):
-        path = _path(step.node, line)
+        path = _path(step.node, line, lambda one: isinstance(one, ast.Expr))
         if path is None:
             continue
         at = path[-1][0][path[-1][1]]
@@ -312,24 +358,22 @@ def _parts(function: FunctionCode, step: _Step) -> list[_Part]:
             path = path[:-1]
         if block and not any(block[0] is one[0][0] for one in found):
             found.append((block, at, path))
-    parts: list[_Part] = []
-    for block, at, path in found:
-        block = _of_loss(block, at, path)
-        names = _names(step.node, block, path) if block else None
-        if (
-            names is None
-            or len(names[0]) + len(names[1]) > MOST_NAMES
-            or not _stands_alone(step, block, path)
-        ):
-            return []
-        name = "loss" if len(found) == 1 else _told(at, len(parts) + 1)
-        parts.append(_Part(block, f"{step.node.name}_{name}", *names))
-    return parts
+    alone = len(found) == 1
+    return [
+        (_of_loss(block, at, path), "loss" if alone else _told(at, number), path)
+        for number, (block, at, path) in enumerate(found, 1)
+    ]
 
 
-def _of_loss(
-    block: tuple[ast.stmt, ...], backward: ast.stmt, path: Sequence[tuple[list[ast.stmt], int]]
-) -> tuple[ast.stmt, ...]:
+def _batches(function: FunctionCode, step: _Step, breaking: set[int]) -> list[_Block]:
+    """What the one loop over what cannot be traced does with each batch."""
+    loops = [loop for loop in _loops(step) if _goes_over(loop, function.ops)]
+    block = _block(loops[0].body, breaking, set()) if len(loops) == 1 else ()
+    path = _path(step.node, block[0].lineno, lambda one: one is block[0]) if block else None
+    return [(block, "batch", path)] if path is not None else []
+
+
+def _of_loss(block: tuple[ast.stmt, ...], backward: ast.stmt, path: _Path) -> tuple[ast.stmt, ...]:
     """Of the statements those up to what goes backward; none where more is computed of it than is scaled."""
     calls = [part.func for part in ast.walk(backward) if isinstance(part, ast.Call)]
     if not all(isinstance(one, ast.Attribute) and one.attr in ON_THE_LOSS for one in calls):
@@ -346,12 +390,12 @@ def _of_loss(
     return block[: last + 1]
 
 
-def _stands_alone(step: _Step, block: Sequence[ast.stmt], path: Sequence[tuple[list[ast.stmt], int]]) -> bool:
+def _stands_alone(step: _Step, block: Sequence[ast.stmt], path: _Path) -> bool:
     """Whether the statements have their lines to themselves, and no text in them would be indented otherwise."""
     body = path[-1][0]
     first, last = body.index(block[0]), body.index(block[-1])
     before = body[first - 1].end_lineno or 0 if first else 0
-    after = body[last + 1].lineno
+    after = [one.lineno for one in body[last + 1 :]]
     texts = [
         part
         for one in block
@@ -359,7 +403,8 @@ def _stands_alone(step: _Step, block: Sequence[ast.stmt], path: Sequence[tuple[l
         if isinstance(part, ast.Constant | ast.JoinedStr) and part.end_lineno != part.lineno
     ]
     starts = not step.file.lines[block[0].lineno - 1][: block[0].col_offset].strip()
-    return starts and before < block[0].lineno and after > (block[-1].end_lineno or 0) and not texts
+    ends = all(one > (block[-1].end_lineno or 0) for one in after)
+    return starts and before < block[0].lineno and ends and not texts
 
 
 def _at(place: tuple[list[ast.stmt], int]) -> ast.stmt:
@@ -381,8 +426,8 @@ def _told(backward: ast.stmt, number: int) -> str:
     return owner.id if isinstance(owner, ast.Name) else f"loss_{number}"
 
 
-def _path(step: ast.FunctionDef, line: int) -> tuple[tuple[list[ast.stmt], int], ...] | None:
-    """The blocks that lead to the expression at the line, each with the index of the statement that goes on."""
+def _path(step: ast.FunctionDef, line: int, wanted: Callable[[ast.stmt], bool]) -> _Path | None:
+    """The blocks that lead to the statement at the line that is wanted, each with the index of the one that goes on."""
     path: list[tuple[list[ast.stmt], int]] = []
     bodies = [step.body]
     while True:
@@ -394,7 +439,7 @@ def _path(step: ast.FunctionDef, line: int) -> tuple[tuple[list[ast.stmt], int],
             return None
         path.append(found)
         one = _at(found)
-        if isinstance(one, ast.Expr):
+        if wanted(one):
             return tuple(path)
         if not isinstance(one, ast.For | ast.While | ast.With | ast.If):
             return None
@@ -439,7 +484,7 @@ def _moves(statement: ast.stmt) -> bool:
 
 
 def _names(
-    step: ast.FunctionDef, taken: Sequence[ast.stmt], path: Sequence[tuple[list[ast.stmt], int]]
+    step: ast.FunctionDef, taken: Sequence[ast.stmt], path: _Path
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """What the statements take of the function's own names, and leave to others; None where a name may not be bound."""
     shared = {
