@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from pt2lint.dynamic.child.entropy import Entropy
-from pt2lint.dynamic.child.state import Kept, Unsure
+from pt2lint.dynamic.child.state import Kept, Unsure, state_of
 
 
 class Config:
@@ -60,6 +60,32 @@ def test_put_back(change):
     assert not model.config.seen
     assert not model.fc._forward_hooks
     assert model.fc.weight.grad is None
+
+
+def test_what_a_step_is_given_is_put_back():
+    model = Model(in_place)
+    optimizer = torch.optim.Adam(model.parameters())
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+    model(torch.ones(1, 2)).sum().backward()  # the gradients are those of an earlier step
+
+    def step(given, x):
+        optimizer.zero_grad()
+        loss = given["model"](x).sum()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+        return loss
+
+    call = ({"model": model}, torch.ones(1, 2))
+    state = state_of(step, [call])
+    assert {id(one) for one in state} == {id(one) for one in (model, optimizer, schedule)}
+    kept = Kept(state)
+    first = step(*call)
+    assert {name for name, _ in kept.changed()} == {"fc.weight", "fc.bias", "count"}
+    assert kept.put_back()
+    assert not kept.changed()
+    assert (optimizer.param_groups[0]["lr"], len(optimizer.state)) == (1e-3, 0)
+    assert torch.equal(step(*call), first)
 
 
 def test_what_cannot_be_put_back_is_said():

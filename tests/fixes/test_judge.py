@@ -18,6 +18,7 @@ from pt2lint.dynamic.child.judge import (
     dtypes_drawn,
     judged,
     may_be_rounding,
+    same_text,
     spread,
 )
 from pt2lint.finding import WHOLE_NUMBERS, Edit, Finding, Fix
@@ -285,3 +286,52 @@ def test_a_number_that_is_kept_may_be_in_a_tensor_where_the_fix_says_so():
     ):
         assert (judged(text, tensor, place, Allowance(in_tensors=True), Held()) is None) == same
         assert judged(text, tensor, place, Allowance(), Held()) is not None
+
+
+STEP = """import torch
+
+
+def step(model, optimizer, x):
+    optimizer.zero_grad()
+    h = model(x)
+    if h.sum() > 0:
+        h = h * 3
+    loss = h.pow(2).mean()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def example_inputs():
+    model = torch.nn.Linear(4, 4)
+    return step, (model, torch.optim.SGD(model.parameters(), lr=0.1), torch.rand(2, 4))
+"""
+
+
+def test_what_a_step_does_to_the_model_that_it_is_given_is_compared(tmp_path):
+    """Each run begins with the same weights; the second fix gives the same loss, and other gradients."""
+    path = tmp_path / "step.py"
+    path.write_text(STEP)
+    right = "    h = torch.where(h.sum() > 0, h * 3, h)\n"
+    wrong = "    h = h + (torch.where(h.sum() > 0, h * 3, h) - h).detach()\n"
+    fixes = tuple(Fix(new, "unsafe", (Edit(str(path), 7, 1, 9, 1, new),)) for new in (right, wrong))
+    branch = Finding("PTB110", "branch", "m", str(path), 7, 8, 7, 19, verdict="confirmed")
+    judged = verify([branch], [str(path)], OPTIONS)
+    for fix, proven in zip(fixes, (True, False), strict=True):
+        proof = prove([replace(branch, fixes=(fix,))], judged.events, [str(path)], OPTIONS)
+        assert proof.findings[0].fixes[0].proven is proven, proof.notes
+    assert "buffers weight" in proof.notes[-1]
+
+
+def test_the_numbers_in_what_is_printed_may_be_rounded_otherwise():
+    for one, other, same in (
+        ("step 1 loss 2.3274066448", "step 1 loss 2.3274068832", True),
+        ("loss 2.3274", "loss 2.3275", True),
+        ("loss 2.327", "loss 2.329", False),
+        ("lr 0.1", "lr 0.2", False),
+        ("step 1", "step 2", False),
+        ("loss 1.5 a", "loss 1.5 b", False),
+    ):
+        assert same_text(one, other) is same, one
+    assert judged("float 2.3274066448", "float 2.3274068832", ("value", ""), Allowance(), Held()) is None
+    assert judged("float 2.32740", "float 2.32890", ("value", ""), Allowance(), Held()) is not None

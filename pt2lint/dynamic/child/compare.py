@@ -23,7 +23,7 @@ from .log_listener import Records, listening
 from .overlay import sides
 from .probes import CountingBackend, Prober, as_before, report_records, seed
 from .result_pipe import Wire
-from .state import Kept, Unsure
+from .state import Kept, Unsure, state_of
 from .targets import Call, Target, cloned, mapped, module_of
 
 GRADIENTS = "inputs with gradients"
@@ -319,8 +319,10 @@ class InMode:
             return self.function
         self.kept, self.function = None, self.target.fresh(self.mode, self.device)
         module, like = module_of(self.function), module_of(self.target.pristine)
-        if module is not None and like is not None:
-            with contextlib.suppress(Unsure):
+        with contextlib.suppress(Unsure):
+            if module is None:
+                self.kept = Kept(state_of(self.function, self.target.calls))
+            elif like is not None:
                 self.kept = Kept(module, like)
         return self.function
 
@@ -362,7 +364,11 @@ class InMode:
 
     def outcome(self, variant: Variant, gradients: bool, how: Callable[[Any], Any]) -> dict[str, Any]:
         call = self.arguments(variant)
-        return outcome(self.fresh(), self.mode, call, gradients, variant.seed, how, times=variant.times)
+        function = self.fresh()
+        said = outcome(function, self.mode, call, gradients, variant.seed, how, times=variant.times)
+        if self.kept is not None and module_of(function) is None:
+            said["buffers"] += self.kept.changed()
+        return said
 
 
 def variants(target: Target, in_a_row: bool = False) -> list[Variant]:

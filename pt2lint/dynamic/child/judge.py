@@ -10,6 +10,7 @@ multiplied by its reciprocal on a GPU, and small sums of large terms keep few di
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -89,7 +90,7 @@ def differ(
             difference = judged(one, other, (what, path), allowance, held)
             if difference:
                 return f"{what}{' ' + path if path else ''}: {difference}"
-    if old["printed"] != new["printed"]:
+    if not same_text(old["printed"], new["printed"]):
         return f"it printed {old['printed'][-80:]!r} before, {new['printed'][-80:]!r} after"
     return None
 
@@ -155,7 +156,7 @@ def dtypes_drawn(outcomes: Sequence[Mapping[str, Any]]) -> dict[Place, set[torch
 
 def may_be_rounding(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Whether two outcomes differ in real numbers alone, and in these by little."""
-    if old["error"] or new["error"] or old["printed"] != new["printed"]:
+    if old["error"] or new["error"] or not same_text(old["printed"], new["printed"]):
         return False
     for what in PARTS:
         if [path for path, _ in old[what]] != [path for path, _ in new[what]]:
@@ -205,6 +206,11 @@ def further(one: torch.Tensor, other: torch.Tensor, reference: torch.Tensor, hel
 def differ_leaf(one: Any, other: Any) -> str | None:
     """The difference of two leaves in words, None where rounding explains it."""
     if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
+        numbers = as_number(one), as_number(other)
+        if None not in numbers:  # a loss that was read out of its tensor is rounded as that is
+            one, other = numbers
+            near = torch.allclose(one, other, *TOLERANCE[torch.float32], equal_nan=True)
+            return None if near else f"float {one.item()!r} before, float {other.item()!r} after"
         if isinstance(one, torch.Tensor) or isinstance(other, torch.Tensor) or one != other:
             return f"{short(one)} before, {short(other)} after"
         return None
@@ -221,6 +227,32 @@ def differ_leaf(one: Any, other: Any) -> str | None:
         return None
     apart = (one - other).abs()
     return f"values differ by up to {apart[~apart.isnan()].max().item() if (~apart.isnan()).any() else 'NaN'}"
+
+
+def as_number(leaf: Any) -> torch.Tensor | None:
+    """The Python float that `plain` wrote down, None for anything else."""
+    if not isinstance(leaf, str) or not leaf.startswith("float "):
+        return None
+    return torch.tensor(float(leaf[len("float ") :]), dtype=torch.float64)
+
+
+_DECIMAL = re.compile(r"(-?\d+\.\d+(?:e[+-]?\d+)?)")
+
+
+def same_text(one: str, other: str) -> bool:
+    """Whether two texts are the same but for the rounding of the decimal numbers in them."""
+    ones, others = _DECIMAL.split(one), _DECIMAL.split(other)
+    if one == other or len(ones) != len(others) or ones[::2] != others[::2]:
+        return one == other
+    relative, absolute = TOLERANCE[torch.float32]
+    for a, b in zip(ones[1::2], others[1::2]):  # noqa: B905 -- Python 3.9
+        digits = len(a.partition("e")[0].partition(".")[2])
+        last = (
+            0.0 if digits < 3 or "e" in a else 1.01 * 10.0**-digits
+        )  # printed with fewer digits than it has
+        if abs(float(a) - float(b)) > max(last, absolute + relative * abs(float(b))):
+            return False
+    return True
 
 
 def spread(outcomes: Sequence[Mapping[str, Any]]) -> dict[Place, float]:

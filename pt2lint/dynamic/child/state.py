@@ -1,4 +1,5 @@
-"""A module put back as it was before a call, so that what was compiled for it serves the next call too.
+"""Modules and optimizers put back as they were before a call, so that what was compiled for them serves the next call
+too.
 
 A deep copy is another object to the guards of what was compiled (some ask for the identity of a configuration), and
 Dynamo would compile it anew.
@@ -7,13 +8,16 @@ Dynamo would compile it anew.
 from __future__ import annotations
 
 import collections
+import contextlib
 import enum
 import functools
+import inspect
 import logging
 import os
 import threading
 import types
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -28,6 +32,9 @@ _BY_IDENTITY = (
     type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.CodeType, weakref.ref, property,
     staticmethod, classmethod, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType,
     types.GenericAlias, logging.Logger, type(threading.Lock()), type(threading.RLock()),
+)  # fmt: skip
+_TRAINED = (
+    torch.nn.Module, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.amp.GradScaler,
 )  # fmt: skip
 _OPEN = (
     dict, list, tuple, set, frozenset, collections.deque, functools.partial, types.MappingProxyType,
@@ -143,33 +150,72 @@ def _slots(kind: type) -> tuple[str, ...]:
 
 
 class Kept:
-    """A module with the means to put it back; `like` is a copy that nobody calls, which has the numbers.
+    """An object with the means to put it back, a module or several things; `like` is a copy of it that nobody changes,
+    which has the numbers (without one they are copied).
 
     Raises Unsure where that cannot be done.
     """
 
-    def __init__(self, module: torch.nn.Module, like: torch.nn.Module) -> None:
-        self.module = module
-        self.first = Picture(module)
-        self.numbers = Picture(like).tensors
-        if any(isinstance(one, torch.jit.ScriptModule) for one in module.modules()):
+    def __init__(self, root: Any, like: Any = None) -> None:
+        self.root = root
+        self.first = Picture(root)
+        tensors = self.first.tensors
+        self.numbers = [one.detach().clone() for one in tensors] if like is None else Picture(like).tensors
+        if any(isinstance(one, torch.jit.ScriptModule) for top in _modules(root) for one in top.modules()):
             raise Unsure("a ScriptModule")
-        if [one.shape for one in self.numbers] != [one.shape for one in self.first.tensors]:
+        if [one.shape for one in self.numbers] != [one.shape for one in tensors]:
             raise Unsure("its copy is another")
 
     def put_back(self) -> bool:
-        """Whether the module is as it was at first, after an attempt to make it so."""
+        """Whether it is as it was at first, after an attempt to make it so."""
         try:
             for container, held in self.first.held:
                 refill(container, held)
             with torch.no_grad():
                 for tensor, grad, number in zip(self.first.tensors, self.first.grads, self.numbers):  # noqa: B905
                     tensor.copy_(number)
-                    if grad is None and tensor.is_leaf and tensor.grad is not None:
-                        tensor.grad = None
-            return Picture(self.module).said == self.first.said
+                    if tensor.is_leaf and tensor.grad is not grad:
+                        tensor.grad = grad
+            return Picture(self.root).said == self.first.said
         except Exception:
             return False
+
+    def changed(self) -> list[tuple[str, torch.Tensor]]:
+        """The parameters and buffers of its modules that have other numbers by now."""
+        first = {id(tensor): number for tensor, number in zip(self.first.tensors, self.numbers)}  # noqa: B905
+        return [
+            (name, tensor.detach().cpu().clone())
+            for module in _modules(self.root)
+            for name, tensor in (*module.named_parameters(), *module.named_buffers())
+            if id(tensor) not in first or not torch.equal(tensor, first[id(tensor)])
+        ]
+
+
+def _modules(root: Any) -> list[torch.nn.Module]:
+    return [one for one in (root if isinstance(root, tuple) else (root,)) if isinstance(one, torch.nn.Module)]
+
+
+def state_of(function: Any, calls: Iterable[Any]) -> tuple[Any, ...]:
+    """What training changes of all that a function reaches: the modules, optimizers, schedulers and scalers among its
+    arguments, its object's attributes, and the variables around it that it names."""
+    owner = getattr(function, "__self__", None)
+    function = inspect.unwrap(getattr(function, "__func__", function))
+    code, names = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+    around = [names[name] for name in code.co_names if name in names] if code is not None else []
+    for cell in getattr(function, "__closure__", None) or ():
+        with contextlib.suppress(ValueError):  # an empty one
+            around.append(cell.cell_contents)
+    found: dict[int, Any] = {}
+    left: list[Any] = [*calls, getattr(owner, "__dict__", {}), *around]
+    while left:
+        value = left.pop()
+        if isinstance(value, _TRAINED):
+            found[id(value)] = value
+        elif isinstance(value, dict):
+            left += value.values()
+        elif type(value) in (list, tuple):
+            left += value
+    return tuple(found.values())
 
 
 def refill(container: Any, held: Any) -> None:
