@@ -66,6 +66,7 @@ class Exp(torch.autograd.Function):
 import torch.distributed as dist
 if not dist.is_initialized():
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+reduced = dist.all_reduce(torch.ones(2), async_op=True)
 data = b"ab cd"
 packed = zlib.compress(data)
 numbers = [3, 1, 2]
@@ -367,7 +368,17 @@ CALLS = {
     "with multiprocessing.RLock": "with shared_lock: x + 1",
     **each("torch.distributed", "barrier monitored_barrier", "dist.{}()"),
     **each("torch.distributed", "all_reduce", "dist.{}(y, async_op=True).wait()"),
-    **each("torch.distributed", "broadcast reduce", "dist.{}(y, 0, async_op=True).wait()"),
+    **each("torch.distributed", "broadcast reduce", "dist.{}(y, 0)"),
+    "call torch.distributed.gather": "dist.gather(x, [torch.empty_like(x)])",
+    **each("torch.distributed", "scatter reduce_scatter", "dist.{}(torch.empty_like(x), [x])"),
+    "call torch.distributed.all_to_all": "dist.all_to_all([torch.empty_like(x)], [x])",
+    **each(
+        "torch.distributed",
+        "reduce_scatter_tensor all_to_all_single",
+        "dist.{}(torch.empty_like(x), x, async_op=True).wait()",
+    ),
+    "call torch.distributed.new_group": "dist.new_group([0])",
+    "call torch.distributed.Work.wait": "reduced.wait()",
     **each("torch.distributed", "all_gather", "dist.{}([torch.empty_like(x)], x, async_op=True).wait()"),
     **each(
         "torch.distributed", "all_gather_into_tensor", "dist.{}(torch.empty_like(x), x, async_op=True).wait()"

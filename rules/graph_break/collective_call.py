@@ -3,17 +3,20 @@ from __future__ import annotations
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
-LATER = "all_reduce all_gather broadcast reduce all_gather_into_tensor"
+# In the graph, unless a handle is asked for.
+LATER = "all_reduce all_gather all_gather_into_tensor reduce_scatter_tensor all_to_all_single"
+NEVER = "barrier monitored_barrier broadcast reduce gather scatter reduce_scatter all_to_all new_group"
 OBJECTS = "all_gather_object broadcast_object_list"
 
 
 class CollectiveCall(GraphBreak):
-    """A collective that graphs do not hold: a barrier, one of objects, or one that is waited for later.
+    """A collective that graphs do not hold: a barrier, a broadcast, one of objects, or one that is waited for later.
 
     ## What happens
-    Dynamo puts `all_reduce`, `all_gather` and the like into the graph as functional collectives. It has none for
-    `barrier` (GB0007), none that gives a handle to wait for (`async_op=True`: GB0172), and those of Python objects
-    pickle them: the graph ends there, or compiling fails.
+    Dynamo puts `all_reduce`, `all_gather`, `reduce_scatter_tensor` and `all_to_all_single` into the graph as functional
+    collectives. It has none for `barrier`, `broadcast`, `reduce`, `scatter` and `gather`, nor for the lists of
+    `reduce_scatter` and `all_to_all` (GB0007), none that gives a handle to wait for (`async_op=True`: GB0172; its
+    `wait()`: GB0156), and those of Python objects pickle them: the graph ends there, or compiling fails.
 
     ## Example
     ```python
@@ -49,15 +52,15 @@ class CollectiveCall(GraphBreak):
     ```
 
     ## Versions
-    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`.
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`; `reduce_scatter` is fine on 2.15.
     """
 
     code = "PTB192"
     name = "collective-call"
-    ops = calls("torch.distributed", f"barrier monitored_barrier {LATER} {OBJECTS}")
+    ops = (*calls("torch.distributed", f"{LATER} {NEVER} {OBJECTS}"), "call torch.distributed.Work.wait")
     says = "{code} is a collective that no graph holds"
     repairs = ("disable",)
-    graph_breaks = ("GB0172", "GB0007")
+    graph_breaks = ("GB0172", "GB0007", "GB0156")
 
     INVALID = (
         "import torch.distributed as dist\nif not dist.is_initialized():\n"

@@ -189,6 +189,46 @@ def run(y):
     flow.shifted(y), flow.label("a")  # PTS302
     return flow.inverse(y)  # PTS302
 """,
+    "the namespace of a tensor": """
+import torch
+from torch import nn
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+        self.seen = {}
+
+    def forward(self, x: torch.Tensor):
+        known = set(self.weight.__dict__.keys())  # PTS332
+        if "scale" in vars(x):  # PTS332
+            x = x * 2
+        self.__dict__["seen"], vars(self.seen)
+        return x * getattr(self.weight, "scale", 1) * len(known)
+
+def outside(weight: torch.Tensor):
+    return weight.__dict__
+""",
+    "is_compiling is not called": """
+import torch
+from torch.compiler import is_compiling
+
+def tracing():
+    return torch.compiler.is_compiling()
+
+@torch.compile
+def kept(ids: torch.Tensor):
+    if is_compiling or (ids != -1).any():  # PTS333
+        ids = ids * 2
+    if not tracing and ids.sum() > 0:  # PTS333
+        ids = ids + 1
+    if is_compiling() or tracing() or is_compiling is None:
+        return ids
+    return -ids
+
+def run(x):
+    return x if torch._dynamo.is_compiling else kept(x)  # PTS333
+""",
     "data that is refused": """
 import numpy as np
 import torch

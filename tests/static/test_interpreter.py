@@ -130,6 +130,7 @@ LOUD = [
     ("y = [0] * i[0]", "size tensor @ [0] * i[0]"),
     ("match x.max():\n    case 1: pass", "test tensor @ x.max()"),
     ("y = 2 in x", "test tensor @ 2 in x"),
+    ("if x.sum() in [x.min(), x.max()]: pass", "test tensor @ x.sum() in [x.min(), x.max()]"),
     ("y = filter(lambda v: v > 1, i)", "test tensor @ filter(lambda v: v > 1, i)"),
     ("y = sorted([x, x], key=lambda v: v.sum())", "sort by tensor @ sorted([x, x], key=lambda v: v.sum())"),
     ("y = x[[True, False]]", "index mask @ x[[True, False]]"),

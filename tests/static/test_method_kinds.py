@@ -88,6 +88,9 @@ class Backend:
     def barrier(self):
         dist.barrier()  # PTB192
 
+    def reduce(self, x):
+        return dist.all_reduce(x, async_op=True)  # PTB192
+
 backend = None
 
 def init():
@@ -97,6 +100,8 @@ def init():
 @torch.compile
 def f(x):
     backend.barrier()
+    backend.reduce(x).wait()  # PTB192
+    dist.all_reduce(x)
     return x
 """,
     "a part that the constructor is given": """

@@ -17,6 +17,7 @@ from pt2lint.static.values import (
     Class,
     Dict,
     Ext,
+    Func,
     Instance,
     Py,
     Seq,
@@ -91,6 +92,9 @@ class Conditions:
                     resumed(env)
             return value, None
         known = self.truth_of(value)
+        if isinstance(value, (Ext, Func)) and self.at.notebook.listens("test uncalled", frame):
+            if self.at.functions.answers_whether_compiled(value):
+                self.at.notebook.note(node, "test uncalled", frame)
         return value, self.by_length(node, env, frame) if known is None else known
 
     def by_length(self, test: ast.expr, env: Env, frame: Frame) -> bool | None:

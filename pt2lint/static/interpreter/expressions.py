@@ -148,6 +148,8 @@ class Expressions:
         if isinstance(owner, Tensor):
             of = self.at.models.attribute(self.at.models.tensor, owner, name)
             operation = f"get {of.name}" if owner.array and isinstance(of, Ext) else ""
+            if name == "__dict__":
+                operation = f"get {self.at.models.tensor}.{name}"
             if operation and self.at.notebook.listens(operation, frame):
                 self.at.notebook.note(node, operation, frame, about=owner)
             self.used(node, frame, owner)
@@ -483,9 +485,14 @@ class Expressions:
             return BOOL
         if isinstance(op, (ast.In, ast.NotIn)):
             item = tensor_of(left)
-            if item is not None and isinstance(right, Seq) and isinstance(right.elem, Py):
-                if right.elem.type in ("int", "float", "bool"):
-                    return Tensor("bool", item.origin, item.sure, item.array, 0)
+            if item is not None and isinstance(right, Seq) and right.type in ("list", "tuple"):
+                # Each is asked whether it is equal.
+                other = right.elem
+                if isinstance(other, Tensor) or (
+                    isinstance(other, Py) and other.type in ("int", "float", "bool")
+                ):
+                    sure = item.sure and (not isinstance(other, Tensor) or other.sure)
+                    return Tensor("bool", item.origin, sure, item.array, 0)
             if isinstance(left, Py) and left.const is not NO_CONST and isinstance(right, Seq) and right.elts:
                 consts = [e.const if isinstance(e, Py) else NO_CONST for e in right.elts]
                 if not any(c is NO_CONST for c in consts):

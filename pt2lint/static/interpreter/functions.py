@@ -304,7 +304,10 @@ class Functions:
         """Whether it is a call that asks torch whether this is compiled, or of a function of the project that does."""
         if not isinstance(part, ast.Call) or part.args or part.keywords:
             return False
-        callee = self.at.expressions.quietly(part.func, env, frame)
+        return self.answers_whether_compiled(self.at.expressions.quietly(part.func, env, frame), depth)
+
+    def answers_whether_compiled(self, callee: Value, depth: int = MAX_PASSED) -> bool:
+        """Whether a call of it would tell whether this is compiled."""
         if isinstance(callee, Func) and isinstance(callee.node, FunctionNode) and depth:
             home = Frame(callee.module, unit_of(callee.node), "", closure=callee.env)
             return self.asks_whether_compiled(callee.node, {}, home, depth - 1)
