@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pt2lint.finding import Finding, Problem, RulePage, Severity
-from pt2lint.project import entries, suppress
+from pt2lint.project import entries, process_settings, suppress
 from pt2lint.project.config import Configs, Settings
 from pt2lint.project.discover import Discovery
 from pt2lint.project.gather import gathered, without_copies
@@ -370,7 +370,13 @@ def _settle(
 ) -> None:
     """Leave out what is not wanted, apply the comments, and report those that silence nothing."""
     by_path: dict[str, list[Finding]] = {path: [] for path in checked.sources}
-    for finding in found:
+
+    def made_settings(path: str) -> list[str]:
+        with contextlib.suppress(OSError):
+            return known.made_settings(path, partial(_content, checked.texts, path))
+        return []
+
+    for finding in process_settings.weighed(found, checked.files, made_settings):
         by_path.setdefault(finding.path, []).append(finding)
     broken = {problem.path for problem in checked.problems}
     fallback = next(iter(of_file.values()), None)

@@ -121,7 +121,9 @@ def truth_value(call: Call, first: Value) -> Value:
     known = truth(first) if call.args else False
     if known is None and isinstance(first, Seq) and first.elts == [] and first.type == "list":
         return Py("bool", off=OFTEN_OFF)  # nothing in sight has put anything into it
-    return BOOL if known is None else Py("bool", known)
+    if known is None:
+        return Py("bool", off=first.off) if isinstance(first, Py) else BOOL
+    return Py("bool", known)
 
 
 def number(call: Call, first: Value) -> Value:
@@ -252,6 +254,8 @@ def attribute(call: Call, first: Value) -> Value:
         return UNKNOWN
     if isinstance(args[1], Py) and isinstance(args[1].const, str):
         value = call.attribute(first, args[1].const)
+        if value is UNKNOWN and len(args) > 2 and isinstance(args[2], Py) and args[2].const is False:
+            return Py("bool", off=OFTEN_OFF)  # a flag that need not be there
         if len(args) > 2 and truth(has_attribute(call)) is True:
             return value
         if len(args) > 2:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from pt2lint.project.gather import Places, Where, made_from
+from pt2lint.project.process_settings import made_in
 from pt2lint.project.suppress import Comment, comments
 
 Row = dict[str, Any]
@@ -92,6 +93,10 @@ class Known:
             return b"pt2lint:" in data or (b"noqa" in data.lower() and b"PT" in data.upper())
 
         return bool(self._asked(path, "silenced", look))
+
+    def made_settings(self, path: str, read: Callable[[], bytes]) -> list[str]:
+        """The settings of torch._dynamo that the file turns on."""
+        return list(self._asked(path, "settings", lambda: made_in(read())))
 
     def comments(self, path: str) -> list[Comment]:
         """The suppressions in the file."""

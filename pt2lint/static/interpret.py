@@ -14,7 +14,7 @@ from pt2lint.libraries.model import Models
 from pt2lint.op import Op
 from pt2lint.static.interpreter.context import Context
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.guards import HOOKED, OPEN, SELDOM, UNCALLED, Guard, Path, rare, told
+from pt2lint.static.interpreter.guards import HOOKED, OPEN, PARTS, SELDOM, UNCALLED, Guard, Path, rare, told
 from pt2lint.static.interpreter.notebook import Key, Notebook
 from pt2lint.static.observers import EVERY
 from pt2lint.static.source.modules import ClassInfo, Module, Project
@@ -207,6 +207,8 @@ class Interpreter:
         seldom: Path = (Guard("", SELDOM),) if self.at.classes.is_seldom_compiled(cls) else ()
         if beside is not None:
             seldom += (Guard("", OPEN), *self.at.calls.roots.duties.of_module(cls))
+            if self._compiles_parts(cls):
+                seldom += (Guard("", PARTS),)
         self.at.calls.roots.root(
             self.at.classes.method_value(owner, node, instance), "forward", seldom, beside
         )
@@ -265,8 +267,13 @@ class Interpreter:
                     me = self.at.objects.instance(cls)
                     self.at.calls.roots.root(self.at.classes.method_value(*found, me), name)
 
+    def _compiles_parts(self, cls: ClassInfo) -> bool:
+        """Whether a module gives parts of it to torch.compile: `self.encoder = torch.compile(self.encoder)`."""
+        own = self.at.classes.bases(cls)[0]
+        return any(self._compiled_of_self(each) - {n for one in own for n in one.methods} for each in own)
+
     def _compiled_of_self(self, cls: ClassInfo) -> set[str]:
-        """The methods of its own object that methods of a class give to torch.compile."""
+        """The methods and parts of its own object that methods of a class give to torch.compile."""
         known = self._compiled_names.get(cls)
         if known is None:
             known = self._compiled_names[cls] = set()

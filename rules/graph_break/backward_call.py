@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import libcst as cst
+
+from pt2lint.finding import Fix
 from pt2lint.rule import GraphBreak, calls
 
 
@@ -40,6 +45,8 @@ class BackwardCall(GraphBreak):
     args = (torch.tensor([1.0, -2.0]),)
     ```
 
+    From torch 2.13 on `torch._dynamo.config.trace_autograd_ops = True` has Dynamo trace `torch.autograd.grad`.
+
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`.
     """
@@ -60,3 +67,15 @@ class BackwardCall(GraphBreak):
         "def f(x, m, i):\n    return torch.autograd.grad((x * w).sum(), w)[0]",
     )
     VALID = ("return torch.func.grad(lambda v: v.sum())(x)",)
+
+    def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
+        from pt2lint.fixes.repairs.settings import setting
+        from pt2lint.fixes.rewrite import accepted
+
+        yield from super().fixes(node)
+        callee = node.func if isinstance(node, cst.Call) else None
+        name = callee.attr if isinstance(callee, cst.Attribute) else callee
+        if self.function.target >= (2, 13) and isinstance(name, cst.Name) and name.value == "grad":
+            yield from accepted(
+                setting(self.function, "trace_autograd_ops = True", "let Dynamo trace `torch.autograd.grad`.")
+            )

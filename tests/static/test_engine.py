@@ -499,6 +499,19 @@ def test_a_decorator_elsewhere_is_no_setting(tmp_path: Path, monkeypatch: pytest
     assert [finding.code for finding in lint(["m.py"]).findings] == ["PTB143"]
 
 
+def test_a_folder_of_a_package_that_is_called_as_torch_is(tmp_path: Path) -> None:
+    for name, text in {
+        "pack/__init__.py": "",
+        "pack/checks/torch/__init__.py": "from .image import check\n",
+        "pack/checks/torch/image.py": "def check(x): ...\n",
+        "pack/net.py": ALONE,
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    alone = [f.code for f in lint([str(tmp_path / "pack" / "net.py")]).findings]
+    assert [f.code for f in lint([str(p) for p in tmp_path.rglob("*.py")]).findings] == alone != []
+
+
 def test_a_package_that_is_installed_beside_torch(tmp_path: Path) -> None:
     installed = tmp_path / "site-packages"
     for name, text in {

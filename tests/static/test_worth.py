@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from pt2lint.check import check
 from pt2lint.finding import Finding
 from pt2lint.op import Op
-from pt2lint.project.config import Settings
+from pt2lint.project.config import Configs, Settings
 from pt2lint.static.engine import lint
 from pt2lint.static.facts import merged
 
@@ -24,6 +25,7 @@ logger = logging.getLogger(__name__)
 NO_TENSOR = "in a module that returns no tensor, which no model calls"
 ITERATES = "in a loop that runs until its values say so"
 WARNS = "where the code warns"
+PARTS = "in a module that compiles its parts one by one"
 
 
 def notes(tmp_path: Path, code: str, only: str = "PTB103") -> list[str]:
@@ -132,6 +134,18 @@ def test_what_is_printed_of_values_that_should_not_be(
         ("if x.shape[0] > 3:\n            warnings.warn('too long')", WARNS),
         (
             "if x.shape[0] > 3:\n            logger.warning('too long')\n            x.sum().item()",
+            "where the code warns",
+        ),
+        (
+            "if x.shape[0] < 3:\n            return x\n        warnings.warn('long')\n        x = x * 2",
+            "where the code warns",
+        ),
+        (
+            "if x.shape[0] > 3:\n            import warnings as w\n            w.warn('long')",
+            "where the code warns",
+        ),
+        (
+            "if x.shape[0] > 3:\n            log = logging.getLogger('net')\n            log.warning('long')",
             "where the code warns",
         ),
         ("warnings.warn('at every call')", ""),
@@ -695,10 +709,15 @@ def loaded(name, x):
     return x.sum().item()
 
 class M(nn.Module):
-    def __init__(self, rate=0.0):
+    def __init__(self, given, rate=0.0, every=0):
         super().__init__()
-        self.weight, self.rate = nn.Parameter(torch.ones(2)), rate
+        self.weight, self.given = nn.Parameter(torch.ones(2)), given
+        self.rate = rate
         self.kept, self.packed, self.other = {}, False, None
+        self.every = every
+        self.log = None
+        if self.every > 0 and self.weight.device.type != "meta":
+            self.log = nn.Linear(2, 2)
 
     def pack(self):
         self.packed = True
@@ -766,6 +785,30 @@ class M(nn.Module):
             "`self.rate` is off by default",
         ),
         ("if bool(self.training and torch.rand(1) < 0.5):\n    return x", "PTB110", ""),
+        # a flag of what is given, which need not be there or which is off by default in the file's own classes
+        (
+            "if getattr(self.given, 'debug', False):\n    x = x * x.sum().item()",
+            "PTB103",
+            "`getattr(self.given, 'debug', False)` is off by default",
+        ),
+        ("if getattr(self.given, 'debug', True):\n    x = x * x.sum().item()", "PTB103", ""),
+        (
+            "if self.given.rate:\n    x = x * x.sum().item()",
+            "PTB103",
+            "`self.given.rate` is off by default",
+        ),
+        (
+            "asks = self.given.rate\nif asks:\n    x = x * x.sum().item()",
+            "PTB103",
+            "`asks` is off by default",
+        ),
+        ("if self.given.kept:\n    x = x * x.sum().item()", "PTB103", ""),
+        # a part that is made for a number that is 0 by default
+        (
+            "if self.log is not None:\n    x = x * x.sum().item()",
+            "PTB103",
+            "`self.log is not None` is off by default",
+        ),
     ],
 )
 def test_what_seldom_runs_in_steady_state(tmp_path: Path, body: str, only: str, note: str) -> None:
@@ -1262,3 +1305,49 @@ class Whole(nn.Module):
         return self.part(x)
 """
     assert notes(tmp_path, code) == [note]
+
+
+@pytest.mark.parametrize(
+    ("compiles", "asks", "note"),
+    [
+        ("self.net = torch.compile(self.net)", "x.sum().item()", PARTS),
+        ("self.net = torch.compile(self.net)", "self.scale(x)", ""),  # a part that others may compile
+        ("self.net.eval()", "x.sum().item()", ""),
+    ],
+)
+def test_a_module_that_compiles_its_parts(tmp_path: Path, compiles: str, asks: str, note: str) -> None:
+    code = f"""
+class Scale(nn.Linear):
+    def forward(self, x: torch.Tensor):
+        return super().forward(x) * x.sum().item()
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net, self.scale = nn.Linear(2, 2), Scale(2, 2)
+        {compiles}
+
+    def forward(self, x: torch.Tensor):
+        return self.net(x) * {asks}
+"""
+    assert {*notes(tmp_path, code)} == {"", note}  # the part's own has none
+
+
+@pytest.mark.parametrize(
+    ("where", "note"),
+    [
+        ("package/tools.py", "where a setting is not made that {} makes"),
+        ("tests/train.py", ""),
+        ("train.py", "where a setting is not made that {} makes"),
+    ],
+)
+def test_a_setting_that_the_project_makes(tmp_path: Path, where: str, note: str) -> None:
+    forward = "    def forward(self, x: torch.Tensor):\n        return torch.autograd.grad(x.sum(), x)\n"
+    for name in ("package", "tests"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "package" / "__init__.py").touch()
+    (tmp_path / "package" / "m.py").write_text(f"{HEAD}class M(nn.Linear):\n{forward}")
+    made = tmp_path / where
+    made.write_text("import torch._dynamo\ntorch._dynamo.config.trace_autograd_ops = True\n")
+    found = check([str(tmp_path)], Configs({"target_torch": (2, 13)})).findings
+    assert [f.note for f in found if f.code == "PTB160"] == [note.format(made)]

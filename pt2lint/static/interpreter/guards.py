@@ -57,7 +57,8 @@ LONGEST = 72  # characters of one condition
     SEARCHES,
     WRITES,
     SHOWS,
-) = range(33)
+    PARTS,
+) = range(34)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -76,6 +77,7 @@ RARE = {
     MEASURES: "where a metric of another library is computed",
     LOADS: "in a module that loads data itself",
     MISSING: "where that library is not installed",
+    PARTS: "in a module that compiles its parts one by one",
 }
 # Of a loss, what is computed without gradients: each alone says nothing.
 STATISTICS = frozenset((GRADLESS, LOSS))
@@ -116,6 +118,15 @@ class Guard(NamedTuple):
 Path = tuple[Guard, ...]
 
 
+class _Made(NamedTuple):
+    """An attribute of an object of `cls`: what the `__init__` that it has, of the class `home`, assigns to it."""
+
+    cls: ClassInfo
+    home: ClassInfo
+    init: FunctionNode
+    values: list[ast.expr | None]
+
+
 class Guards:
     """A context is one run of a function for arguments of some kinds; `callers` says from which contexts, and under
     what, it is called. None is the compiler, which calls a root under no condition."""
@@ -123,6 +134,7 @@ class Guards:
     def __init__(self, at: Context) -> None:
         self.at = at
         self._contexts: dict[Any, int] = {}
+        self._forwards: set[int] = set()
         self._runs: dict[Any, list[tuple[int, ClassInfo | None]]] = defaultdict(list)
         self._callers: dict[int, dict[tuple[int | None, Path], None]] = defaultdict(dict)
         self._once: dict[tuple[ast.expr, ast.stmt, object], bool] = {}
@@ -145,6 +157,8 @@ class Guards:
     def entered(self, function: Any, key: Any, frame: Frame, me: Value | None) -> int:
         """A new context: the frame calls the function of the object, which runs for arguments that `key` names."""
         context = self._contexts[key] = len(self._contexts)
+        if getattr(function, "name", "") == "forward":
+            self._forwards.add(context)
         self._runs[function].append((context, _class_of(me)))
         self._call(context, frame)
         return context
@@ -283,32 +297,20 @@ class Guards:
 
     def _made_where_asked(self, place: ast.expr, frame: Frame) -> bool:
         """Whether `__init__` makes an attribute None, and something else but where an option of its own asks for it
-        that is off by default: `if with_labels: self.labeler = Labeler()`."""
-        cls = frame.me.cls if isinstance(frame.me, Instance) else None
-        if cls is None or not isinstance(place, ast.Attribute) or not _is_name(place.value, "self"):
+        that is off by default: `if with_labels: self.labeler = Labeler()`, `if self.frequency > 0 and ...:`."""
+        made = self._set_by_init(place, frame)
+        if made is None or len(made.values) != 2:
             return False
-        kept = [store for c in self.at.classes.bases(cls)[0] for store in c.assigned(place.attr)]
-        found = self.at.classes.find_method(cls, "__init__")
-        if found is None or len(kept) != 2 or any(method is not found[1] for method, _ in kept):
-            return False
-        given = found[1].args
-        defaults = dict(zip([a.arg for a in given.args[::-1]], given.defaults[::-1], strict=False))
-        defaults |= {
-            a.arg: d for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None
-        }
-        off = {
-            name
-            for name, default in defaults.items()
-            if isinstance(default, ast.Constant) and not default.value
-        }
+        options_off = _options_off(made.init)
+        kept = {dotted(target) for target, value in _set_in(made.init.body) if _is_one_of(value, options_off)}
         under = [
             target
-            for each in found[1].body
-            if isinstance(each, ast.If) and isinstance(each.test, ast.Name) and each.test.id in off
+            for each in made.init.body
+            if isinstance(each, ast.If) and _asks_for_one(each.test, options_off | kept)
             for target, value in _set_in(each.body)
             if _is_something(value)
         ]
-        return any(_is_none(value) for _, value in kept if value is not None) and any(
+        return any(_is_none(value) for value in made.values if value is not None) and any(
             dotted(target) == dotted(place) for target in under
         )
 
@@ -317,6 +319,23 @@ class Guards:
         is off by default: `Model(self.rate)`, as an object is made of `rate=0.0`."""
         given = self._made_with(place, frame)
         return bool(given) and all(isinstance(value, Py) and value.off for value in given)
+
+    def _off_in_file(self, place: ast.expr, frame: Frame) -> bool:
+        """Whether it is an attribute of something that was given, `model.self_condition`, and the classes of the file
+        whose objects have one of that name keep an option there that is off by default."""
+        place = _looked_up(place, frame.block, looks=False)
+        made = self._set_by_init(place, frame)
+        if made is not None and len(made.values) == 1 and made.values[0] is not None:
+            place = made.values[0]
+        if not isinstance(place, ast.Attribute) or _is_name(place.value, "self"):
+            return False
+        kept = [
+            isinstance(value, ast.Name) and value.id in _options_off(method) and method.name == "__init__"
+            for cls in frame.module.classes.values()
+            for method, value in cls.assigned(place.attr)
+            if not (isinstance(value, ast.Attribute) and value.attr == place.attr)  # which passes it on
+        ]
+        return bool(kept) and all(kept)
 
     def _made_on(self, place: ast.expr, frame: Frame) -> bool:
         """Whether an attribute is an option of `__init__`, and wherever the project makes the object, it gives it."""
@@ -327,36 +346,52 @@ class Guards:
 
     def _made_with(self, place: ast.expr, frame: Frame, optional: bool = False) -> list[Value]:
         """What the project gives for an attribute that is an argument of `__init__`, wherever it makes the object."""
+        made = self._set_by_init(place, frame)
+        if made is None or len(made.values) != 1 or not isinstance(made.values[0], ast.Name):
+            return []
+        func = Func(made.init, made.home.module, made.home.env, Instance(made.cls), made.home)
+        return [*self.at.functions.passed.made_with(made.cls, func, made.values[0].id, optional)]
+
+    def _set_by_init(self, place: ast.expr, frame: Frame) -> _Made | None:
+        """What `__init__` assigns to an attribute of the object, where nothing else does."""
         cls = frame.me.cls if isinstance(frame.me, Instance) else None
         if cls is None or not isinstance(place, ast.Attribute) or not _is_name(place.value, "self"):
-            return []
+            return None
         kept = [store for c in self.at.classes.bases(cls)[0] for store in c.assigned(place.attr)]
         found = self.at.classes.find_method(cls, "__init__")
-        if (
-            found is None
-            or len(kept) != 1
-            or kept[0][0] is not found[1]
-            or not isinstance(kept[0][1], ast.Name)
-        ):
-            return []
-        func = Func(found[1], found[0].module, found[0].env, Instance(cls), found[0])
-        return [*self.at.functions.passed.made_with(cls, func, kept[0][1].id, optional)]
+        if found is None or any(method is not found[1] for method, _ in kept):
+            return None
+        return _Made(cls, *found, [value for _, value in kept])
 
     def _warns(self, test: ast.expr, body: list[ast.stmt], env: Env, frame: Frame, alone: bool) -> bool:
         """Whether the statements tell the user that something is not as it should be: with a warning, or by printing a
         text that is always the same, instead of nothing or where values of tensors are asked for."""
         says = 0
-        for statement in body:
+        for i, statement in enumerate(body):
             call = statement.value if isinstance(statement, ast.Expr) else None
             if isinstance(call, ast.Call) and isinstance(call.func, (ast.Name, ast.Attribute)):
-                callee = self.at.names.external_name(self.at.expressions.again(call.func, env, frame))
+                before = self._made_to_warn(call.func, body[:i], env, frame)
+                callee = self.at.names.external_name(self.at.expressions.again(call.func, before, frame))
                 if self.at.models.plays(callee, "warns"):
                     return True
                 fixed = all(isinstance(given, ast.Constant) for given in call.args)
                 says += fixed and self.at.models.plays(callee, "prints")
         return says == len(body) and (alone or _is_tensor(self.at.expressions.again(test, env, frame)))
 
-    def rest(self, node: ast.If, body: list[ast.stmt], frame: Frame) -> Path:
+    def _made_to_warn(self, callee: ast.expr, before: list[ast.stmt], env: Env, frame: Frame) -> Env:
+        """The names, with what the statements before a warning make for it: `import warnings`, `log = get_logger()`."""
+        owner = dotted(callee.value if isinstance(callee, ast.Attribute) else callee)
+        more: Env = {}
+        for statement in before:
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                targets = frame.module.import_targets(statement)
+                more |= {local: self.at.names.qualified(name) for local, name in targets if local == owner}
+            elif isinstance(statement, ast.Assign) and dotted(statement.targets[0]) == owner is not None:
+                if getattr(callee, "attr", "") in self.at.models.last_words("warns"):
+                    more[owner] = self.at.expressions.quietly(statement.value, env, frame)
+        return env | more if more else env
+
+    def rest(self, node: ast.If, body: list[ast.stmt], env: Env, frame: Frame) -> Path:
         """What else is said of the statements of `body` after an `if` that returns: `if self.ready: return`."""
         if (
             node.orelse
@@ -368,6 +403,8 @@ class Guards:
         after = body[next(i for i, each in enumerate(body) if each is node) + 1 :]
         if fails(after):
             return (Guard("", RAISES),)
+        if self._warns(node.test, after, env, frame, False):
+            return (Guard("", WARNS),)
         once = self._runs_once(node.test, after, frame) or self._is_registered(node.test, frame)
         return (Guard("", ONCE),) if once else ()
 
@@ -457,13 +494,19 @@ class Guards:
         if isinstance(test, ast.Compare):
             return self._compared(test, outcome, env, frame)
         if isinstance(test, ast.Call):
+            if outcome and isinstance(value, Py) and value.off and value.type == "bool":
+                return OFF
             return self._asked(test, outcome, env, frame)
         if isinstance(test, (ast.Name, ast.Attribute)) and not _is_tensor(value):
             if isinstance(test, ast.Attribute) and test.attr in self.at.models.last_words("mode"):
                 return MODE
             if outcome and ((isinstance(value, Py) and value.off) or self._starts_empty(test, value, frame)):
                 return OFF
-            if outcome and value is UNKNOWN and self._made_off(test, frame):
+            if (
+                outcome
+                and value is UNKNOWN
+                and (self._made_off(test, frame) or self._off_in_file(test, frame))
+            ):
                 return OFF
             if outcome and self._made_where_asked(test, frame):
                 return OFF
@@ -673,7 +716,10 @@ class Guards:
                 for context, guards in calls[caller]:
                     if context in known:
                         continue
-                    new = held[caller] + tuple(g for g in guards if g not in held[caller])
+                    above = held[caller]
+                    if context in self._forwards and caller not in self._roots:
+                        above = tuple(g for g in above if g.sort != PARTS)  # a part may be compiled elsewhere
+                    new = above + tuple(g for g in guards if g not in above)
                     if context in held:
                         new = common(held[context], new)
                         if new == held[context]:
@@ -826,6 +872,29 @@ def _is_by_default(test: ast.Compare, frame: Frame) -> bool | None:
     if default is None or len(texts) != len(asked) or several is (asked[0] is right):
         return None
     return (default in texts) is isinstance(op, (ast.In, ast.Eq)) if type(op) in _OPPOSITE else None
+
+
+def _options_off(init: FunctionNode) -> set[str | None]:
+    """The options of an `__init__` that are off by default: False, 0, None or nothing."""
+    given = init.args
+    defaults = dict(zip([a.arg for a in given.args[::-1]], given.defaults[::-1], strict=False))
+    defaults |= {a.arg: d for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None}
+    return {name for name, d in defaults.items() if isinstance(d, ast.Constant) and not d.value}
+
+
+def _is_one_of(value: ast.expr | None, names: set[str | None]) -> bool:
+    return isinstance(value, ast.Name) and value.id in names
+
+
+def _asks_for_one(test: ast.expr, places: set[str | None]) -> bool:
+    """Whether a test asks that one of the places is on: `flag`, `self.rate > 0`, and more."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return any(_asks_for_one(part, places) for part in test.values)
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        wanted, asked = test.ops[0], test.comparators[0]
+        if isinstance(wanted, (ast.Gt, ast.NotEq)) and _is_zero(asked):
+            test = test.left
+    return isinstance(test, (ast.Name, ast.Attribute)) and dotted(test) in places
 
 
 def _looked_up(test: ast.expr, block: list[ast.stmt], looks: bool = True) -> ast.expr:

@@ -194,7 +194,7 @@ class Statements:
         known = self.at.conditions.test(node.test, env, frame)
         frame.guards = outer
         paths: list[Env] = []
-        before, rest = frame.guards, self.at.conditions.guards.rest(node, frame.block, frame)
+        before, rest = frame.guards, self.at.conditions.guards.rest(node, frame.block, env, frame)
         left: list[Path] = []  # what holds where each branch that goes on ends
         undecided = known is None
         met = missed = before

@@ -22,6 +22,7 @@ from pt2lint.static.source.nodes import FunctionNode, below, parse, unit_of
 from pt2lint.static.source.outline import Late, Outline, Part, statements
 from pt2lint.static.source.reads import FILES, Reads, calls, flat
 
+NEVER_OURS = ("torch", "numpy")  # what everybody imports, but for those who lint these themselves
 MAX_SEARCHED = 400  # files that are looked through for calls
 MAX_CALLERS = 8  # files that are read because they call something
 
@@ -484,7 +485,11 @@ class Project:
             folders: dict[str, tuple[list[str], str]] = {}
             places = [module_name(path, folders) for path in linted]
             self._first_roots = list(dict.fromkeys(root for _, root, _ in places))
-            self._own = {name.split(".", 1)[0] for name, _, _ in places}
+            self._own = {
+                top
+                for top, root in dict.fromkeys((name.split(".", 1)[0], root) for name, root, _ in places)
+                if top not in NEVER_OURS or not _lies_in_package(root)
+            }
         self._roots = [*self._first_roots]
 
     def load(self, path: str, whole: bool = True) -> Module:
@@ -653,7 +658,7 @@ class Project:
         relative = name.replace(".", os.sep)
         top = name.split(".", 1)[0]
         for root in [self._roots[int(number)]] if at else self._roots:
-            if top not in self._own and (top in ("torch", "numpy") or _holds_installed(root)):
+            if top not in self._own and (top in NEVER_OURS or _holds_installed(root)):
                 continue  # what is installed beside the project is not the project's, torch least of all
             for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
                 path = os.path.join(root, candidate)
@@ -701,7 +706,7 @@ class Project:
         if top not in self._folders:
             number, at, name = top.rpartition("@")
             roots = [self._roots[int(number)]] if at else self._roots
-            self._folders[top] = any(
+            self._folders[top] = (name not in NEVER_OURS or name in self._own) and any(
                 _holds_modules(os.path.join(root, name)) for root in roots if not _holds_installed(root)
             )
         return self._folders[top]
@@ -718,6 +723,16 @@ def _holds_modules(folder: str) -> bool:
             return any(entry.name.endswith(".py") for entry in entries)
     except OSError:
         return False
+
+
+def _lies_in_package(root: str) -> bool:
+    """Whether the folder lies in a package, without being one itself: nothing is imported from there."""
+    here = os.path.abspath(root)
+    while (above := os.path.dirname(here)) != here:
+        here = above
+        if os.path.isfile(os.path.join(here, "__init__.py")):
+            return True
+    return False
 
 
 def _holds_installed(root: str) -> bool:
