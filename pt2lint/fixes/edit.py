@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pt2lint.finding import Applicability, Edit, Finding, Fix
+from pt2lint.fixes.side_by_side import one_guard
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -476,12 +477,12 @@ def fix_findings(
             old, text, encoding = before[path]
             from pt2lint.fixes.dead import dead_imports  # LibCST: proof does without it
 
-            dead = dead_imports(path, text, new)
-            if dead:
+            for tidied in (dead_imports, one_guard):
                 try:
-                    new = checked(path, new, dead, encoding)
+                    edits = tidied(path, text, new)
+                    new = checked(path, new, edits, encoding) if edits else new
                 except EditError as error:
-                    result.refused.append(f"{error}; imports that nothing reads any more stay")
+                    result.refused.append(f"{error}; what fixes left there is not tidied up")
             if new == text or new in seen.setdefault(path, set()):
                 stopped.add(path)  # two fixes that undo each other
                 continue

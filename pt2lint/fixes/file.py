@@ -8,7 +8,7 @@ import configparser
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -138,6 +138,19 @@ class File:
                 last = (statement.end_lineno or statement.lineno) + 1
         return last or self._after_docstring
 
+    def after_what_binds(self, names: Container[str]) -> int:
+        """The line before which a function goes that reads these names: after the imports, and after `logger = ...`
+        where that comes before all definitions."""
+        last = self.after_imports
+        for statement in self.tree.body:
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                break
+            if isinstance(statement, ast.Assign) and any(
+                isinstance(one, ast.Name) and one.id in names for one in statement.targets
+            ):
+                last = max(last, (statement.end_lineno or statement.lineno) + 1)
+        return last
+
     @cached_property
     def _after_docstring(self) -> int:
         first = self.tree.body[0] if self.tree.body else None
@@ -148,7 +161,7 @@ class File:
     def place_of(self, module: str) -> tuple[int, str, str]:
         """The line before which `import module` goes, as isort has it (among its like, plain imports first), and what
         parts it from the imports of another section above and below it."""
-        group = _group(module)
+        group = self._group(module)
         tops = [s for s in self.tree.body if isinstance(s, ast.Import | ast.ImportFrom)]
         if not tops:
             return self._after_docstring, "", ""
@@ -159,21 +172,39 @@ class File:
             elif run:
                 break
         related = [s for s in run if _module(s).split(".")[0] == module.split(".")[0]]
-        alike = related or [s for s in run if _group(_module(s)) == group and not _relative(s)]
+        alike = related or [s for s in run if self._group(_module(s)) == group and not _relative(s)]
         if alike:
             section = self._section(run, alike[0])
             plain = [s for s in section if isinstance(s, ast.Import) and _module(s) < module]
-            if any(isinstance(s, ast.Import) and _module(s) >= module for s in section) and related:
-                return alike[0].lineno, "", ""  # beside torch.nn, also where the imports are in no order
+            below = [s for s in related if isinstance(s, ast.Import) and _module(s) >= module]
+            if below:
+                return below[0].lineno, "", ""  # beside torch.nn, also where the imports are in no order
             if plain:
                 return (plain[-1].end_lineno or plain[-1].lineno) + 1, "", ""
             return section[0].lineno, "", ""
-        earlier = [s for s in run if _group(_module(s)) < group and not _relative(s)]
+        earlier = [s for s in run if self._group(_module(s)) < group and not _relative(s)]
         if not earlier:
             return run[0].lineno, "", "\n"
         line = (earlier[-1].end_lineno or earlier[-1].lineno) + 1
         parted = not any(one.lineno == line for one in run)
         return line, "\n" if parted else "", ""
+
+    def _group(self, module: str) -> int:
+        """The order of isort's sections: __future__, the standard library, what is installed, the own package."""
+        head = module.split(".")[0]
+        if head == "__future__":
+            return 0
+        if head in sys.stdlib_module_names:
+            return 1
+        return 3 if head == self._package else 2
+
+    @cached_property
+    def _package(self) -> str:
+        """The package that the file belongs to, "" where it is a module of its own."""
+        folder, found = Path(self.path).absolute().parent, ""
+        while (folder / "__init__.py").exists():
+            folder, found = folder.parent, folder.name
+        return found
 
     def _section(self, run: Sequence[ast.stmt], one: ast.stmt) -> list[ast.stmt]:
         """The imports that stand in one block with this one."""
@@ -305,14 +336,6 @@ def _module(statement: ast.stmt) -> str:
 
 def _relative(statement: ast.stmt) -> bool:
     return bool(getattr(statement, "level", 0))
-
-
-def _group(module: str) -> int:
-    """The order of isort's sections: __future__, the standard library, all else."""
-    head = module.split(".")[0]
-    if head == "__future__":
-        return 0
-    return 1 if head in sys.stdlib_module_names else 2
 
 
 def _told_length(folder: str) -> int | None:

@@ -179,6 +179,10 @@ def _body(body: str, indent: str, limit: int, step: str, arguments: bool) -> lis
         if not arguments and len(parts) > 1 and not body.endswith(","):
             lines[-1] = lines[-1].removesuffix(",")
         return lines
+    clauses = _clauses(marks)
+    if clauses:
+        parts = [body[a:b].strip() for a, b in itertools.pairwise([0, *clauses, len(body)])]
+        return [one for part in parts for one in _body(part, indent, limit, step, False)]
     for operators in _OPERATORS:
         at = [at for depth, at, mark in marks if depth == 0 and mark in operators and at]
         if at and plain:
@@ -188,6 +192,15 @@ def _body(body: str, indent: str, limit: int, step: str, arguments: bool) -> lis
                 break
             return [one for part in parts if part for one in _split(part, indent, limit, step)]
     return _split(body, indent, limit, step)
+
+
+def _clauses(marks: Sequence[tuple[int, int, str]]) -> list[int]:
+    """Where the `for` and `if` of a comprehension begin behind its element; none where it is not plain."""
+    outer = [(at, mark) for depth, at, mark in marks if depth == 0]
+    behind = list(itertools.dropwhile(lambda one: one[1] != "for" or not one[0], outer))
+    if any(mark in ("lambda", "async") for _, mark in outer) or any(mark == "else" for _, mark in behind):
+        return []
+    return [at for at, mark in behind if mark in ("for", "if")]
 
 
 def _outside_lambdas(marks: Sequence[tuple[int, int, str]], commas: Sequence[int]) -> list[int]:

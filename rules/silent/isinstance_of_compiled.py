@@ -3,6 +3,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix, Severity
+from pt2lint.fixes.rewrite import rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 
@@ -90,7 +91,7 @@ class IsinstanceOfCompiled(Rule):
         if isinstance(call, cst.Call) and call.args:
             fix = self.fix(
                 "Ask the module inside of the wrapper, where there is one.",
-                self.edit(call.args[0].value, inner),
+                *rewrite(self.function, {call.args[0].value: cst.parse_expression(inner)}),
             )
         says = f"{self.quote(node)} is False of a module that torch.compile wrapped: it is refused"
         if op.arg("outcome"):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
+from pt2lint.fixes.rewrite import rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import names
@@ -139,13 +140,18 @@ class PrefixedNames(Rule):
             f"{self.quote(node)} is never true where torch.compile wrapped the module, or the part of it: such names "
             "have `_orig_mod.` in them",
             severity=None if op.arg("compiles") == "yes" else "note",
-            fixes=[
-                self.fix(
-                    "Take the prefix out of the name.", self.edit(used, f'{name}.replace("_orig_mod.", "")')
-                )
-                for used in names(node)
-                if used.value == name
-            ][:1],
+            fixes=[self.without_prefix(node, name)],
+        )
+
+    def without_prefix(self, node: cst.CSTNode, name: str) -> Fix:
+        """All that the condition asks of the name, and not this test alone: `name == one or re.match(one, name)`."""
+        around = node
+        while isinstance(outer := self.function.parent(around), _CONDITION):
+            around = outer
+        plain = cst.parse_expression(f'{name}.replace("_orig_mod.", "")')
+        used = [one for one in names(around) if one.value == name]
+        return self.fix(
+            "Take the prefix out of the name.", *rewrite(self.function, dict.fromkeys(used, plain))
         )
 
     def ask_original(self, node: cst.Attribute) -> Fix:
@@ -170,6 +176,9 @@ class PrefixedNames(Rule):
             return _fixed(compared.comparator)
         listed = isinstance(compared.comparator, cst.Tuple | cst.List | cst.Set)
         return isinstance(compared.operator, cst.In) and listed and _fixed(compared.comparator)
+
+
+_CONDITION = cst.BooleanOperation | cst.UnaryOperation | cst.GeneratorExp
 
 
 def _fixed(node: cst.BaseExpression) -> bool:

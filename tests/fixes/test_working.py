@@ -19,6 +19,7 @@ import torch
 from pt2lint.check import check
 from pt2lint.finding import Edit, Finding
 from pt2lint.fixes.edit import fix_findings
+from pt2lint.fixes.file import File
 from pt2lint.fixes.layout import broken
 from pt2lint.project.config import Configs, Settings
 from pt2lint.static.engine import lint
@@ -325,7 +326,7 @@ def test_what_takes_dead_imports_out_is_checked_too(tmp_path: Path, monkeypatch:
     assert new.startswith("import copy\nimport os\nimport torch\n")
     assert "deepcopy" not in new
     assert len(done.refused) == 1
-    assert "imports that nothing reads any more stay" in done.refused[0]
+    assert "what fixes left there is not tidied up" in done.refused[0]
 
 
 def test_disable_and_settings_of_the_process_are_told(tmp_path: Path) -> None:
@@ -388,6 +389,10 @@ class M(torch.nn.Module):
         ),
         ('"""Doc."""\n\nimport torch.nn as nn\n', '"""Doc."""\n\nimport torch\nimport torch.nn as nn\n'),
         ("import numpy\nimport zlib\nimport torch.nn as nn\n", "import zlib\nimport torch\n"),
+        (
+            "import einops\nimport torchvision\nfrom torch import nn\n",
+            "import einops\nimport torch\nimport torchvision\n",
+        ),
     ],
 )
 def test_an_import_goes_among_its_like(tmp_path: Path, head: str, expected: str) -> None:
@@ -396,6 +401,72 @@ def test_an_import_goes_among_its_like(tmp_path: Path, head: str, expected: str)
         + "\n\nclass M(nn.Module):\n    def forward(self, x):\n        if x.sum() > 0:\n            x = x + 1\n"
     )
     assert expected in fixed(tmp_path, text + "        return x\n")
+
+
+def test_an_import_stands_apart_from_those_of_the_own_package(tmp_path: Path) -> None:
+    head = "import os\n\nfrom own.told import logger\n"
+    assert File(str(tmp_path / "m.py"), head).place_of("torch") == (3, "", "")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "__init__.py").write_text("")
+    assert File(str(tmp_path / "own" / "m.py"), head).place_of("torch") == (2, "\n", "")
+
+
+def test_guards_side_by_side_are_one(tmp_path: Path) -> None:
+    text = """import logging
+
+import torch
+
+logger = logging.getLogger()
+
+
+@torch.compile
+def f(x, n):
+    logger.info(f"first {n}")
+    logger.info(
+        f"then {n}"
+    )
+    x = x + 1
+    if not torch.compiler.is_compiling():
+        print("stays")
+    if not torch.compiler.is_compiling():
+        print("so")
+    # why
+    logger.info(f"really {n}")
+    return x
+"""
+    guard = "    if not torch.compiler.is_compiling():\n"
+    first, stays, so, why = fixed(tmp_path, text).split(guard)[1:]
+    assert (
+        first
+        == """        logger.info(f"first {n}")
+        logger.info(
+            f"then {n}"
+        )
+    x = x + 1
+"""
+    )
+    assert (stays, so) == ('        print("stays")\n', '        print("so")\n    # why\n')
+    assert why == '        logger.info(f"really {n}")\n    return x\n'
+
+
+def test_what_logs_while_tracing_stands_below_its_logger(tmp_path: Path) -> None:
+    text = """import logging
+
+import torch
+
+# of this file
+logger = logging.getLogger()
+LIMIT = 3
+
+
+@torch.compile
+def f(x):
+    logger.warning("slow")
+    return x
+"""
+    new = fixed(tmp_path, text)
+    assert "logger = logging.getLogger()\n\n\n# Dynamo calls it" in new
+    assert "stacklevel=stacklevel + 1, **kwargs)\n\n\nLIMIT = 3\n" in new
 
 
 def test_an_import_of_the_standard_library_stands_apart(tmp_path: Path) -> None:
@@ -526,6 +597,13 @@ def test_the_text_of_an_assertion_is_what_is_broken_off() -> None:
         "    assert sizes[0] <= x.min(), (", f"        {said}", "    )"
     ]  # fmt: skip
     assert broken("assert ready(x), describe(x, first)", 30, "    ")[0] == "assert ready(x), describe("
+
+
+def test_a_comprehension_is_broken_at_its_clauses() -> None:
+    line = "found = any(one == name or same(one, name) for one in names if one)"
+    assert broken(line, 30, "    ") == [
+        "found = any(", "    one == name", "    or same(one, name)", "    for one in names", "    if one", ")"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("limit", [20, 40, 60, 88])

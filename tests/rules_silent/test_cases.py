@@ -1154,6 +1154,11 @@ class Net(torch.nn.Module):
             'def f(m, names):\n    return [p for n, p in m.named_parameters() if n.replace("_orig_mod.", "") in names]',
         ),
         (
+            "def f(m, names):\n    return [p for n, p in m.named_parameters() if n == 'a' or n in names]",
+            """def f(m, names):\n    return [p for n, p in m.named_parameters()"""
+            """ if n.replace("_orig_mod.", "") == 'a' or n.replace("_orig_mod.", "") in names]""",
+        ),
+        (
             'os.environ["TORCH_LOGS"] = "recompiles,graph_breaks"',
             "torch._logging.set_logs(recompiles=True, graph_breaks=True)",
         ),

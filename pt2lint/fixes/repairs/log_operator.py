@@ -69,7 +69,7 @@ def log_in_graph(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaired
     if re.search(rf"\b{name}\b", function.source or function.text) or name in passed.given:
         return Refusal(f"the name `{name}` is taken")
     file = file_of(function)
-    at = file.after_imports
+    at = file.after_what_binds(reads(node.func))
     operator, imports = torch_name(function, "torch.library.custom_op", at)
     indent, names = function.module.default_indent, ", ".join(passed.given)
     schema = ", ".join(f"{type_} {one}" for one, (type_, _) in passed.given.items())

@@ -174,7 +174,7 @@ def log_while_tracing(function: FunctionCode, node: cst.Call, kind: Kind | None 
     if helper in local:
         return Refusal(f"the name `{helper}` is taken")
     file = file_of(function)
-    at = file.after_imports
+    at = file.after_what_binds(reads(node.func))
     decorator, imports = torch_name(function, "torch.compiler.assume_constant_result", at)
     # The helper is one frame more between the caller and what says where the call was made.
     counts = "warnings.warn" in _heard(function, node) or node_method(node) in _STACK_LEVELS
