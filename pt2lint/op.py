@@ -58,6 +58,8 @@ Names of operations:
                     method of the project "method": what it does ("calls self", "calls LAYER", ""), "part" for a
                     module in it, "aware" in a file that mentions `_orig_mod`, and "within",
                     what its names begin with in another wrapper ("module.")
+- `compile block`   a module is compiled, of a class of which a loop makes objects with a number each that `forward`
+                    reads in any case; args: "class", "number" ("CLASS.ATTRIBUTE"), and "at", where it is read
 - `compile generator`  a generator function is compiled; args: "name"
 - `isinstance of compiled`  a compiled module is tested by isinstance
 - `forward of compiled`  `forward` of a module that was compiled in place is called by name; or a method of a class of

@@ -15,6 +15,53 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "blocks with a number each": """
+import torch
+from torch import nn
+
+class Attention(nn.Module):
+    def __init__(self, width, layer_idx):
+        super().__init__()
+        self.layer_idx = layer_idx
+        self.query = nn.Linear(width, width)
+
+    def forward(self, x, cache):
+        return cache.update(self.query(x), self.layer_idx)
+
+class Block(nn.Module):
+    def __init__(self, width, layer_idx):
+        super().__init__()
+        self.attention = Attention(width, layer_idx=layer_idx)
+
+    def forward(self, x, cache):
+        return x + self.attention(x, cache)
+
+class Often(Block):
+    def __init__(self, width, layer_idx):
+        super().__init__(width, layer_idx)
+        self.first = layer_idx == 0
+        self.layer_idx = layer_idx
+
+    def forward(self, x, cache=None):
+        if cache is not None:
+            cache.update(x, self.layer_idx)
+        return x if self.first else -x
+
+class Model(nn.Module):
+    def __init__(self, depth, width):
+        super().__init__()
+        self.layers = nn.ModuleList([Block(width, i) for i in range(depth)])
+        self.alike = nn.ModuleList([Block(width, 0) for i in range(depth)])
+        self.often = nn.ModuleList([Often(width, i) for i in range(depth)])
+        self.later = [torch.compile(Block(width, i + 1)) for i in range(depth)]  # PTR226
+        self.last = torch.compile(Block(width, depth))
+
+    def compile_layers(self):
+        for i, layer in enumerate(self.layers):
+            self.layers[i] = torch.compile(layer)  # PTR226
+        for layer in self.often:
+            layer.compile()
+""",
     "two ways that are one": """
 import torch
 

@@ -183,7 +183,7 @@ class Roots:
         if any(self.is_module(o) for o in given):  # of all that gets there by the same name, what is compiled
             given = tuple(o for o in given if not isinstance(o, Instance) or self.is_module(o))
         for o in given:
-            if isinstance(o, Func):
+            if isinstance(o, (Func, Instance)):
                 for hear in self.at.events.compiled:
                     hear(o, node, frame)
             if isinstance(o, Partial):

@@ -18,6 +18,7 @@ from pt2lint.static.observers.kept_state import KeptState
 from pt2lint.static.observers.lifecycle import Lifecycle
 from pt2lint.static.observers.method_kinds import MethodKinds
 from pt2lint.static.observers.misuse import Misuse
+from pt2lint.static.observers.numbered_blocks import NumberedBlocks
 from pt2lint.static.observers.own_forward import OwnForward
 from pt2lint.static.observers.steps import Steps
 from pt2lint.static.observers.ways import Ways
@@ -37,4 +38,5 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     Ways,
     Steps,
     GivenModules,
+    NumberedBlocks,
 )
