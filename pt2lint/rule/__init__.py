@@ -64,6 +64,8 @@ class FunctionCode:
     breaks: frozenset[Range] = frozenset()  # where rules are told that the graph breaks
     # Functions of any file that Dynamo leaves to Python, by path and first line: a break stands in a loop there.
     left: Container[tuple[str, int]] = ()
+    # Those that a break cuts in two, or what they call: no part of their caller's graph.
+    cut: Container[tuple[str, int]] = ()
 
     @property
     def is_left(self) -> bool:

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from pt2lint.finding import Finding, Fix, Problem, Stopped
+from pt2lint.finding import Finding, Fix, Problem, Step, Stopped
 from pt2lint.late import load_libcst_late
 from pt2lint.op import Range
 from pt2lint.project import entries
@@ -607,6 +607,7 @@ class _Run:
     ) -> None:
         """What the rules say of these files, with what Dynamo leaves to Python known for those who ask for that."""
         left: set[Place] = set()
+        cut: set[Place] = set()
         for late in (False, True):
             rules = [rule for rule in self.rules if rule.asks_what_is_left is late]
             for module in modules:
@@ -619,6 +620,7 @@ class _Run:
                         self.target,
                         facts.problems,
                         left,
+                        cut,
                         partial(kinds, module),
                         self.go_on,
                     )
@@ -691,12 +693,14 @@ def findings_in(
     target: tuple[int, int],
     problems: list[Problem],
     left: set[Place],
+    cut: set[Place],
     kinds: KindsIn | None = None,
     go_on: Callable[[], None] = lambda: None,
 ) -> Iterator[Finding]:
     """Run the rules over each function of the module that holds an operation they accept.
 
-    `left` are the functions that Dynamo leaves to Python; the rules about breaks add to it. `kinds` says of the
+    `left` are the functions that Dynamo leaves to Python, `cut` those that a break cuts in two, or what they call: such
+    a function is no part of its caller's graph. The rules about breaks add to both. `kinds` says of the
     expressions of the function at some lines what they are; fixes ask for it.
 
     A rule that raises loses what it has not yet reported and nothing else; `problems` gets a line that says so.
@@ -712,7 +716,7 @@ def findings_in(
         code = FunctionCode(module.path, text, first, tuple(ops), target, module.imports, module.import_line)
         code.functions, code.source, code.indent = module.functions, module.text, module.indent
         code.breaks = frozenset(op.range for rule, op in wanted if issubclass(rule, GraphBreak))
-        code.left = left
+        code.left, code.cut = left, cut
         code.file_tree = module.tree if len(module.text) < SMALL else None
         code.kinds = partial(kinds, (first, last)) if kinds is not None else None
         try:
@@ -734,6 +738,7 @@ def findings_in(
                     problems.append(_failed(rule, op, module, e))
                 if found and issubclass(rule, GraphBreak):
                     left.update(_left(op, module.path, (first, last), notes))
+                    cut.update(_cut(op, module.path, (first, last), notes))
                 yield from (f for f in found if not any(_has(module, fix) for fix in f.fixes))
 
 
@@ -746,6 +751,21 @@ def _left(op: Op, path: str, lines: Lines, notes: Mapping[str, Notes]) -> Iterat
         yield from _caller(op, notes)
 
 
+def _cut(op: Op, path: str, lines: Lines, notes: Mapping[str, Notes]) -> Iterator[Place]:
+    """The function in which a break stands, and those on the way there."""
+    if op.sure and not op.rare:
+        yield path, lines[0]
+        for step in op.flow[1:]:
+            yield from _around(step, notes)
+
+
+def _around(step: Step, notes: Mapping[str, Notes]) -> Iterator[Place]:
+    """The function whose lines hold the step's."""
+    for first, last in notes.get(step.path, ()):
+        if first <= step.line <= last:
+            yield step.path, first
+
+
 def _caller(op: Op, notes: Mapping[str, Notes]) -> Iterator[Place]:
     """The function that `op.caller` names, which stands on the way from the root."""
     _, _, wanted = op.caller.partition(" of ")
@@ -754,11 +774,7 @@ def _caller(op: Op, notes: Mapping[str, Notes]) -> Iterator[Place]:
             f"{step.message} ".partition("calls ")[2].strip() == wanted
             or step.message == f"{wanted} is compiled"
         ):
-            yield from (
-                (after.path, first)
-                for first, last in notes.get(after.path, ())
-                if first <= after.line <= last
-            )
+            yield from _around(after, notes)
 
 
 def _has(module: Module, fix: Fix) -> bool:

@@ -78,6 +78,7 @@ class Interpreter:
         module.linted = True
         self.at.start_anew()
         self.at.calls.roots.named = names
+        self.at.classes.are_compiled = roots != "explicit"
         # A module that another one calls is judged by how it is called; what only a direct call of it would show
         # is less certain. The ones that call stand after the ones they call.
         for cls in reversed(self.classes_of(module)):

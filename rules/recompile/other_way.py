@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Container
+
 import libcst as cst
 
 from pt2lint.finding import Step
@@ -11,13 +13,14 @@ class OtherWay(Rule):
     """A compiled function is called in two ways, each of which is compiled for itself.
 
     ## What happens
-    Dynamo guards on what it compiled for: whether gradients are wanted, whether an argument is None or a tensor, how
-    many dimensions that has, which flag, text or number was passed. Training calls a model with gradients, evaluation
+    Dynamo guards on what it compiled for: whether gradients are wanted, whether a module with a dropout or a batch norm
+    is in training, whether an argument is None or a tensor, how many dimensions that has, how long a list is, which
+    flag, text or number was passed. Training calls a model with gradients, evaluation
     under `torch.no_grad()`: the first evaluation compiles all of it once more, and then both graphs are kept. That is
     meant, as long as the ways are few; what costs is to wait for it in the midst of a run, and each way counts for the
     limit of 8. Call each way once at the start, or give both the same: a tensor in place of None, a number as a tensor.
     What a function calls that Dynamo leaves to Python, since a loop of it breaks, is compiled by itself, and guarded
-    so.
+    so; and so is, wherever it is called, a function that a graph break cuts in two.
 
     ## Example
     ```python
@@ -71,7 +74,7 @@ class OtherWay(Rule):
         return "here 0" in op.args and not any(" | " in word for word in op.args.values())
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if not isinstance(node, cst.Call) or (op.region and not self.function.is_left):
+        if not isinstance(node, cst.Call):
             return
         told = [n for n in range(len(op.args)) if f"here {n}" in op.args and self.is_told(op, n)]
         if not told:
@@ -93,10 +96,14 @@ class OtherWay(Rule):
     def is_told(self, op: Op, n: int) -> bool:
         """Whether both calls are of something that is compiled by itself, and that Dynamo does not leave to Python."""
         callee = op.arg(f"to at {n}")
-        return self.is_apart(op.arg(f"in {n}")) and (not callee or not self.is_apart(callee))
+        if callee and self.holds(self.function.left, callee):
+            return False
+        if callee and self.holds(self.function.cut, callee):
+            return True
+        other = op.arg(f"in {n}")
+        here = not op.region or self.function.is_left
+        return here and (not other or self.holds(self.function.left, other))
 
-    def is_apart(self, place: str) -> bool:
-        """Whether Dynamo compiles by itself what is called in the function of that place; "" for code that is not
-        compiled."""
+    def holds(self, functions: Container[tuple[str, int]], place: str) -> bool:
         path, _, line = place.rpartition(":")
-        return not place or (path, int(line)) in self.function.left
+        return (path, int(line)) in functions

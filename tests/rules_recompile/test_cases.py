@@ -146,6 +146,44 @@ def from_the_start(x: torch.Tensor):
         y, past = step(x, past)  # PTR222
     return y
 """,
+    "a model that nothing compiles here, beside a function that is": """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+        self.norm = nn.BatchNorm1d(4)
+
+    def forward(self, x):
+        return self.norm(self.layer(x))
+
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.layer(x)
+
+@torch.compile
+def loss_of(y):
+    return y.square().mean()
+
+def main(batches):
+    net, plain = Net(), Plain()
+    for x in batches:
+        net.train()
+        plain.train()
+        loss_of(net(x) + plain(x)).backward()
+        net.eval()
+        plain.eval()
+        net(x)  # PTR222
+        plain(x)
+        with torch.no_grad():
+            plain(x)  # PTR222
+""",
     "numbers after a break": """
 import time
 import torch

@@ -83,6 +83,10 @@ class Trainer:
     def run(self):
         for batch in self.loader:
             self.optimizer.zero_grad()
+
+class Derived(Trainer):
+    def epoch(self):
+        self.run()
 """
 SCRIPTS = {
     "top": "from trainer import Trainer\nimport torch\nfrom torch.utils.data import DataLoader\n"
@@ -92,6 +96,8 @@ SCRIPTS = {
     "method": "import trainer, torch\nfrom torch.utils.data import DataLoader\nclass Experiment:\n"
     "    def start(self, rank):\n"
     "        self.own = trainer.Trainer(torch.nn.Linear(2, 2), torch.optim.SGD, DataLoader([1]))\n",
+    "derived": "from trainer import Derived\nimport torch\nfrom torch.utils.data import DataLoader\n"
+    "Derived(torch.nn.Linear(2, 2), torch.optim.SGD, DataLoader([1])).epoch()\n",
     "another": "import torch\nfrom torch.utils.data import DataLoader\nclass Trainer: pass\n"
     "Trainer(torch.nn.Linear(2, 2), torch.optim.SGD, DataLoader([1]))\n",
 }
@@ -104,7 +110,8 @@ def test_what_another_file_makes_the_object_with(script: str, tmp_path: Path) ->
     paths = [str(tmp_path / name) for name in ("trainer.py", "script.py")]
     project = Project(linted=paths)
     interpreter = Interpreter(project, LISTENED, frozenset())
-    interpreter.run(project.load(paths[0]), "explicit", ("trainer:Trainer.run",))
+    root = "trainer:Derived.epoch" if script == "derived" else "trainer:Trainer.run"
+    interpreter.run(project.load(paths[0]), "explicit", (root,))
     noted = [
         op.name for units in interpreter.finished_notes().values() for ops in units.values() for op in ops
     ]

@@ -39,6 +39,7 @@ class Classes:
         self._seldom: dict[ClassInfo, bool] = {}
         self._replaced: dict[ClassInfo, frozenset[str]] = {}
         self.methods: dict[FunctionNode, tuple[Value, str]] = {}
+        self.are_compiled = False  # whether the forward of every module counts as compiled
 
     def bases(self, cls: ClassInfo) -> tuple[list[ClassInfo], list[str], bool]:
         """(classes of the project in resolution order, external bases, is any base unknown)."""

@@ -96,8 +96,9 @@ class Passed:
     def read_callers(self, func: Func) -> None:
         """Read the other files that call the function, or the class whose method it is."""
         home = func.module
-        if func.defined_in is not None:
-            words = frozenset((func.defined_in.name, f".{func.defined_in.name}"))
+        made = func.bound.cls if isinstance(func.bound, Instance) else None
+        if (cls := made or func.defined_in) is not None:  # which may inherit the method
+            words = frozenset((cls.name, f".{cls.name}"))
         else:
             name = func.node.name  # type: ignore[union-attr]
             words = frozenset((name, f"{home.name.rpartition('.')[2]}.{name}"))

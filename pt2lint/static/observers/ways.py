@@ -1,22 +1,25 @@
-"""In which ways one compiled function is called: with gradients and without, with other constants, with None for a
-tensor. Each is compiled for itself."""
+"""In which ways one compiled function is called: with gradients and without, in training and in evaluation, with other
+constants, with None for a tensor. Each is compiled for itself."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.op import Op
 from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
-from pt2lint.static.source.nodes import FunctionNode, Unit, unit_of, walk, yields
-from pt2lint.static.values import NO_CONST, UNKNOWN, Func, Instance, Py, Tensor, Value, Wrapped, options
+from pt2lint.static.source.nodes import FunctionNode, Unit, below, unit_of, walk, yields
+from pt2lint.static.values import NO_CONST, UNKNOWN, Func, Instance, Py, Seq, Tensor, Value, Wrapped, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
     from pt2lint.static.source.modules import Module
 
 MOST = 40  # calls of one function that are compared
+IN_MODES = ("in evaluation mode", "in training mode")
+DEEP = 6  # modules in modules in which one that minds the mode is looked for
 TOLD = 4  # other calls that a rule is told of, and is to choose from
 Place = tuple[str, int, int]
 
@@ -32,6 +35,7 @@ class Way(NamedTuple):
     graded: bool | None
     tensors: bool  # whether it is given any
     given: dict[str, str]
+    mode: str  # what a statement above says of the module: "train", "eval"; "" where none does
 
 
 class Ways:
@@ -44,6 +48,7 @@ class Ways:
         self.at_place: dict[Place, dict[Any, Value]] = {}
         self._read: dict[FunctionNode, frozenset[str]] = {}
         self._trains: dict[FunctionNode, bool] = {}
+        self._modes: dict[ast.AST, list[tuple[int, str, str]]] = {}
         self._computing: set[Any] = set()
         self._counted = -1  # the clock when that was asked
 
@@ -61,6 +66,17 @@ class Ways:
             self.met(inner, self.at.functions.bind_arguments(inner, [*me, *args], kwargs, False), node, frame)
         elif isinstance(func, Wrapped):
             self.met(func if func.inner is UNKNOWN else func.inner, {}, node, frame)
+
+    def called(
+        self, node: ast.Call, func: Value, args: list[Value], result: Value, env: Env, frame: Frame
+    ) -> None:
+        """A module, whose `forward` counts as compiled, is called in code that is not."""
+        in_forward = any(getattr(definition, "name", "") == "forward" for definition in self.running())
+        if self.at.classes.are_compiled and not in_forward:
+            for one in options(func):
+                if isinstance(one, Instance) and self.at.classes.is_module(one.cls):
+                    if not self.at.calls.roots.is_compiled_in_place(one):
+                        self.called_compiled(one, args, {}, node, frame)
 
     def given(
         self, func: Func, args: list[Value], kwargs: dict[str, Value], env: Env, node: Any, frame: Frame
@@ -84,17 +100,22 @@ class Ways:
             given = {name: word for name, word in words.items() if word}
         tensors = any(isinstance(o, Tensor) for value in env.values() for o in options(value))
         graded = False if frame.gradless else self.wants_gradients(frame)
-        way = Way(place, frame.module, frame.unit, frame.region, graded, tensors, given)
+        mode = self.mode(node, frame)
+        way = Way(place, frame.module, frame.unit, frame.region, graded, tensors, given, mode)
         if way in ways or len(ways) >= MOST:
             return
         ways.append(way)
         self.at_place.setdefault(place, {})[definition] = callee
         self.at.notebook.note(node, "call another way", frame)
 
+    def running(self) -> list[Any]:
+        """The definitions of the functions that run, the innermost last."""
+        return [which[0] if isinstance(which, tuple) else which for which in self.at.functions.active]
+
     def wants_gradients(self, frame: Frame) -> bool | None:
         """True where what runs computes gradients itself, or is a script's own code; None where a caller may want
         none."""
-        running = [which[0] if isinstance(which, tuple) else which for which in self.at.functions.active]
+        running = self.running()
         if not frame.region and not running:
             return True
         for definition in running:
@@ -105,12 +126,44 @@ class Ways:
                 )
         return any(self._trains[definition] for definition in running) or None
 
+    def mode(self, call: ast.Call, frame: Frame) -> str:
+        """Which of `model.train()` and `model.eval()` comes last above a call of the model, or of a method of it."""
+        running = [d for d in self.running()[-1:] if isinstance(d, FunctionNode) and unit_of(d) == frame.unit]
+        whole = running[0] if running else frame.module.tree
+        known = self._modes.get(whole)
+        if known is None:
+            known = self._modes[whole] = list(_modes(whole))
+        if not known:
+            return ""
+        callee = ast.unparse(call.func)
+        above = [mode for line, owner, mode in known if line < call.lineno and f"{callee}.".startswith(owner)]
+        return above[-1] if above else ""
+
+    def minds_mode(self, value: Value | None, depth: int = 0) -> bool:
+        """Whether a module does otherwise in training, itself or in what it holds."""
+        if isinstance(value, Seq):
+            parts = value.elts if value.elts is not None else [value.elem]
+            return any(self.minds_mode(part, depth) for part in parts)
+        if not isinstance(value, Instance) or depth > DEEP:
+            return False
+        if value.cls is None:
+            return self.at.models.plays(value.external, "minds training")
+        if not self.at.classes.is_module(value.cls):
+            return False
+        return any(
+            isinstance(part, ast.Attribute) and part.attr == "training"
+            for cls in self.at.classes.bases(value.cls)[0]
+            for method in cls.methods.values()
+            for part in walk(method)
+        ) or any(self.minds_mode(part, depth + 1) for part in self.at.objects.state(value).values())
+
     def read_by(self, definition: FunctionNode) -> frozenset[str]:
         """The parameters that the function does something with."""
         known = self._read.get(definition)
         if known is None:
             a = definition.args
-            names = {p.arg for p in [*a.posonlyargs, *a.args, *a.kwonlyargs] if p.arg != "self"}
+            more = [a.vararg] if a.vararg is not None else []
+            names = {p.arg for p in [*a.posonlyargs, *a.args, *a.kwonlyargs, *more] if p.arg != "self"}
             used = {n.id for n in walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
             known = self._read[definition] = frozenset(names & used)
         return known
@@ -144,6 +197,8 @@ class Ways:
             before = [way for way in ways[:first] if (way.module, way.unit) == (here.module, here.unit)]
             for other in ways if here.place == place else ():
                 how = _difference(here, other, places.index(other.place) < places.index(place))
+                if how is None and (here.mode, other.mode) == ("eval", "train"):
+                    how = IN_MODES if self.minds_mode(_module_of(callee)) else None
                 if how is None or not _are_related(here.module, other.module) or _are_choices(here, other):
                     continue
                 if any(way.place != place and _difference(way, other, True) == how for way in before):
@@ -184,9 +239,19 @@ def _word(value: Value | None, region: bool) -> str:
         and isinstance(one.const, (bool, int, float, str, type(None)))
     ):
         return f"`{one.const!r}`"
+    if isinstance(one, Seq) and one.elts is not None and (one.counted or one.type == "args"):
+        many = len(one.elts)
+        return f"a {one.type} of {many}" if one.type != "args" else f"{many} value{'s' * (many != 1)}"
     if isinstance(one, Instance) and one.cls is not None and not region:
         return f"a `{one.cls.name}`"
     return ""
+
+
+def _module_of(callee: Value) -> Value | None:
+    """The module that runs where it is called; None for another method of one."""
+    if not isinstance(callee, Func):
+        return callee
+    return callee.bound if getattr(callee.node, "name", "") == "forward" else None
 
 
 def _difference(here: Way, other: Way, later: bool) -> tuple[str, str] | None:
@@ -218,6 +283,23 @@ def _are_choices(a: Way, b: Way) -> bool:
                 part.orelse and first < part.orelse[0].lineno <= second and part.body[0].lineno <= first
             )
     return chosen
+
+
+def _modes(whole: ast.AST) -> Iterator[tuple[int, str, str]]:
+    """The line of each statement `model.train()` or `model.eval()` of a function or a file, with the module's name and
+    a dot, and which it is. What is defined inside has its own."""
+    for part in below(whole):
+        if isinstance(part, (FunctionNode, ast.ClassDef)):
+            continue
+        if (
+            isinstance(part, ast.Expr)
+            and isinstance(call := part.value, ast.Call)
+            and isinstance(call.func, ast.Attribute)
+        ):
+            if call.func.attr in ("train", "eval") and not call.args and not call.keywords:
+                yield part.lineno, f"{ast.unparse(call.func.value)}.", call.func.attr
+        else:
+            yield from _modes(part)
 
 
 def _are_related(a: Module, b: Module) -> bool:

@@ -13,7 +13,14 @@ def evaluate():
     return loss
 
 
+other = torch.compile(torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.1)), backend="eager")
+
+
 def run():
+    other.train()
+    other(torch.ones(2, 4))
+    other.eval()
+    other(torch.ones(2, 4))  # PTR222 once in inner
     for _epoch in range(4):
         for _ in range(3):
             model(torch.ones(2, 4)).sum().backward()

@@ -1,5 +1,5 @@
-"""Training and evaluation that are compiled, and left to Python for what breaks in their loops: what they call is
-compiled by itself, for each way in which it is called."""
+"""Training and evaluation that are compiled, and left to Python for what breaks in their loops, and a function that a
+break cuts in two: what they call, and that function, is compiled by itself, for each way in which it is called."""
 
 import torch
 from torch import nn
@@ -62,9 +62,22 @@ def whole(x):
         return loss_of(net(x), False)
 
 
+def shown(*rows):
+    y = torch.stack([torch.stack(list(row)) for row in rows])
+    print(len(rows))
+    return y.sum(0)
+
+
+@torch.compile
+def twice(x):
+    y = shown([x, x])
+    return y + shown([x, x], [x, x])  # PTR222 once in shown
+
+
 def run():
     batches = [torch.ones(2, 4)] * 3
     for _ in range(3):
         train(batches)
         evaluate(batches)
         whole(batches[0])
+        twice(batches[0])
