@@ -9,6 +9,7 @@ import torch
 from pt2lint.finding import Fix
 from pt2lint.fixes.edit import checked
 from pt2lint.fixes.repairs import copying, disable, guard, host, mask, printing, rate, scalar, where
+from pt2lint.fixes.repairs.hoist import before_loop
 from pt2lint.fixes.repairs.settings import capture_scalars, capture_shapes
 from pt2lint.fixes.rewrite import Refusal
 from pt2lint.op import Op
@@ -575,6 +576,32 @@ def test_disable_is_refused(head):
         code = function_code(source.replace("async def f", "def f"), name)
         return
     assert isinstance(disable.decorate(code, calls(code, "print")), Refusal)
+
+
+def test_what_is_compiled_before_the_loop_keeps_its_lines():
+    source = (
+        HEAD
+        + """def f(g, x):
+    for _ in range(3):
+        with torch.no_grad():
+            fast = torch.compile(
+                g, dynamic=flag
+            )
+            x = fast(x)
+    return x
+"""
+    )
+    code = function_code(source)
+    [fix] = before_loop(code, nodes(code, cst.Call)[2])
+    assert applied(source, fix).endswith("""def f(g, x):
+    fast = torch.compile(
+        g, dynamic=flag
+    )
+    for _ in range(3):
+        with torch.no_grad():
+            x = fast(x)
+    return x
+""")
 
 
 def test_hoist_import():

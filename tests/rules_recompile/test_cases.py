@@ -566,6 +566,9 @@ def loops(x, blocks, data):
         torch.compile(scale)(x)  # PTR205
         once = torch.compile(scale)  # PTR205
         once(x)
+    for _ in range(3):
+        torch._dynamo.reset()
+        torch.compile(scale)(x)
     for block in blocks:
         torch.compile(block)(x)
         step = torch.compile(block)

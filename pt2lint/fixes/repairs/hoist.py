@@ -31,7 +31,9 @@ def before_loop(function: FunctionCode, call: cst.Call) -> Iterator[Fix]:
     indent = indentation(function, loop)
     if indent is None:
         return
-    text = function.module.code_for_node(call)
+    text = function.module.code_for_node(call).replace(
+        "\n", "\n" + indent
+    )  # LibCST leaves the block's own out
     parent = function.parent(call)
     if isinstance(parent, cst.Assign):
         statement = function.parent(parent)
@@ -57,4 +59,6 @@ def before_loop(function: FunctionCode, call: cst.Call) -> Iterator[Fix]:
 def _plain(value: cst.BaseExpression) -> bool:
     if isinstance(value, cst.Attribute):
         return _plain(value.value)
-    return isinstance(value, cst.Name | cst.SimpleString | cst.Integer | cst.Float)
+    if isinstance(value, cst.SimpleString):
+        return "\n" not in value.value
+    return isinstance(value, cst.Name | cst.Integer | cst.Float)
