@@ -40,7 +40,7 @@ class NumberedBlocks:
             return
         cls = target.cls
         numbered = {name for module in {cls.module, frame.module} for name in self.numbered(cls, module)}
-        read = self.read(cls, numbered, MAX_NESTING) if numbered else None
+        read = self.reading(cls, numbered, MAX_NESTING) if numbered else None
         if read is not None:
             self.at.notebook.note(
                 node,
@@ -69,7 +69,7 @@ class NumberedBlocks:
         made = self.at.names.global_name(module, func.id)
         return isinstance(made, Class) and made.info is cls
 
-    def read(self, cls: ClassInfo, numbered: set[str], depth: int) -> Reading | None:
+    def reading(self, cls: ClassInfo, numbered: set[str], depth: int) -> Reading | None:
         """The first number, of those that the constructor is given under these names, which `forward` reads in any
         case: itself, or in a module that it holds."""
         held = dict(cls.layers())
@@ -90,8 +90,8 @@ class NumberedBlocks:
                 inner = self.at.names.global_name(cls.module, made.func.id)
                 if isinstance(inner, Class) and self.at.classes.is_module(inner.info):
                     given = set(_given(inner.info, made, numbered))
-                    if given and (reading := self.read(inner.info, given, depth - 1)) is not None:
-                        return reading
+                    if given and (found_inside := self.reading(inner.info, given, depth - 1)) is not None:
+                        return found_inside
         return None
 
 
