@@ -183,6 +183,16 @@ other.forward(torch.ones(2, 4))
 model.lin.register_forward_hook(print)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 optimizer.step()
+
+class Numbered(nn.Module):
+    def __init__(self, index):
+        super().__init__()
+        self.index = index
+
+    def forward(self, x):
+        return x + self.index
+
+blocks = [torch.compile(Numbered(i)) for i in range(3)]
 """
 # What each observer alone writes down of that.
 ALONE = {
@@ -197,6 +207,7 @@ ALONE = {
     "Ways": {"call another way"},
     "Steps": set(),  # it adds to what is noted of the steps
     "GivenModules": {"type of given"},
+    "NumberedBlocks": {"compile block"},
 }
 WANTED = frozenset({"test tensor", "call torch.optim.SGD"}.union(*ALONE.values()))
 
