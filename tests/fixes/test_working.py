@@ -411,6 +411,22 @@ def test_an_import_stands_apart_from_those_of_the_own_package(tmp_path: Path) ->
     assert File(str(tmp_path / "own" / "m.py"), head).place_of("torch") == (2, "\n", "")
 
 
+def test_an_assertion_keeps_its_lines(tmp_path: Path) -> None:
+    text = """import torch
+
+
+@torch.compile
+def f(x, y):
+    assert not torch.any(
+        (x != 0) & (y != 0)
+    ), "one of them is zero"
+    assert not x.sum() > 3, "no"
+    return x
+"""
+    new = text.replace("not torch.any", "~torch.any").replace("not x.sum() > 3", "~(x.sum() > 3)")
+    assert fixed(tmp_path, text) == new
+
+
 def test_guards_side_by_side_are_one(tmp_path: Path) -> None:
     text = """import logging
 

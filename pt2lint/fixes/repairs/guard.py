@@ -14,6 +14,7 @@ from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, told, words
 from pt2lint.fixes.purity import callee, effect, number
 from pt2lint.fixes.rewrite import (
+    New,
     Refusal,
     Repaired,
     accepted,
@@ -574,9 +575,14 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
     holds = condition.text
     if condition.negated:
         holds = opposite(holds)
+    new: dict[cst.CSTNode, New] = {}
     if _constant(node.msg):
-        tail = f", {source(function, node.msg)}" if node.msg is not None else ""
-        new = cst.ensure_type(line(f"assert {holds}{tail}").body[0], cst.Assert)
+        test = node.test
+        if isinstance(test, cst.UnaryOperation) and holds == f"~{source(function, test.expression)}":
+            new[test] = test.with_changes(operator=cst.BitInvert())  # which may go over several lines
+        else:
+            tail = f", {source(function, node.msg)}" if node.msg is not None else ""
+            new[node] = cst.ensure_type(line(f"assert {holds}{tail}").body[0], cst.Assert)
     else:
         assert node.msg is not None
         if not _is_text(node.msg):
@@ -597,7 +603,7 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
                 *rewrite(function, {statement: both}),
             ),
         )
-    edits = rewrite(function, {node: new})
+    edits = rewrite(function, new)
     if not edits:
         return Refusal("the assertion is on one tensor already")
     return fix(
