@@ -248,3 +248,9 @@ def test_it_trains_to_the_same_losses(body: str, tmp_path: Path) -> None:
 )
 def test_where_it_is_not_plain_it_is_left(body: str, tmp_path: Path) -> None:
     assert fixed(HEAD + body, tmp_path / "m.py") is None
+
+
+def test_what_each_turn_of_the_loop_binds_anew_is_not_given_back(tmp_path: Path) -> None:
+    new = fixed(HEAD + EVALUATED, tmp_path / "m.py")
+    assert new is not None
+    assert "    return y, out\n" in new

@@ -492,11 +492,11 @@ def _names(
     }
     a = step.args
     parameters = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
-    sure, looping = set(parameters), False
+    sure, looping, anew = set(parameters), False, set[str]()
     for (body, index), within in zip(path, [None, *map(_at, path)], strict=False):
         if isinstance(within, ast.For | ast.While):
-            looping = True
-            sure |= set(_bound([within.target])) if isinstance(within, ast.For) else set()
+            looping, anew = True, set(_bound([within.target]) if isinstance(within, ast.For) else ())
+            sure |= anew
         elif isinstance(within, ast.With):
             sure |= {
                 name for item in within.items if item.optional_vars for name in _bound([item.optional_vars])
@@ -523,7 +523,8 @@ def _names(
         and (looping or getattr(part, "lineno", 0) > last or id(part) in called_later)
         for name in _read_here(part)
     }
-    carried = {*later, *(inputs if looping else ())}
+    # What a turn leaves to the next one is not what the loop binds at each.
+    carried = {*later, *(set(inputs) - anew if looping else ())}
     outputs = [name for name in made if name in carried]
     if shared & set(made) or not outputs or not set(outputs) <= _surely(taken) | set(inputs):
         return None
