@@ -45,7 +45,8 @@ class Call:
         """Where a tensor that the call returns comes from, in a reader's words."""
         if not phrase:
             name = self.name
-            phrase = f"`{name.removeprefix(self.models.of(name).library.short)}` returns a tensor"
+            made = "an array, a tensor to Dynamo" if name.startswith("numpy.") else "a tensor"
+            phrase = f"`{name.removeprefix(self.models.of(name).library.short)}` returns {made}"
         return (self.frame.module.path, getattr(self.node, "lineno", 0), phrase)
 
     # Operations
