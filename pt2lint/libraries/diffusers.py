@@ -92,6 +92,7 @@ LIBRARY = Library(
     roles={
         "base of hooks": ("diffusers.hooks.ModelHook", "diffusers.hooks.hooks.ModelHook"),
         "class of models": ("*ModelMixin",),
+        "makes one of its class": ("*ModelMixin.from_config", "*ConfigMixin.from_config"),
     },
     breaks={f"diffusers.{name}.step": STEP for name in STEPPING},
     mentions=("compile_repeated_blocks",),

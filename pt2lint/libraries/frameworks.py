@@ -90,6 +90,7 @@ LIBRARIES = (
         "lightning",
         roles={
             "module base": ("*LightningModule",),
+            "makes one of its class": ("*LightningModule.load_from_checkpoint",),
             "compiled with a module": tuple(f"*LightningModule.{step}_step" for step in STEPS),
         },
     ),
@@ -112,6 +113,7 @@ LIBRARIES = (
             (f"tensordict.nn.{name}" for name in ("TensorDictModule", "CudaGraphModule")), named_arguments
         ),
     ),
+    Library("huggingface_hub", roles={"makes one of its class": ("*.from_pretrained",)}),
     Library("peft", roles={"class of models": ("*PeftModel",)}),
     Library(
         "triton",

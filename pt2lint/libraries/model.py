@@ -105,6 +105,7 @@ ROLES = {
     "register": "holds operators, once they are loaded",
     "loads code": "loads a module or a library of operators, which happens once",
     "mode": "tells how a module, or torch, is run: for training, in mixed precision; all meet either",
+    "makes one of its class": "a class method that gives an object of the class on which it is called",
     "minds training": "a class of modules that do otherwise in training",
     "compiled with a module": "a method of a module that is compiled where the module is, beside its `forward`",
     "seldom compiled": "a class of modules that run beside a model, and that nobody compiles",

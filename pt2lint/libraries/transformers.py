@@ -78,7 +78,10 @@ def attribute(type_name: str, owner: Value, name: str) -> Value | None:
 
 LIBRARY = Library(
     "transformers",
-    roles={"class of models": ("*PreTrainedModel",)},
+    roles={
+        "class of models": ("*PreTrainedModel",),
+        "makes one of its class": ("*PreTrainedModel._from_config",),
+    },
     returns={f"{MODEL}.get_input_embeddings": "instance torch.nn.Embedding"},
     instances=instances,
     attribute=attribute,

@@ -45,6 +45,17 @@ WAYS = {
     "a method of a class": M + "M.other = torch.compile(M.other)\n",
     "a method of a module": M + "m = M()\nm.other = torch.compile(m.other)\n",
     "a module in place": NET + "M().compile()\n",
+    "an object that a base from elsewhere makes": (
+        "from huggingface_hub import PyTorchModelHubMixin\n"
+        + NET.replace("nn.Module", "nn.Module, PyTorchModelHubMixin")
+        + "torch.compile(M.from_pretrained('here').eval())\n"
+    ),
+    "an object that a class method over a base's makes": (
+        "from lightning import LightningModule\n"
+        + NET.replace("nn.Module", "LightningModule")
+        + "    @classmethod\n    def load_from_checkpoint(cls, path):\n"
+        "        return super().load_from_checkpoint(path)\ntorch.compile(M.load_from_checkpoint('here'))\n"
+    ),
     "transformers": (
         "from transformers import Trainer, TrainingArguments\n"
         + NET

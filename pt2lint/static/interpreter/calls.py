@@ -245,6 +245,8 @@ class Calls:
         if name.endswith(".forward") and isinstance(receiver, Instance) and receiver.external:
             if self.at.models.of(receiver.external).forward is not None:
                 return self.call_external_module(receiver, args, kwargs, node, frame)
+        if isinstance(receiver, Class):  # see Classes.inherited_maker
+            return self.at.objects.instance(receiver.info)
         entry = self.at.models.of(name)
         self.last_external, self.last_call = name, node
         if frame.region and entry.given == "tensors" and not self.at.notebook.quiet:

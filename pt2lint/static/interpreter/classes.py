@@ -208,6 +208,13 @@ class Classes:
                     return forward if apart else Partial(forward, [OBJECT], {})
             if self.at.models.plays(external_base, "enumeration"):
                 return OBJECT
+        return self.inherited_maker(cls, name)
+
+    def inherited_maker(self, cls: ClassInfo, name: str) -> Value:
+        """`Net.from_pretrained`, of a class whose base outside the project has it: it gives an object of the class."""
+        for base in self.bases(cls)[1]:
+            if self.at.models.plays(f"{base}.{name}", "makes one of its class"):
+                return Ext(f"{base}.{name}", Class(cls))
         return UNKNOWN
 
     def method_value(
@@ -270,6 +277,7 @@ class Classes:
             found = self.find_method(owner.instance.info, name, owner.after)
             if found is not None:
                 return self.method_value(*found, owner.instance, owner.instance)
+            return self.inherited_maker(owner.instance.info, name)
         return UNKNOWN
 
     def super_call(self, args: list[Value], frame: Frame) -> Value:
