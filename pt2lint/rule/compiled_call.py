@@ -32,7 +32,8 @@ class CompiledCall(Rule):
     asks_what_is_left = True
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if isinstance(node, cst.Call) and (op.name == "call compiled" or self.function.is_left):
+        compiled = op.arg("compiles") != "nothing" if op.name == "call compiled" else self.function.is_left
+        if isinstance(node, cst.Call) and compiled:
             self.looked_at(node, op)
 
     def looked_at(self, node: cst.Call, op: Op) -> None:

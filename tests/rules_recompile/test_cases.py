@@ -184,6 +184,29 @@ def main(batches):
         with torch.no_grad():
             plain(x)  # PTR222
 """,
+    "schedules, which compute with numbers of Python alone": """
+import math
+import torch
+
+@torch.compile
+def rate(step, warm_up=10, most=1e-3):
+    return most * min(step / warm_up, 0.5 * (1 + math.cos(math.pi * step)))
+
+@torch.compile
+def adjust(optimizer, step, options):
+    for group in optimizer.param_groups:
+        group["lr"] = options.rate * step
+
+@torch.compile
+def scaled(x, step):
+    return x * step
+
+def main(batches, optimizer, options):
+    for step, x in enumerate(batches):
+        rate(step)
+        adjust(optimizer, step, options)
+        scaled(x, step)  # PTR220
+""",
     "numbers after a break": """
 import time
 import torch

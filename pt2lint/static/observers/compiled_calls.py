@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from pt2lint.op import Op
 from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.syntax import parameters_of
+from pt2lint.static.observers.computing import Computing
 from pt2lint.static.observers.uses import Use, Uses, uses
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, unit_of, walk, yields
@@ -38,6 +40,9 @@ class CompiledCalls:
     def __init__(self, at: Context) -> None:
         self.at = at
         self._decisive: dict[FunctionNode, Uses] = {}
+        self.computing = Computing(at.notebook)
+        # The functions that a call gives no tensor, as far as they do anything with what they are given.
+        self._plain: dict[tuple[str, int, int], Any] = {}
 
     def read(self, owner: Wrapped, name: str, node: ast.expr, frame: Frame) -> None:
         """An attribute of what torch.compile returned is read."""
@@ -167,6 +172,17 @@ class CompiledCalls:
             words["compile " + name] = value
         words |= self.words_of_call(inner, args, kwargs, isinstance(func, Func))
         self.at.notebook.note(node, "call compiled", frame, args=words)
+        if inner is not None and _is_plain(inner, args, kwargs):
+            column = frame.module.column(node.lineno, node.col_offset)
+            self._plain[frame.module.path, node.lineno, column] = inner.node
+
+    def finished(self, op: Op, path: str) -> Op:
+        """The call, with whether anything is compiled: a schedule computes with numbers of Python alone."""
+        if op.name == "call compiled":
+            definition = self._plain.get((path, op.line, op.column))
+            if definition is not None and definition not in self.computing:
+                return op._replace(args={**op.args, "compiles": "nothing"})
+        return op
 
     def given(
         self, func: Func, args: list[Value], kwargs: dict[str, Value], env: Env, node: Any, frame: Frame
@@ -306,6 +322,21 @@ class CompiledCalls:
                     words |= {"use": use.how, "at": told_place(use.path, use.line), "to": title(reader)}
                     self.at.notebook.note(target, "set attribute of compiled", frame, args=words)
                     return
+
+
+def _is_plain(func: Func, args: list[Value], kwargs: dict[str, Value]) -> bool:
+    """Whether a call gives the function no tensor: only numbers, texts and objects of which it takes attributes."""
+    if func.node.args.vararg is not None or func.node.args.kwarg is not None:
+        return False
+    given = [*zip(parameters_of(func), args, strict=False), *kwargs.items()]
+    open_ = {name for name, value in given if not isinstance(value, (Py, Instance))}
+    used = [part for part in walk(func.node) if isinstance(part, ast.Name) and part.id in open_]
+    owners = {
+        id(part.value)
+        for part in walk(func.node)
+        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load)
+    }
+    return all(id(name) in owners for name in used)
 
 
 def _is_left_to_python(func: Func, use: Use) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pt2lint.op import Op
 from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
+from pt2lint.static.observers.computing import Computing
 from pt2lint.static.source.nodes import FunctionNode, Unit, below, unit_of, walk, yields
 from pt2lint.static.values import NO_CONST, UNKNOWN, Func, Instance, Py, Seq, Tensor, Value, Wrapped, options
 
@@ -48,9 +49,8 @@ class Ways:
         self.at_place: dict[Place, dict[Any, Value]] = {}
         self._read: dict[FunctionNode, frozenset[str]] = {}
         self._trains: dict[FunctionNode, bool] = {}
+        self.computing = Computing(at.notebook)
         self._modes: dict[ast.AST, list[tuple[int, str, str]]] = {}
-        self._computing: set[Any] = set()
-        self._counted = -1  # the clock when that was asked
 
     def called_compiled(
         self,
@@ -189,7 +189,7 @@ class Ways:
         """How the calls of it at a place differ from others: the words of `_difference`, the other one's place, and the
         traced function that it stands in, or ""."""
         ways = self.ways[_key(callee)]
-        if isinstance(callee, Func) and not self.computes(callee.node):
+        if isinstance(callee, Func) and callee.node not in self.computing:
             ways = [way for way in ways if way.tensors]  # else nothing is compiled
         places = list(dict.fromkeys(way.place for way in ways))
         found = []
@@ -208,13 +208,6 @@ class Ways:
                 where = "here, on another way" if other.place == place else where
                 found.append((*how, where, told_place(path, other.unit[0]) if other.region else ""))
         return found[:TOLD]
-
-    def computes(self, definition: Any) -> bool:
-        """Whether the function, or what it calls, calls any function of torch."""
-        if self._counted != self.at.notebook.clock:
-            self._counted = self.at.notebook.clock
-            self._computing = {key[0] for key, calls in self.at.notebook.made.items() if calls}
-        return definition in self._computing
 
 
 def _key(callee: Value) -> Any:
