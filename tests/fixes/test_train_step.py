@@ -254,3 +254,16 @@ def test_what_each_turn_of_the_loop_binds_anew_is_not_given_back(tmp_path: Path)
     new = fixed(HEAD + EVALUATED, tmp_path / "m.py")
     assert new is not None
     assert "    return y, out\n" in new
+
+
+def test_what_is_compiled_itself_is_told_what_to_compile(tmp_path: Path) -> None:
+    """Neither a clock nor a loader is a reason to leave the whole step to Python."""
+    path = tmp_path / "m.py"
+    path.write_text(
+        HEAD + "import time\n" + EVALUATED.replace("    model.eval()\n", "    start = time.time()\n")
+    )
+    found = lint([str(path)], Settings(roots=["test"], target_torch=(2, 13))).findings
+    told = {one.code: [fix.description for fix in one.fixes] for one in found if one.code != "PTB103"}
+    assert {"PTB140", "PTB188"} <= set(told)
+    assert all(each[0].startswith("Compile what is done with a batch") for each in told.values())
+    assert not any("outside the graph" in text for each in told.values() for text in each)

@@ -52,7 +52,8 @@ def decorate(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     owner = enclosing_function(function, node)
     if owner is None or enclosing_function(function, owner) is not None:
         return Refusal("there is no function of its own to disable")
-    if owner.name.value in _ROOTS or owner.name.value in file_of(function).compiled_names:
+    compiled = any(len(op.flow) == 1 for op in function.ops_at(node))
+    if compiled or owner.name.value in _ROOTS or owner.name.value in file_of(function).compiled_names:
         return Refusal(f"`{owner.name.value}` is where compiling starts: all of it would be left out")
     for name in _decorators(function, owner):
         # Below these, nearest to the function, it says of the function alone what it says without them.

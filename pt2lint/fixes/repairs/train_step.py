@@ -17,7 +17,8 @@ from pt2lint.op import Op
 from pt2lint.rule import FunctionCode, breaks_on, measured
 
 BACKWARD = ("call torch.Tensor.backward", "call torch.autograd.backward")
-TRAINING = (*BACKWARD, "call torch.optim.", "call torch.amp.", "call torch.cuda.amp.")
+# What a program does around a step, and nothing else helps in compiled code.
+AROUND = (*BACKWARD, "call torch.optim.", "call torch.amp.", "call torch.cuda.amp.", "call time.")
 # What cannot move into another function, or means something else there.
 STAYS = (
     ast.Return,
@@ -96,13 +97,15 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         return
     step = _step(function, line)
     made = _fix(function, step, line, trains) if step is not None else None
-    own = [op for op in function.ops_at(node) if len(op.flow) == 1]
+    told = any(
+        len(op.flow) == 1 and (op.name.startswith(AROUND) or _untraced(op)) for op in function.ops_at(node)
+    )
     if made is not None:
         yield made
-    elif any(trains and op.name.startswith(TRAINING) for op in own):
+    elif told and trains:
         yield Fix(BY_HAND, "unsafe", ())
-    elif step is not None and any(_goes_over(loop, own) for loop in _loops(step)):
-        yield Fix(BY_HAND if trains else BATCH_BY_HAND, "unsafe", ())
+    elif told and step is not None and any(_goes_over(loop, function.ops) for loop in _loops(step)):
+        yield Fix(BATCH_BY_HAND, "unsafe", ())
 
 
 def _untraced(op: Op) -> bool:
