@@ -348,10 +348,19 @@ def test_where_is_refused(body):
 
 
 @pytest.mark.parametrize(
-    "body", ["return x[1:] if x.sum() > 0 else x", "if x.sum() > 0:\n        return x[:1]\n    return x"]
+    "body",
+    [
+        "return x[1:] if x.sum() > 0 else x",
+        "if x.sum() > 0:\n        return x[:1]\n    return x",
+    ],
 )
 def test_a_part_is_not_selected_beside_the_whole(body):
     assert "is a part of" in branch(HEAD + f"def f(x: torch.Tensor):\n    {body}\n", to_where).reason
+
+
+def test_a_dtype_of_one_side_alone_is_not_selected():
+    body = "if x.sum() > 0:\n        return torch.tensor(0.0, dtype=torch.float64)\n    return x.sum()"
+    assert "a dtype" in branch(HEAD + f"def f(x: torch.Tensor):\n    {body}\n", to_where).reason
 
 
 REFUSED_BY_COND = {

@@ -157,6 +157,8 @@ class _Shield:
 def _check_values(function: FunctionCode, values: Sequence[cst.BaseExpression], kind: Kind) -> None:
     if len(values) > 1 and all(kind(value) == "int" for value in values):
         raise Refuse("it gives a whole number, which may be a size or an index")
+    if len({_made_in(function, value) for value in values}) > 1:
+        raise Refuse("a side makes a tensor of a dtype that the other one need not have")
     for value in values:
         reason = effect(value) or costly(function, value, kind)
         if reason:
@@ -170,6 +172,13 @@ def _check_values(function: FunctionCode, values: Sequence[cst.BaseExpression], 
             raise Refuse(f"a side is {word if word != 'none' else 'None'}, not a tensor")
         if callee(value) in RANDOM if isinstance(value, cst.Call) else False:
             raise Refuse("a side draws random numbers")
+
+
+def _made_in(function: FunctionCode, value: cst.BaseExpression) -> str | None:
+    """`torch.float64` of `torch.tensor(0.0, dtype=torch.float64)`, None where no dtype of torch is named."""
+    given = value.args if isinstance(value, cst.Call) else ()
+    dtypes = [qualified(function, one.value) for one in given if one.keyword and one.keyword.value == "dtype"]
+    return next((one for one in dtypes if one is not None and one.startswith("torch.")), None)
 
 
 def _check_shapes(function: FunctionCode, *values: cst.BaseExpression | str) -> None:
