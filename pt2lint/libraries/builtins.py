@@ -127,7 +127,8 @@ def truth_value(call: Call, first: Value) -> Value:
 
 
 def number(call: Call, first: Value) -> Value:
-    return Py(call.name.split(".")[1], read=tensor_of(first) is not None)
+    off = first.off if isinstance(first, Py) else 0
+    return Py(call.name.split(".")[1], read=tensor_of(first) is not None, off=off)
 
 
 def text(call: Call, first: Value) -> Value:

@@ -7,14 +7,19 @@ from pt2lint.libraries.model import Library
 from pt2lint.static.values import (
     FLOAT,
     INT,
+    NONE,
+    OFF_TEXTS,
+    OFTEN_OFF,
     UNKNOWN,
     Ext,
     Func,
     Instance,
     Partial,
+    Py,
     Tensor,
     Value,
     Wrapped,
+    is_none,
 )
 
 IDENTITY = "pt2lint.identity"  # a decorator that changes nothing
@@ -75,6 +80,15 @@ def drawn(call: Call) -> Value:
 
 def computed(call: Call) -> Value:
     return INT if call.name in WHOLE else FLOAT
+
+
+def of_the_environment(call: Call) -> Value:
+    """`os.environ.get("DEBUG")`, `os.environ.get("LEVEL", "0")`: off unless somebody sets it."""
+    default = call.args[1] if len(call.args) > 1 else NONE
+    if not isinstance(default, Py):
+        return UNKNOWN
+    off = OFTEN_OFF if is_none(default) or default.const in OFF_TEXTS else 0
+    return Py("object" if is_none(default) else "str", off=off)
 
 
 NAMESPACE = "types.SimpleNamespace"
@@ -140,7 +154,7 @@ LIBRARIES = (
     ),
     Library(
         "os",
-        returns={"os.getenv": "str"},
+        handlers=dict.fromkeys(("os.getenv", "os.environ.get"), of_the_environment),
         roles={"writes files": ("os.makedirs", "os.mkdir")},
         measured="matrix/calls.py",
     ),

@@ -290,6 +290,15 @@ class Base(nn.Module, Generic[T]):
         super().__init__()
         self.scale = scale
 
+class Exported(torch.autograd.Function):
+    @staticmethod
+    def symbolic(g, x):
+        return g.op("own::Same", x)
+
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
 class Twice(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -309,7 +318,10 @@ class B(A):  # the function runs again, for what it ran for before
 """
 
 
-@pytest.mark.parametrize(("result", "note"), [(ITEM, WEIGHTLESS), (f"Twice.apply({ITEM})", "")])
+@pytest.mark.parametrize(
+    ("result", "note"),
+    [(ITEM, WEIGHTLESS), (f"Twice.apply({ITEM})", ""), (f"Exported.apply({ITEM})", WEIGHTLESS)],
+)
 def test_bases_of_types_are_known_and_a_gradient_of_its_own_is_for_training(
     tmp_path: Path, result: str, note: str
 ) -> None:
@@ -692,7 +704,12 @@ def test_what_looks_like_a_hook_of_the_forward(tmp_path: Path, code: str) -> Non
 ONCE_CODE = """
 import functools
 import importlib
+import os
 import torch.distributed as dist
+
+CHECKS = bool(int(os.getenv("CHECKS", "0")))
+FAST = os.environ.get("FAST", "1") == "1"
+PLAIN = os.environ.get("FAST", "0") == "0"
 
 def world_size():
     return dist.get_world_size() if dist.is_initialized() else 1
@@ -803,6 +820,22 @@ class M(nn.Module):
             "`asks` is off by default",
         ),
         ("if self.given.kept:\n    x = x * x.sum().item()", "PTB103", ""),
+        # what the environment switches on
+        (
+            "if os.environ.get('DEBUG'):\n    x = x * x.sum().item()",
+            "PTB103",
+            "`os.environ.get('DEBUG')` is off by default",
+        ),
+        ("if os.environ.get('DEBUG') is None:\n    x = x * x.sum().item()", "PTB103", ""),
+        ("if CHECKS:\n    x = x * x.sum().item()", "PTB103", "`CHECKS` is off by default"),
+        ("if FAST:\n    x = x * x.sum().item()", "PTB103", ""),
+        ("if PLAIN:\n    x = x * x.sum().item()", "PTB103", ""),
+        # what is loaded once, and may fail
+        (
+            "if self.other is None:\n    with torch.no_grad():\n        self.other = x.sum().item()",
+            "PTB103",
+            "once",
+        ),
         # a part that is made for a number that is 0 by default
         (
             "if self.log is not None:\n    x = x * x.sum().item()",

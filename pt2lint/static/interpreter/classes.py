@@ -136,7 +136,9 @@ class Classes:
 
     def is_differentiable(self, cls: ClassInfo | None, method: ast.AST) -> bool:
         """Whether it is the `forward` of a function with a `backward` of its own."""
-        return cls is not None and getattr(method, "name", "") == "forward" and self.is_function(cls)
+        if cls is None or getattr(method, "name", "") != "forward" or not self.is_function(cls):
+            return False
+        return any(name in one.methods for one in self.bases(cls)[0] for name in ("backward", "vjp", "jvp"))
 
     def is_replaced(self, cls: ClassInfo, name: str) -> bool:
         """Whether a decorator of the class puts another function in the method's place, which does not call it: it

@@ -17,6 +17,7 @@ from pt2lint.static.values import (
     NO_CONST,
     NONE,
     OBJECT,
+    OFF_TEXTS,
     OFTEN_OFF,
     PYTHON,
     STR,
@@ -526,6 +527,8 @@ class Expressions:
                     return Py("bool", bool(_COMPARE[type(op)](left.const, right.const)))
                 except TypeError:
                     return BOOL
+            if isinstance(op, ast.Eq) and left.type in ("str", "object") and right.const not in OFF_TEXTS:
+                return Py("bool", off=left.off)
             return BOOL
         if left is UNKNOWN or right is UNKNOWN:
             if isinstance(op, (ast.Eq, ast.NotEq)) and any(

@@ -494,7 +494,7 @@ class Guards:
         if isinstance(test, ast.Compare):
             return self._compared(test, outcome, env, frame)
         if isinstance(test, ast.Call):
-            if outcome and isinstance(value, Py) and value.off and value.type == "bool":
+            if outcome and isinstance(value, Py) and value.off:
                 return OFF
             return self._asked(test, outcome, env, frame)
         if isinstance(test, (ast.Name, ast.Attribute)) and not _is_tensor(value):
@@ -532,6 +532,9 @@ class Guards:
         if self._is_spread(test, outcome, env, frame) or _is_by_default(test, frame) is (not outcome):
             return OFF
         if outcome and self.at.conditions.unlikely(test, env, frame):
+            return OFF
+        compared = self.at.expressions.again(test, env, frame)
+        if outcome and isinstance(compared, Py) and compared.off:
             return OFF
         asks = isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and _is_zero(right)
         if outcome and asks and values[0] is UNKNOWN and self._made_off(left, frame):
@@ -656,7 +659,7 @@ class Guards:
         }:
             return True  # on one of its own branches: with the last of several steps
         called = list(self._called(body, frame))
-        sets = [(asked, each) for each in _set_in(body)]
+        sets = [(asked, each) for each in _set_in(_always(body))]
         sets += [(asked | shared, each) for each in _set_in(called)]  # globals, as they declare
         return any(
             (dotted(target) in names and _is_something(value))
@@ -830,7 +833,7 @@ def always_fails(function: FunctionNode) -> bool:
     return fails(function.body) and not any(isinstance(part, ast.Return) for part in walk(function))
 
 
-def _set_in(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+def _set_in(body: Iterable[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """What the statements assign themselves, and what with; methods that fill in place (`copy_`) too."""
     for statement in body:
         if isinstance(statement, ast.Assign):
@@ -929,6 +932,14 @@ class _Put(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return self.made.get(node.id, node)
+
+
+def _always(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements, and those that stand in a `with` or a `try` among them."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, (ast.With, ast.Try)):
+            yield from _always(statement.body)
 
 
 def _nested(body: list[ast.stmt]) -> list[ast.stmt]:

@@ -173,4 +173,6 @@ class Names:
 
 def _changing(value: Value) -> Value:
     """A number or flag of a module, which may be changed from elsewhere: its type alone is known."""
-    return Py(value.type) if isinstance(value, Py) and value.type in ("bool", "int", "float") else value
+    if isinstance(value, Py) and value.type in ("bool", "int", "float"):
+        return Py(value.type, off=value.off)
+    return value

@@ -18,6 +18,7 @@ NO_CONST: Any = object()
 PYTHON = "builtins."  # what the language itself defines goes by this name
 LEAF, CONSTANT = 1, 2
 OFTEN_OFF, ALWAYS_OFF = 1, 2
+OFF_TEXTS = ("", "0", "no", "off", "false", "False")  # what a text says that switches nothing on
 MAX_ALTERNATIVES = 6
 MAX_FUNCTIONS = 16  # of which one is chosen by its name: `{"euler": euler, ...}[name]`
 MAX_NESTING = 8  # containers in containers
