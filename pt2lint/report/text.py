@@ -62,9 +62,24 @@ def dearest(report: Report, style: Style) -> Iterator[str]:
     if len(priced) <= MOST:
         return
     yield style(f"Where most would be gained, of {len(priced)} graph breaks:", "bold")
-    for finding in sorted(priced, key=lambda f: f.price.rank if f.price else (), reverse=True)[:MOST]:
-        why = finding.price.told if finding.price else ""
-        yield f"  {place_of(report, finding.path, finding.line)}: {finding.code} {why}"
+    together: dict[
+        object, list[Finding]
+    ] = {}  # what leaves one function to Python gains once all of it is mended
+    for finding in sorted(priced, key=lambda f: f.price.rank if f.price else (), reverse=True):
+        together.setdefault(_left_to_python(finding), []).append(finding)
+    for first, *more in list(together.values())[:MOST]:
+        why = first.price.told if first.price else ""
+        others = f"; more there that cost the same: {len(more)}" if more else ""
+        yield f"  {place_of(report, first.path, first.line)}: {first.code} {why}{others}"
+
+
+def _left_to_python(finding: Finding) -> object:
+    """The function that the finding leaves to Python, told apart from others of that name by the way there; else the
+    finding itself."""
+    name = finding.price.left if finding.price else ""
+    if not name:
+        return id(finding)
+    return name, *((step.path, step.line) for step in finding.flow if f"`{name}`" in step.message)
 
 
 def statistics(report: Report) -> str:

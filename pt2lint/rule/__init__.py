@@ -337,7 +337,10 @@ class GraphBreak(Rule):
 
     def price(self, op: Op) -> Price | None:
         gives_up = "function" if op.inside else "caller" if op.caller else ""
-        return Price(gives_up, op.layers, op.before, op.after, max(op.roots, 1), self.waits, op.why)
+        left = op.flow[-1].message if op.inside and op.flow else op.caller
+        return Price(
+            gives_up, op.layers, op.before, op.after, max(op.roots, 1), self.waits, op.why, _named(left)
+        )
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """What to suggest at the node, the best first: ways round after all repairs."""
@@ -347,3 +350,8 @@ class GraphBreak(Rule):
             for fix in importlib.import_module(f"pt2lint.fixes.repairs.{name}").fixes(self.function, node)
         ]
         yield from sorted(found, key=lambda fix: fix.is_way_round)
+
+
+def _named(text: str) -> str:
+    """The function that a text names: "calls `M.forward`", "a `try` of `M.forward`"."""
+    return text.rpartition("`")[0].rpartition("`")[2] if not text.startswith("`") else text.split("`")[1]

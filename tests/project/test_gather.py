@@ -175,8 +175,24 @@ def test_the_summary_names_what_would_gain_most(capsys: pytest.CaptureFixture[st
     [first] = [line for line in out.splitlines() if "Where most would be gained" in line]
     following = out.splitlines()[out.splitlines().index(first) + 1 :]
     assert len(following) == 6  # five and the sum
-    assert "in a loop over layers, a whole" in following[0]
+    assert "in a loop over layers, the whole of `" in following[0]
     assert "Python waits for the device" in following[0]
+
+
+def test_the_summary_names_what_is_left_to_python_once(capsys: pytest.CaptureFixture[str]) -> None:
+    part = "    def f{0}(self, x):\n        return x * x.{0}().item()\n"
+    names = ("sum", "max", "min", "mean", "prod", "std", "var")
+    calls = "".join(f"            x = self.f{name}(x)\n" for name in names[:3])
+    rest = "".join(f"        x = self.f{name}(x)\n" for name in names[3:])
+    Path("m.py").write_text(
+        f"{HEAD}class M(nn.Linear):\n{''.join(map(part.format, names))}"
+        f"    def forward(self, x: torch.Tensor):\n        for _ in range(3):\n{calls}{rest}        return x\n"
+    )
+    main(["--no-cache", "m.py"])
+    lines = capsys.readouterr().out.partition("Where most would be gained")[2].splitlines()[1:-1]
+    assert len(lines) == 5
+    assert [line for line in lines if "the whole of `M.forward`" in line] == lines[:1]
+    assert lines[0].endswith("; more there that cost the same: 2")
 
 
 def test_a_copy_in_a_generated_file_is_a_note(capsys: pytest.CaptureFixture[str]) -> None:
