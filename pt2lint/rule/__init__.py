@@ -12,6 +12,7 @@ import ast
 import importlib
 import inspect
 import json
+import sys
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -64,13 +65,19 @@ class FunctionCode:
     breaks: frozenset[Range] = frozenset()  # where rules are told that the graph breaks
     # Functions of any file that Dynamo leaves to Python, by path and first line: a break stands in a loop there.
     left: Container[tuple[str, int]] = ()
-    # Those that a break cuts in two, or what they call: no part of their caller's graph.
-    cut: Container[tuple[str, int]] = ()
+    # Those that a break cuts in two, or what they call, with the line of their own first such break: no part of their
+    # caller's graph.
+    cut: Mapping[tuple[str, int], int] = field(default_factory=dict)
 
     @property
     def is_left(self) -> bool:
         """Whether Dynamo leaves the function to Python, and compiles by itself what it calls."""
         return (self.path, self.first_line) in self.left
+
+    def leaves(self, op: Op) -> bool:
+        """Whether Dynamo leaves the function to Python before it compiles what the operation is about."""
+        place = (self.path, self.first_line)
+        return self.is_left and not op.line <= self.cut.get(place, sys.maxsize) < sys.maxsize
 
     @cached_property
     def code(self) -> str:
@@ -139,6 +146,7 @@ class Rule:
     name: ClassVar[str]
     ops: ClassVar[tuple[str, ...]]
     anywhere: ClassVar[bool] = False  # also hear of operations in code that Dynamo does not trace
+    about_guards: ClassVar[bool] = False  # of the function's own: nothing is said where it is left to Python
     asks_what_is_left: ClassVar[bool] = False  # to Python (FunctionCode.left): run once all breaks are known
     severity: ClassVar[Severity] = "warning"
     graph_breaks: ClassVar[tuple[str, ...]] = ()

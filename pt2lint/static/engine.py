@@ -607,7 +607,7 @@ class _Run:
     ) -> None:
         """What the rules say of these files, with what Dynamo leaves to Python known for those who ask for that."""
         left: set[Place] = set()
-        cut: set[Place] = set()
+        cut: dict[Place, int] = {}
         for late in (False, True):
             rules = [rule for rule in self.rules if rule.asks_what_is_left is late]
             for module in modules:
@@ -693,15 +693,15 @@ def findings_in(
     target: tuple[int, int],
     problems: list[Problem],
     left: set[Place],
-    cut: set[Place],
+    cut: dict[Place, int],
     kinds: KindsIn | None = None,
     go_on: Callable[[], None] = lambda: None,
 ) -> Iterator[Finding]:
     """Run the rules over each function of the module that holds an operation they accept.
 
-    `left` are the functions that Dynamo leaves to Python, `cut` those that a break cuts in two, or what they call: such
-    a function is no part of its caller's graph. The rules about breaks add to both. `kinds` says of the
-    expressions of the function at some lines what they are; fixes ask for it.
+    `left` are the functions that Dynamo leaves to Python, `cut` those that a break cuts in two, or what they call, with
+    the line of their own first such break: such a function is no part of its caller's graph. The rules about breaks add
+    to both. `kinds` says of the expressions of the function at some lines what they are; fixes ask for it.
 
     A rule that raises loses what it has not yet reported and nothing else; `problems` gets a line that says so.
     """
@@ -727,6 +727,8 @@ def findings_in(
             )
             continue
         for rule, op in wanted:
+            if rule.about_guards and code.leaves(op):
+                continue
             node = code.node_at(op.range)
             if node is not None:
                 found: list[Finding] = []
@@ -738,7 +740,8 @@ def findings_in(
                     problems.append(_failed(rule, op, module, e))
                 if found and issubclass(rule, GraphBreak):
                     left.update(_left(op, module.path, (first, last), notes))
-                    cut.update(_cut(op, module.path, (first, last), notes))
+                    for place, line in _cut(op, module.path, (first, last), notes):
+                        cut[place] = min(line, cut.get(place, sys.maxsize))
                 yield from (f for f in found if not any(_has(module, fix) for fix in f.fixes))
 
 
@@ -751,12 +754,13 @@ def _left(op: Op, path: str, lines: Lines, notes: Mapping[str, Notes]) -> Iterat
         yield from _caller(op, notes)
 
 
-def _cut(op: Op, path: str, lines: Lines, notes: Mapping[str, Notes]) -> Iterator[Place]:
-    """The function in which a break stands, and those on the way there."""
+def _cut(op: Op, path: str, lines: Lines, notes: Mapping[str, Notes]) -> Iterator[tuple[Place, int]]:
+    """The function in which a break stands, with its line if it cuts the function in two, and those on the way."""
     if op.sure and not op.rare:
-        yield path, lines[0]
+        yield (path, lines[0]), sys.maxsize if op.inside else op.line
         for step in op.flow[1:]:
-            yield from _around(step, notes)
+            for place in _around(step, notes):
+                yield place, sys.maxsize
 
 
 def _around(step: Step, notes: Mapping[str, Notes]) -> Iterator[Place]:

@@ -63,6 +63,8 @@ class CacheBySize(Rule):
 
     code = "PTR214"
     name = "cache-by-size"
+    about_guards = True
+    asks_what_is_left = True
     ops = ("keep by size",)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:

@@ -62,6 +62,8 @@ class ConvertedAttribute(Rule):
 
     code = "PTR216"
     name = "converted-attribute"
+    about_guards = True
+    asks_what_is_left = True
     ops = ("convert attribute",)
     severity = "note"
 

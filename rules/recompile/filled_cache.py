@@ -62,6 +62,8 @@ class FilledCache(Rule):
 
     code = "PTR217"
     name = "filled-cache"
+    about_guards = True
+    asks_what_is_left = True
     ops = ("fill cache",)
     severity = "note"
 

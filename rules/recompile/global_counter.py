@@ -61,6 +61,8 @@ class GlobalCounter(Rule):
 
     code = "PTR203"
     name = "global-counter"
+    about_guards = True
+    asks_what_is_left = True
     ops = ("change global",)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:

@@ -65,6 +65,8 @@ class GrowingList(Rule):
 
     code = "PTR204"
     name = "growing-list"
+    about_guards = True
+    asks_what_is_left = True
     ops = ("grow attribute", "grow global")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:

@@ -54,6 +54,8 @@ class KeptNumber(Rule):
 
     code = "PTR218"
     name = "kept-number"
+    about_guards = True
+    asks_what_is_left = True
     ops = ("change item",)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:

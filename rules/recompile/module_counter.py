@@ -66,6 +66,8 @@ class ModuleCounter(Rule):
 
     code = "PTR202"
     name = "module-counter"
+    about_guards = True
+    asks_what_is_left = True
     ops = ("change attribute",)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:

@@ -66,6 +66,8 @@ class SettlingState(Rule):
     code = "PTR215"
     name = "settling-state"
     severity = "note"
+    about_guards = True
+    asks_what_is_left = True
     ops = ("first call", "count once")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:

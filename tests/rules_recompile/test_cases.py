@@ -207,6 +207,46 @@ def main(batches, optimizer, options):
         adjust(optimizer, step, options)
         scaled(x, step)  # PTR220
 """,
+    "state that changes in a function that is left to Python": """
+import torch
+
+steps = 0
+
+class Agent:
+    def __init__(self):
+        self.steps, self.total, self.seen = 0, 0, []
+
+    def train(self, batches):
+        self.steps += 1  # PTR215
+        print(self.steps)
+        for x in batches:
+            x.sum().item()
+        self.total += 1
+        self.seen.append(x)
+        return x * self.total
+
+@torch.compile
+def left(batches):
+    global steps
+    for x in batches:
+        x.sum().item()
+    steps += 1
+    return x * steps
+
+@torch.compile
+def whole(x):
+    global steps
+    steps += 1  # PTR203
+    return x * steps
+
+agent = Agent()
+train = torch.compile(agent.train)
+
+def main(batches: list[torch.Tensor]):
+    train(batches)
+    left(batches)
+    whole(batches[0])
+""",
     "numbers after a break": """
 import time
 import torch

@@ -325,16 +325,19 @@ class CompiledCalls:
 
 
 def _is_plain(func: Func, args: list[Value], kwargs: dict[str, Value]) -> bool:
-    """Whether a call gives the function no tensor: only numbers, texts and objects of which it takes attributes."""
+    """Whether a call gives the function no tensor: only numbers, texts and objects of which it reads attributes."""
     if func.node.args.vararg is not None or func.node.args.kwarg is not None:
         return False
     given = [*zip(parameters_of(func), args, strict=False), *kwargs.items()]
-    open_ = {name for name, value in given if not isinstance(value, (Py, Instance))}
+    if not all(isinstance(o, (Py, Instance, Unknown)) for _, value in given for o in options(value)):
+        return False
+    open_ = {name for name, value in given if any(isinstance(o, Unknown) for o in options(value))}
     used = [part for part in walk(func.node) if isinstance(part, ast.Name) and part.id in open_]
+    called = {id(part.func) for part in walk(func.node) if isinstance(part, ast.Call)}
     owners = {
         id(part.value)
         for part in walk(func.node)
-        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load)
+        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load) and id(part) not in called
     }
     return all(id(name) in owners for name in used)
 
