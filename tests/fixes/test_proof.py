@@ -10,8 +10,9 @@ import pytest
 from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.dynamic.events import Break, Run
 from pt2lint.finding import LEFT_TO_YOU, ONCE_PROVEN, WAY_ROUND, Edit, Finding, Fix
+from pt2lint.fixes.attempt import line_map, mended
 from pt2lint.fixes.edit import apply_edits
-from pt2lint.fixes.proof import line_map, mended, prove
+from pt2lint.fixes.proof import prove
 from pt2lint.fixes.repairs.disable import last_resort
 
 MODEL = """import torch
