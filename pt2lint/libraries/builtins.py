@@ -458,6 +458,7 @@ LIBRARY = Library(
             f"builtins.{n}" for n in "list tuple set sorted zip map filter any all sum max min next".split()
         ),
         "asks for the next": ("builtins.next",),
+        "puts where there is none": ("builtins.dict.setdefault",),
         "property": ("builtins.property",),
         "static method": ("builtins.staticmethod",),
         "class method": ("builtins.classmethod",),

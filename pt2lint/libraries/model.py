@@ -90,6 +90,7 @@ ROLES = {
     "looks": "a built-in function that looks at the value of what it is given",
     "grows": "a method that makes a list longer",
     "fills": "a method that puts something into a collection",
+    "puts where there is none": "a method of dictionaries that does so under a key that is not there",
     "shrinks": "a method that makes a list shorter",
     "decides by type": "a built-in function that tells apart what it is given",
     "only of tensors": "a method that, in code that Dynamo traces, only tensors have",

@@ -421,6 +421,12 @@ def table(x):
         TABLE = torch.arange(4, device=x.device)  # PTR217
     return TABLE
 
+@torch.compile
+def masked(x):
+    names = {}
+    names.setdefault(x.shape[0], 1), MEMO.setdefault("seen", 1)
+    return x * MEMO.setdefault(x.shape[0], torch.ones(x.shape[0]))  # PTR217
+
 class Angles:
     def __init__(self):
         self.cos = torch.arange(4.0)

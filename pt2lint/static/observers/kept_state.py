@@ -12,7 +12,7 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, walk
-from pt2lint.static.values import UNKNOWN, Dict, Func, Instance, Seq, Tensor, Value, Wrapped, element, options
+from pt2lint.static.values import UNKNOWN, Dict, Ext, Func, Instance, Seq, Tensor, Value, Wrapped, element, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -55,6 +55,21 @@ class KeptState:
             module = isinstance(owner, Instance) and self.at.classes.is_module(owner.cls)
             words: dict[int | str, str] = {0: self.at.types.sort(value), "module": "yes" if module else ""}
             self.at.notebook.note(target, "fill cache", frame, args=words)
+
+    def calling(self, node: ast.Call, func: Value, env: Env, frame: Frame) -> None:
+        """`KEPT.setdefault(key, value)` in compiled code."""
+        callee = node.func
+        if (
+            not isinstance(callee, ast.Attribute)
+            or not isinstance(func, Ext)
+            or not isinstance(func.receiver, Dict)
+        ):
+            return
+        if len(node.args) != 2 or isinstance(node.args[0], ast.Constant):
+            return  # under one key: filled once
+        if frame.region and self.at.models.plays(func.name, "puts where there is none"):
+            if self.at.notebook.listens("fill cache", frame) and self.outlives(callee.value, None, env, frame):
+                self.at.notebook.note(callee.value, "fill cache", frame)
 
     def is_asked_first(
         self, target: ast.expr, place: ast.expr, statement: ast.Assign, node: FunctionNode
