@@ -201,6 +201,7 @@ class Interpreter:
             return
         instance = self.at.objects.instance(cls)
         called = owner is cls and node in self.at.functions.reached
+        assumed = not called
         called = called or self.at.classes.is_replaced(owner, "forward")
         self.at.notebook.doubt += called
         # In a package, what no model calls is used beside one; what a script holds is what it runs.
@@ -211,7 +212,7 @@ class Interpreter:
             if self._compiles_parts(cls):
                 seldom += (Guard("", PARTS),)
         self.at.calls.roots.root(
-            self.at.classes.method_value(owner, node, instance), "forward", seldom, beside
+            self.at.classes.method_value(owner, node, instance), "forward", seldom, beside, assumed=assumed
         )
         self.at.notebook.doubt -= called
         for made in self.made_of_parts(cls):
@@ -441,12 +442,29 @@ class Interpreter:
                     self.at.expressions.eval(value, {**(cls.env or {}), **methods}, frame)
         for func in functions:
             if func.node not in self.at.functions.run:
-                frame = Frame(module, unit_of(func.node), "the module")
-                self.at.expressions.begin()
-                args = self.at.functions.seeds(func, frame)
-                self.at.calls.apply(
-                    func, args[1:] if func.bound is not None and args else args, {}, func.node, frame
-                )
+                self._run_plainly(func)
+        compiled = [cls for cls in self.at.calls.roots.classes_in_place() if module.says(cls.name)]
+        for func in functions if compiled else ():
+            if self._may_call(func, compiled):
+                self._run_plainly(func)
+
+    def _run_plainly(self, func: Func) -> None:
+        """Interpret a function as code that nobody compiles."""
+        frame = Frame(func.module, unit_of(func.node), "the module")
+        self.at.expressions.begin()
+        args = self.at.functions.seeds(func, frame)
+        self.at.calls.apply(func, args[1:] if func.bound is not None and args else args, {}, func.node, frame)
+
+    def _may_call(self, func: Func, compiled: list[ClassInfo]) -> bool:
+        """Whether a function is the `forward` of a module that holds others which something compiles in place, and is
+        not compiled itself: it was run before that was known."""
+        cls = func.defined_in
+        return (
+            cls is not None
+            and cls.methods.get("forward") is func.node
+            and cls not in compiled
+            and self.at.classes.is_module(cls)
+        )
 
     def finished_notes(self) -> dict[str, dict[Unit, list[Op]]]:
         """All operations, each with what the observers know of it by now."""

@@ -119,7 +119,7 @@ class ChangingArgument(CompiledCall):
         return len(set(others)) > 1
 
     def made(self, value: cst.BaseExpression) -> cst.BaseExpression:
-        """What a name is assigned in the function, if it is so only once; else the expression itself."""
+        """What a name is assigned in the function, but for None, if it is so only once; else the expression itself."""
         if not isinstance(value, cst.Name):
             return value
         found = [
@@ -127,6 +127,7 @@ class ChangingArgument(CompiledCall):
             for part in walk(self.function.module)
             if isinstance(part, cst.Assign)
             and any(isinstance(t.target, cst.Name) and t.target.value == value.value for t in part.targets)
+            and not (isinstance(part.value, cst.Name) and part.value.value == "None")
         ]
         return found[0] if len(found) == 1 else value
 

@@ -15,6 +15,66 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "what a forward calls that is compiled by itself": """
+import torch
+from torch import nn
+
+class Norm(nn.Module):
+    def __init__(self, eps):
+        super().__init__()
+        self.eps = eps
+
+@torch.compile
+def norm(layer, x):
+    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + layer.eps)
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.before, self.after = Norm(1e-5), Norm(1e-6)
+
+    def forward(self, x, max_len=None):
+        x = norm(self.before, x)[:max_len]  # PTR220
+        return norm(self.after, x)  # PTR220
+
+class Model(nn.Module):
+    def __init__(self, depth):
+        super().__init__()
+        self.blocks = nn.ModuleDict({str(i): Block() for i in range(depth)})
+
+    def compile_blocks(self):
+        for block in self.blocks.values():
+            block.compile()
+
+    def forward(self, x, lengths=None):
+        longest = None
+        if lengths is not None:
+            longest = max(lengths)
+        for block in self.blocks.values():
+            x = block(x, max_len=longest)  # PTR220
+        return x
+""",
+    "a setting under a name": """
+import torch
+from torch import nn
+
+class Layer:
+    def __init__(self):
+        self.scaling = {"a": 1.0}
+
+    def scale(self, by):
+        for name in self.scaling:
+            self.scaling[name] *= by
+
+class Linear(nn.Module, Layer):
+    def forward(self, x):
+        for name in ("a",):
+            scaling = self.scaling[name]
+            x = x if scaling == 1 else x * scaling  # PTR219
+        return x
+
+compiled = torch.compile(Linear())
+""",
     "blocks with a number each": """
 import torch
 from torch import nn

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Entry
-from pt2lint.static.interpreter.frame import Env, Frame, entry
+from pt2lint.static.interpreter.frame import Env, Frame, entry, may_be_python
 from pt2lint.static.interpreter.functions import MAX_DEPTH
 from pt2lint.static.interpreter.guards import FETCHES, LOADS, MEASURES, WRITES, Guard
 from pt2lint.static.interpreter.roots import Roots
@@ -161,10 +161,9 @@ class Calls:
         spread: bool,
     ) -> Value:
         if func.how == "compiled":
+            self.compiled_called(func, args, kwargs, node, frame)
             if frame.region or self.at.notebook.quiet:
                 return self.apply(func.inner, args, kwargs, node, frame, spread)
-            for hear in self.at.events.called_compiled:
-                hear(func, args, kwargs, node, frame)
             # Where the library's own function is compiled on its own (`torch.compile(optimizer.step)`), no code of
             # the project is in what is compiled.
             foreign = isinstance(func.inner, Ext)
@@ -190,6 +189,15 @@ class Calls:
             return self.apply(func.inner, args, kwargs, node, outside, spread)
         finally:
             self.at.notebook.quiet -= 1
+
+    def compiled_called(
+        self, func: Wrapped | Instance, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame
+    ) -> None:
+        """What is compiled is called from code that is not, or need not be."""
+        caller = may_be_python(frame) if frame.region else frame
+        if caller is not None and not self.at.notebook.quiet:
+            for hear in self.at.events.called_compiled:
+                hear(func, args, kwargs, node, caller)
 
     def call_sequential(
         self, func: Seq, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame
@@ -218,9 +226,8 @@ class Calls:
         cls = func.cls
         if cls is None:
             return self.call_external_module(func, args, kwargs, node, frame)
-        if not frame.region and self.at.calls.roots.is_compiled_in_place(func):
-            for hear in self.at.events.called_compiled:
-                hear(func, args, kwargs, node, frame)
+        if self.roots.is_compiled_in_place(func):
+            self.compiled_called(func, args, kwargs, node, frame)
         for name in ("__call__", "forward"):
             found = self.at.classes.find_method(cls, name)
             if found is not None:

@@ -26,6 +26,7 @@ class Frame:
     """
 
     __slots__ = (
+        "assumed",
         "block",
         "breaks",
         "broke",
@@ -93,6 +94,7 @@ class Frame:
         # What an `if` made of names, by the flag that it asks for: the name, and its value after, in and beside it.
         self.split: dict[str, list[tuple[str, Value, Value, Value]]] = {}
         self.entry = False  # stands for the compiler, which calls the root
+        self.assumed = False  # ..., of which nothing says that it is compiled
         self.gradless: bool = parent is not None and parent.gradless  # no gradients are wanted of what runs
 
     def around(self) -> str:
@@ -130,11 +132,20 @@ class Frame:
         return tuple(steps)
 
 
-def entry(module: Module, unit: Unit) -> Frame:
+def entry(module: Module, unit: Unit, assumed: bool = False) -> Frame:
     """The compiler, about to call a root."""
     frame = Frame(module, unit, "the compiler", region=True)
-    frame.entry = True
+    frame.entry, frame.assumed = True, assumed
     return frame
+
+
+def may_be_python(frame: Frame) -> Frame | None:
+    """A frame for code that Python runs where it is not compiled, as nothing says that it is: what it calls that is
+    compiled, is then compiled by itself. None of other code."""
+    here: Frame | None = frame
+    while here is not None and not here.entry:
+        here = here.parent
+    return Frame(frame.module, frame.unit, frame.title) if here is not None and here.assumed else None
 
 
 def title(func: Func) -> str:

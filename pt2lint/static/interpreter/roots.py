@@ -64,10 +64,12 @@ class Roots:
         module: ClassInfo | None = None,
         given: Sequence[Value] | None = None,
         by_settings: bool = False,
+        assumed: bool = False,
     ) -> None:
         """Interpret a callable as Dynamo's entry point, its parameters being what the code says of them, or what is
         `given`; `guards` is what the reader shall know of it. `module` is the class whose `forward` it is, where
-        nothing says that it is compiled. `by_settings`: they name it, and no call of it is one of what is compiled."""
+        nothing says that it is compiled. `by_settings`: they name it, and no call of it is one of what is compiled.
+        `assumed`: nothing says that it is compiled."""
         if isinstance(value, Wrapped):
             if value.how == "compiled":
                 self.root(value.inner, name, by_settings=by_settings)
@@ -86,7 +88,7 @@ class Roots:
             return
         for hear in self.at.events.compiled:
             hear(value, None, None)
-        frame = entry(value.module, unit_of(value.node))
+        frame = entry(value.module, unit_of(value.node), assumed)
         if not self.at.notebook.quiet:
             frame.context = self.at.conditions.guards.root(value.node, guards)
         args, kwargs = self.arguments(value, name, frame, given)
@@ -118,7 +120,7 @@ class Roots:
                 self.at.conditions.guards.say_of(frame.context, Guard("", sort))
         if original is not None:
             # A decorator's wrapper passes on `*args`: the function itself knows its parameters better.
-            self.root(original, name, guards, module)
+            self.root(original, name, guards, module, assumed=assumed)
 
     def arguments(
         self, value: Func, name: str | None, frame: Frame, given: Sequence[Value] | None = None

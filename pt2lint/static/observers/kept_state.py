@@ -12,7 +12,19 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, walk
-from pt2lint.static.values import UNKNOWN, Dict, Ext, Func, Instance, Seq, Tensor, Value, Wrapped, element, options
+from pt2lint.static.values import (
+    UNKNOWN,
+    Dict,
+    Ext,
+    Func,
+    Instance,
+    Seq,
+    Tensor,
+    Value,
+    Wrapped,
+    element,
+    options,
+)
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -68,7 +80,9 @@ class KeptState:
         if len(node.args) != 2 or isinstance(node.args[0], ast.Constant):
             return  # under one key: filled once
         if frame.region and self.at.models.plays(func.name, "puts where there is none"):
-            if self.at.notebook.listens("fill cache", frame) and self.outlives(callee.value, None, env, frame):
+            if self.at.notebook.listens("fill cache", frame) and self.outlives(
+                callee.value, None, env, frame
+            ):
                 self.at.notebook.note(callee.value, "fill cache", frame)
 
     def is_asked_first(
@@ -101,15 +115,8 @@ class KeptState:
             return False
         if _is_what_was_there(left, target):
             return True
-        if not isinstance(left, ast.Name):
-            return False
-        made = [
-            part.value
-            for part in walk(node)
-            if isinstance(part, ast.Assign)
-            and any(isinstance(t, ast.Name) and t.id == left.id for t in part.targets)
-        ]
-        return len(made) == 1 and _is_what_was_there(made[0], target)
+        made = _made(left, node)
+        return made is not left and _is_what_was_there(made, target)
 
     def stepped(self, target: ast.Subscript, owner: Value, env: Env, frame: Frame) -> None:
         """A number under a text in a dictionary that outlives the call, and that starts as a number of Python."""
@@ -216,7 +223,7 @@ class KeptState:
             return
         for part in walk(definition):
             if isinstance(part, ast.Compare) and len(part.ops) == 1 and isinstance(part.ops[0], NUMBERS):
-                name = _own(part.left, definition)
+                name = _own(_made(part.left, definition), definition)
                 if name and _is_number(part.comparators[0]):
                     by = self.set_by(me.cls, name, definition)
                     if by:
@@ -231,7 +238,10 @@ class KeptState:
                     continue
                 given = {a.arg for a in [*method.args.args[1:], *method.args.kwonlyargs]}
                 for part in walk(method) if given else ():
-                    if isinstance(part, ast.Assign) and any(_own(t, method) == name for t in part.targets):
+                    if isinstance(part, (ast.Assign, ast.AugAssign)) and any(
+                        _own(t, method) == name
+                        for t in (part.targets if isinstance(part, ast.Assign) else [part.target])
+                    ):
                         if any(isinstance(n, ast.Name) and n.id in given for n in ast.walk(part.value)):
                             return method.name
         return ""
@@ -371,6 +381,19 @@ def _own(node: ast.expr, method: FunctionNode) -> str:
     if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id == me:
         return inner.attr
     return ""
+
+
+def _made(node: ast.expr, function: FunctionNode) -> ast.expr:
+    """What a name is assigned in the function, if it is so only once; else the expression itself."""
+    if not isinstance(node, ast.Name):
+        return node
+    made = [
+        part.value
+        for part in walk(function)
+        if isinstance(part, ast.Assign)
+        and any(isinstance(t, ast.Name) and t.id == node.id for t in part.targets)
+    ]
+    return made[0] if len(made) == 1 else node
 
 
 def _is_number(node: ast.expr) -> bool:
