@@ -222,7 +222,8 @@ def kept(ids: torch.Tensor):
         ids = ids * 2
     if not tracing and ids.sum() > 0:  # PTS333
         ids = ids + 1
-    if is_compiling() or tracing() or is_compiling is None:
+    either = is_compiling or (ids == 0).any()  # PTS333
+    if is_compiling() or tracing() or is_compiling is None or either:
         return ids
     return -ids
 

@@ -93,9 +93,16 @@ class Conditions:
             return value, None
         known = self.truth_of(value)
         if isinstance(value, (Ext, Func)) and self.at.notebook.listens("test uncalled", frame):
-            if self.at.functions.answers_whether_compiled(value):
+            if self._names(node, value, env) and self.at.functions.answers_whether_compiled(value):
                 self.at.notebook.note(node, "test uncalled", frame)
         return value, self.by_length(node, env, frame) if known is None else known
+
+    def _names(self, node: ast.expr, function: Ext | Func, env: Env) -> bool:
+        """Whether the expression is the function's name, and no variable that may hold the function."""
+        name = function.name if isinstance(function, Ext) else getattr(function.node, "name", "")
+        if isinstance(node, ast.Name) and node.id not in env:
+            return True
+        return (dotted(node) or "").rpartition(".")[2] == name.rpartition(".")[2]
 
     def by_length(self, test: ast.expr, env: Env, frame: Frame) -> bool | None:
         """`len(parts) == 1`, where the code lists the parts."""
