@@ -69,6 +69,7 @@ LIBRARY = Library(
     # As an attribute (of what it is, its file's imports tell), as text (`getattr(torch, "compile")`), as a setting.
     mentions=(
         r"\.\s*compile\b",
+        r"\bcompiler\s*\.\s*disable\b",
         "'compile['\"]",
         '"compile[\'"]',
         r"_dynamo\b",

@@ -230,6 +230,28 @@ def kept(ids: torch.Tensor):
 def run(x):
     return x if torch._dynamo.is_compiling else kept(x)  # PTS333
 """,
+    "a decorator that is entered": """
+import torch
+import torch._dynamo as dynamo
+
+def evaluated(model, x):
+    with torch.compiler.disable():  # PTS334
+        return model(x)
+
+def loaded(model, x):
+    disabled = dynamo.disable
+    with torch.no_grad(), disabled():  # PTS334
+        return model(x)
+
+def optimized(model, x):
+    with dynamo.optimize("inductor"):  # PTS334
+        return model(x)
+
+@torch.compiler.disable()
+def plain(model, x):
+    with torch.compiler.set_stance("force_eager"), dynamo.config.patch(verbose=True):
+        return torch.compiler.disable(model)(x)
+""",
     "data that is refused": """
 import numpy as np
 import torch
