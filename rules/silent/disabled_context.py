@@ -14,8 +14,8 @@ class DisabledContext(Rule):
     ## What happens
     `disable` and `torch._dynamo.optimize` decorate functions. What they return has the methods of a context manager
     too, but entering it raises RuntimeError ("torch._dynamo.optimize(...) is used with a context manager"), or
-    TypeError with `recursive=False`, whether anything is compiled or not. What a block calls runs without being compiled
-    under `torch.compiler.set_stance("force_eager")`; what is to be compiled is given to `torch.compile`.
+    TypeError with `recursive=False`, whether anything is compiled or not. What a block calls is not compiled under
+    `torch.compiler.set_stance("force_eager")`; what is to be compiled is given to `torch.compile`.
 
     ## Example
     ```python
