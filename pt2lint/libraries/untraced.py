@@ -1,5 +1,6 @@
-"""Libraries that Dynamo does not trace: those that torch/_dynamo/trace_rules.py skips whole, and SciPy and OpenCV, most
-of which is written in C or asks of an array what Dynamo does not know of it."""
+"""Libraries that Dynamo does not trace: those that torch/_dynamo/trace_rules.py skips whole, TensorBoard's writer among
+them, and SciPy, OpenCV and Matplotlib, most of which is written in C or asks of an array what Dynamo does not know of
+it."""
 
 from __future__ import annotations
 
@@ -9,10 +10,24 @@ RULES = "torch/_dynamo/trace_rules.py"
 SKIPPED = "networkx onnx onnxruntime pandas tabulate tensorflow tensorrt tree tvm xarray"
 # Tried one by one: of the functions of SciPy that programs use most, these alone are traced.
 TRACED = ("scipy.linalg.hadamard", "scipy.special.softmax")
+# Measured on 2.6, 2.9, 2.13 and 2.15; `title` and `close` are traced by some of them.
+DRAWS = "Dynamo enters what draws the figure, and cannot trace it"
 
 LIBRARIES = (
     *(Library(name, untraced=True, measured=RULES) for name in SKIPPED.split()),
     Library("sklearn", roles={"measures": ("sklearn.metrics.*",)}, untraced=True, measured=RULES),
     Library("cv2", untraced=True, measured="opencv-python 5 on torch 2.13"),
+    Library(
+        "torch.utils.tensorboard",
+        roles={"writes files": ("torch.utils.tensorboard.*",)},
+        untraced=True,
+        objects=True,
+        measured="a writer and five of its methods on torch 2.6, 2.9, 2.13 and 2.15",
+    ),
+    Library(
+        "matplotlib",
+        breaks={f"matplotlib.pyplot.{name}": DRAWS for name in ("figure", "plot", "subplots")},
+        measured="matplotlib 3.11 on torch 2.6, 2.9, 2.13 and 2.15",
+    ),
     Library("scipy", untraced=True, traced=TRACED, measured="tests/static/test_libraries.py"),
 )

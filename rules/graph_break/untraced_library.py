@@ -25,7 +25,8 @@ class UntracedLibrary(GraphBreak):
     operator, with a fake that says what shape comes out, the call stays in the graph: `torch.library.custom_op`, or
     `TORCH_LIBRARY` in C++.
 
-    Some libraries Dynamo skips as a whole: tqdm (a bar that is switched off too), pandas, NetworkX, scikit-learn,
+    Some libraries Dynamo skips as a whole: tqdm (a bar that is switched off too), the `SummaryWriter` of
+    `torch.utils.tensorboard`, pandas, NetworkX, scikit-learn,
     xarray, TensorFlow, ONNX, tabulate (GB0007, GB0008). Nearly all of SciPy, it enters and then cannot trace. A loop
     over `tqdm(...)` cannot be resumed: the whole function is left to Python. Compile what one turn of it does.
 

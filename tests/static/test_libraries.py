@@ -83,6 +83,12 @@ def test_what_a_part_of_a_library_does_not_say_the_whole_says() -> None:
         ("import pandas as pd", "isinstance(x, pd.DataFrame)", []),
         ("import numpy as np", "a = x.numpy()\n    x = x + np.allclose(a, a) + np.isclose(a, a)", [7]),
         ("import cv2", "x = x * cv2.getGaussianKernel(3, 1.0)[0]", [6]),
+        (
+            "from torch.utils.tensorboard import SummaryWriter",
+            'SummaryWriter().add_scalar("loss", x.sum(), 1)',
+            [6, 6],
+        ),
+        ("from matplotlib import pyplot as plt", "figure, axes = plt.subplots()\n    plt.title('x')", [6]),
         ("from torch.autograd import Variable", "if Variable(x).sum() > 0: x = -x", [6, 6]),
     ],
 )
