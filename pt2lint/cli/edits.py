@@ -151,8 +151,11 @@ def fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifie
         narrow(options, checked)
         checked.problems += [problem for problem in problems if problem not in checked.problems]
     else:
-        gone = {id(finding) for finding, _ in fixed.taken}
-        checked.findings = [finding for finding in checked.findings if id(finding) not in gone]
+        # What several findings have in common is written once, and mends them all.
+        made = {fix.edits for _, fix in fixed.taken}
+        checked.findings = [
+            one for one in checked.findings if not any(fix.edits in made for fix in one.fixes)
+        ]
     if fixed.texts:
         from pt2lint.report.commit_message import generated_notes
 

@@ -6,12 +6,19 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import pt2lint
+from pt2lint.check import check
 from pt2lint.cli import main
+from pt2lint.cli.edits import fix
+from pt2lint.cli.options import command_parser
+from pt2lint.finding import Edit, Fix
+from pt2lint.fixes.edit import digest
+from pt2lint.project.config import Configs
 
 BAD = """\
 import torch
@@ -446,6 +453,21 @@ def test_a_fix_that_loses_a_comment_leaves_the_file_and_says_so(run) -> None:
     assert ran.err == "m.py:6: a fix was left out: it would lose the comment `# why` (line 7)\n"
     assert "m.py:6:12: MINE001" in ran.out
     assert "1 finding fixed" in ran.out
+
+
+def test_a_proven_fix_that_findings_have_in_common_leaves_none_of_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write(m=BAD.replace("    return", "    print(x)\n    return"))
+    edit = Edit("m.py", 6, 1, 8, 1, "    return x\n")
+    both = Fix("Both at once.", "unsafe", (edit,))
+    checked = check(["m.py"], Configs())
+    first, second = checked.findings
+    checked.findings = [replace(first, fixes=(replace(both, proven=True),)), replace(second, fixes=(both,))]
+    checked.digests = {"m.py": digest(Path("m.py").read_bytes())}
+    options = command_parser().parse_args(["--fix", "--unsafe-fixes", "--format", "text", "m.py"])
+    assert fix(options, Configs(), checked, True) == 0
+    assert capsys.readouterr().out == "note: 1 finding fixed\nNothing found in 1 file.\n"
 
 
 @pytest.mark.parametrize(
