@@ -26,7 +26,8 @@ def weighed(
     places: dict[str, list[tuple[str, str]]] | None = None
     result = []
     for finding in findings:
-        if finding.severity != "note" and finding.verdict is None and (names := _offered(finding)):
+        counts = finding.severity != "note" and not finding.note and finding.verdict is None
+        if counts and (names := _offered(finding)):
             if places is None:  # few runs ask
                 places = {}
                 for path in files:
