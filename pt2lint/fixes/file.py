@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Bound = Literal["always", "sometimes", "typing", "inside", "no"]
 # What may be an import that is no line of the top level.
 _INDENTED_IMPORT = re.compile(r"(?:^[ \t]+|[:;][ \t]*)(?:from|import)\b", re.MULTILINE)
+_SAYS_COMPILE = re.compile(r"\bcompile\b")
 LINE_LENGTH = 88  # black's and ruff's own, where neither the project nor the file says otherwise
 
 
@@ -92,7 +93,7 @@ class File:
     @cached_property
     def _compile_calls(self) -> list[ast.AST]:
         """What the file calls, or gives as a decorator, that is torch.compile: the call, or the name alone."""
-        if "compile" not in self.source:
+        if not _SAYS_COMPILE.search(self.source):
             return []
         names = {one.local: one.target for one in self.imports}
         return [

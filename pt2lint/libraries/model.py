@@ -250,6 +250,10 @@ class Models:
                 self._exact.setdefault(name, set()).add(role.name)
         self._types = {name: words for one in reversed(libraries) for name, words in one.types.items()}
         self._named = {one.name: one for one in reversed(self.libraries) if one.name}
+        self._handlers = {
+            name: handler for one in reversed(libraries) for name, handler in one.handlers.items()
+        }
+        self._returns = {name: words for one in reversed(libraries) for name, words in one.returns.items()}
         self._mentions = [re.compile(pattern) for one in libraries for pattern in one.mentions]
         words = "|".join(map(re.escape, sorted(self.last_words("compiles"))))
         # All that the two questions below look for in a text, as patterns, one a line.
@@ -300,14 +304,12 @@ class Models:
                     return made
                 if name in one.returns:
                     return returning(one.returns[name])
-        for one in self.libraries:
-            handler = one.handlers.get(name)
-            if handler is not None:
-                return handler
-        for one in self.libraries:
-            words = one.returns.get(name)
-            if words is not None:
-                return returning(words)
+        handler = self._handlers.get(name)
+        if handler is not None:
+            return handler
+        words = self._returns.get(name)
+        if words is not None:
+            return returning(words)
         above = (one.otherwise for one in self.libraries if one.name and _within(name, one.name))
         return next((handler for handler in above if handler is not None), made_or_unknown)
 

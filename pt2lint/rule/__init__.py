@@ -161,6 +161,11 @@ class Rule:
         anything, so what `op.args` can decide is best decided here."""
         return True
 
+    def concerns(self, op: Op) -> bool:
+        """Whether `check` may report the operation, as far as that shows without the function's tree: where no rule is
+        concerned, the function is not parsed."""
+        return True
+
     @classmethod
     def page(cls) -> RulePage:
         text = inspect.cleandoc(cls.__doc__ or "")

@@ -31,9 +31,11 @@ class CompiledCall(Rule):
     anywhere = True
     asks_what_is_left = True
 
+    def concerns(self, op: Op) -> bool:
+        return op.arg("compiles") != "nothing" if op.name == "call compiled" else self.function.is_left
+
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        compiled = op.arg("compiles") != "nothing" if op.name == "call compiled" else self.function.is_left
-        if isinstance(node, cst.Call) and compiled:
+        if isinstance(node, cst.Call):
             self.looked_at(node, op)
 
     def looked_at(self, node: cst.Call, op: Op) -> None:

@@ -98,9 +98,13 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """The node and all below it, in the order of the source."""
-    yield node
-    for child in children(node):
-        yield from walk(child)
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        yield node
+        below = children(node)
+        below.reverse()
+        pending += below
 
 
 def visit(node: cst.CSTNode, visitor: Any) -> None:

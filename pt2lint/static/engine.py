@@ -719,22 +719,27 @@ def findings_in(
         code.left, code.cut = left, cut
         code.file_tree = module.tree if len(module.text) < SMALL else None
         code.kinds = partial(kinds, (first, last)) if kinds is not None else None
-        try:
-            _ = code.module
-        except Exception:  # LibCST has its own error, and may go too deep
-            problems.append(
-                Problem(module.path, "LibCST cannot read this function, and nothing is said of it", first)
-            )
-            continue
         for rule, op in wanted:
             if rule.about_guards and code.leaves(op):
                 continue
-            node = code.node_at(op.range)
+            found: list[Finding] = []
+            try:
+                instance = rule(code)
+                if not instance.concerns(op):
+                    continue
+                found = instance.findings
+            except Exception as e:
+                problems.append(_failed(rule, op, module, e))
+                continue
+            try:
+                node = code.node_at(op.range)
+            except Exception:  # LibCST has its own error, and may go too deep
+                problems.append(
+                    Problem(module.path, "LibCST cannot read this function, and nothing is said of it", first)
+                )
+                break
             if node is not None:
-                found: list[Finding] = []
                 try:
-                    instance = rule(code)
-                    found = instance.findings
                     instance.check(node, op)
                 except Exception as e:
                     problems.append(_failed(rule, op, module, e))

@@ -19,7 +19,7 @@ from pt2lint.static.interpreter.notebook import Key, Notebook
 from pt2lint.static.observers import EVERY
 from pt2lint.static.source.modules import ClassInfo, Module, Project
 from pt2lint.static.source.named import definitions, inside
-from pt2lint.static.source.nodes import FunctionNode, Unit, unit_of, walk
+from pt2lint.static.source.nodes import SIMPLE, FunctionNode, Unit, unit_of, walk
 from pt2lint.static.values import (
     Class,
     Dict,
@@ -35,12 +35,6 @@ from pt2lint.static.values import (
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
-
-
-# Statements in which no other stands.
-SIMPLE = frozenset(
-    (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.Pass)
-)
 
 
 HOOKS_OF_CLASSES = ("pre_forward", "post_forward")

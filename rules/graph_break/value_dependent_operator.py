@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import libcst as cst
-
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls, is_tensor
 
@@ -74,9 +72,8 @@ class ValueDependentOperator(GraphBreak):
         "return torch.clamp(x, x.min(), x.mean()) + x.clamp(max=x.mean()) + x.clamp(0, 1)",
     )
 
-    def check(self, node: cst.CSTNode, op: Op) -> None:
-        if op.name not in BOUNDED or self._mixes(op):
-            self.breaks(node, op, self.says)
+    def concerns(self, op: Op) -> bool:
+        return op.name not in BOUNDED or self._mixes(op)
 
     def _mixes(self, op: Op) -> bool:
         """Whether one of the two bounds is a tensor and the other a number."""

@@ -73,12 +73,13 @@ class OtherWay(Rule):
     def accepts(cls, op: Op) -> bool:
         return "here 0" in op.args and not any(" | " in word for word in op.args.values())
 
+    def concerns(self, op: Op) -> bool:
+        return bool(self.told(op))
+
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not isinstance(node, cst.Call):
             return
-        told = [n for n in range(len(op.args)) if f"here {n}" in op.args and self.is_told(op, n)]
-        if not told:
-            return
+        told = self.told(op)
         first = told[0]
         here, there, where = (op.args[f"{word} {first}"] for word in ("here", "there", "where"))
         callee = f"`{op.arg(f'to {first}')}`" if f"to {first}" in op.args else self.quote(node.func)
@@ -92,6 +93,10 @@ class OtherWay(Rule):
             op._replace(flow=(*op.flow, *steps)),
             f"{callee} is called {here}, and {there} ({where}): it is compiled for each of these once",
         )
+
+    def told(self, op: Op) -> list[int]:
+        """The numbers of the other calls to tell of."""
+        return [n for n in range(len(op.args)) if f"here {n}" in op.args and self.is_told(op, n)]
 
     def is_told(self, op: Op, n: int) -> bool:
         """Whether both calls are of something that is compiled by itself, and that Dynamo does not leave to Python."""

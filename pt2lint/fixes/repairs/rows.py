@@ -174,7 +174,7 @@ def _calls(function: FunctionCode) -> list[tuple[FunctionCode, cst.Call]]:
             for target in one.targets
             if isinstance(target, ast.Attribute)
         }
-        for one in ast.walk(holder):
+        for one in ast.walk(holder) if layers else ():
             if not (
                 isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in layers
             ):

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _OF_NO_LIST = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
 
+_SHAPES = frozenset((ast.Attribute, ast.Subscript, ast.BinOp))  # what `_told_by_shape` looks at
+
 
 class Use(NamedTuple):
     """That a name is used as only a tensor can be, in which line, and whether as only a sparse one can be."""
@@ -50,6 +52,7 @@ class Usage:
         self.telling = at.models.last_words("tells a tensor")
         self._shared = at.models.last_words("tells a tensor of arguments alone")
         self._used: dict[Any, dict[str, Use]] = {}
+        self._asked: dict[Any, set[str]] = {}
         self._locals: dict[Any, _Locals] = {}
 
     def by_use(self, func: Func, parameter: ast.arg, frame: Frame) -> Value:
@@ -83,7 +86,7 @@ class Usage:
         found = _Locals({}, {}, set())
         by_type = self.at.models.last_words("decides by type")
         for n in walk(node):
-            told = self._told_by_shape(n)
+            told = self._told_by_shape(n) if n.__class__ in _SHAPES else None
             if told is not None:
                 method = n.attr if isinstance(n, ast.Attribute) else ""
                 if method not in self._shared or not isinstance(getattr(n, "value", None), ast.Name):
@@ -114,20 +117,23 @@ class Usage:
 
     def _is_asked_for_next(self, func: Func, name: str) -> bool:
         """`next(batches)`, of what the function does not bind anew: an iterator."""
+        known = self._asked.get(func.node)
+        if known is None:
+            known = self._asked[func.node] = self._all_asked_for_next(func.node)
+        return name in known
+
+    def _all_asked_for_next(self, node: ast.AST) -> set[str]:
         asks = self.at.models.last_words("asks for the next")
-        asked = False
-        for part in walk(func.node):
-            if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store):
-                return False
-            asked = asked or (
-                isinstance(part, ast.Call)
-                and isinstance(part.func, ast.Name)
-                and part.func.id in asks
-                and bool(part.args)
-                and isinstance(part.args[0], ast.Name)
-                and part.args[0].id == name
-            )
-        return asked
+        bound: set[str] = set()
+        asked: set[str] = set()
+        for part in walk(node):
+            if isinstance(part, ast.Name):
+                if isinstance(part.ctx, ast.Store):
+                    bound.add(part.id)
+            elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in asks:
+                if part.args and isinstance(part.args[0], ast.Name):
+                    asked.add(part.args[0].id)
+        return asked - bound
 
     def _uses_of(self, func: Func) -> dict[str, Use]:
         node = func.node
@@ -148,8 +154,10 @@ class Usage:
                 if n.id in names and isinstance(n.ctx, ast.Store):
                     end = n.lineno
                     rebound[n.id] = min(rebound.get(n.id, end), end)
-            elif told := self._told_by_shape(n):
-                candidates += [told] * (told.name in names)
+            elif n.__class__ in _SHAPES:
+                told = self._told_by_shape(n)
+                if told is not None:
+                    candidates += [told] * (told.name in names)
             elif isinstance(n, ast.Call):
                 if isinstance(n.func, ast.Name) and n.func.id in names:
                     several.add(n.func.id)  # no tensor is called: `engine.backward(engine(x))`

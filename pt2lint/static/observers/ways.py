@@ -266,10 +266,8 @@ def _are_choices(a: Way, b: Way) -> bool:
         return False
     first, second = sorted((a.place[1], b.place[1]))
     chosen = False
-    for part in walk(a.module.tree):
-        if isinstance(part, (ast.If, ast.For, ast.While)) and part.lineno <= first <= second <= (
-            part.end_lineno or 0
-        ):
+    for part in _around(a.module.tree.body, first, second):
+        if isinstance(part, (ast.If, ast.For, ast.While)):
             if not isinstance(part, ast.If):
                 return False
             chosen = chosen or bool(
@@ -293,6 +291,18 @@ def _modes(whole: ast.AST) -> Iterator[tuple[int, str, str]]:
                 yield part.lineno, f"{ast.unparse(call.func.value)}.", call.func.attr
         else:
             yield from _modes(part)
+
+
+def _around(body: list[ast.stmt], first: int, last: int) -> Iterator[ast.AST]:
+    """The statements that hold all of these lines, from the outermost on."""
+    pending: list[ast.AST] = [*body]
+    for part in pending:
+        if isinstance(part, ast.match_case):
+            pending += part.body
+        elif part.lineno <= first and last <= (part.end_lineno or 0):  # type: ignore[attr-defined]
+            yield part
+            for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+                pending += getattr(part, name, ())
 
 
 def _are_related(a: Module, b: Module) -> bool:

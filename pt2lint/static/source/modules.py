@@ -18,12 +18,13 @@ from functools import cached_property, partial
 from typing import Any
 
 from pt2lint.static.source.extensions import called_compiled, extensions
-from pt2lint.static.source.nodes import FunctionNode, below, parse, unit_of
+from pt2lint.static.source.nodes import SIMPLE, FunctionNode, below, parse, unit_of
 from pt2lint.static.source.outline import Late, Outline, Part, statements
 from pt2lint.static.source.reads import FILES, Reads, calls, flat
 
 NEVER_OURS = ("torch", "numpy")  # what everybody imports, but for those who lint these themselves
 MAX_SEARCHED = 400  # files that are looked through for calls
+_HOLD_STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")  # in the order of the source
 MAX_CALLERS = 8  # files that are read because they call something
 
 
@@ -122,6 +123,17 @@ def _unnoted(method: FunctionNode) -> list[ast.AST]:
     return nodes
 
 
+def _statements(method: FunctionNode) -> list[ast.AST]:
+    """All statements of a method's body, in the order of `_unnoted`, and what holds some in them."""
+    nodes: list[ast.AST] = [*method.__dict__["body"]]
+    for node in nodes:
+        if node.__class__ not in SIMPLE:
+            own = node.__dict__
+            for name in _HOLD_STATEMENTS:
+                nodes += own.get(name, ())
+    return nodes
+
+
 def attributes(method: FunctionNode) -> frozenset[str]:
     """The names of the attributes in a method, which is not noted as read, as for `stores`."""
     return frozenset(node.attr for node in _unnoted(method) if isinstance(node, ast.Attribute))
@@ -135,7 +147,7 @@ def stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
         return []
     me = arguments[0].arg
     found: list[tuple[str, ast.expr | None]] = []
-    for node in _unnoted(method):
+    for node in _statements(method):
         targets: list[tuple[ast.expr, ast.expr | None]] = []
         if isinstance(node, ast.Assign):
             for t in node.targets:
@@ -212,6 +224,7 @@ class Module:
         self.path, self.name, self.is_package = path, name, is_package
         self._home = home
         self._source = source
+        self._says: dict[str, bool] = {}
         self.reads = Reads() if reads is None else reads
         self.lines = source.count("\n") + 1
         self.ascii = source.isascii()
@@ -253,7 +266,11 @@ class Module:
 
     def says(self, word: str) -> bool:
         """Whether the text holds it."""
-        return word in self.asked("word", word)
+        text = self.asked("word", word)
+        known = self._says.get(word)
+        if known is None:
+            known = self._says[word] = word in text
+        return known
 
     def holds(self, line: str) -> bool:
         """Whether it is one of the file's lines."""

@@ -11,6 +11,10 @@ from pt2lint.static.source.data import without_data
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Unit = tuple[int, int]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+# Statements in which no other stands.
+SIMPLE = frozenset(
+    (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.Pass)
+)
 
 
 def parse(source: str, path: str) -> ast.Module:

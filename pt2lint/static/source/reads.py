@@ -28,17 +28,24 @@ def _matches(text: str, patterns: str) -> set[tuple[str, str]]:
     }
 
 
-_CALLED = re.compile(r"(?<!def )(?<!class )(?:\b(\w+)(\.))?\b(\w+)\s*\(")
+# What stands before a name that is called: its owner and the dot, if it has them.
+_OWNER = re.compile(r"(?<!def )(?<!class )(?:\b(\w+)(\.))?\Z")
+_LONGEST = 100  # characters of an owner
 
 
 def calls(text: str, words: str) -> bool:
     """Whether the text calls something by one of the words: "name" on its own, "owner.name", ".name" of any owner."""
     wanted = words.split()
-    if not any(word.rpartition(".")[2] in text for word in wanted):
+    names = sorted({name for word in wanted if (name := word.rpartition(".")[2]) in text})
+    if not names:
         return False
-    return any(
-        owner + dot + name in wanted or dot + name in wanted for owner, dot, name in _CALLED.findall(text)
-    )
+    for match in re.finditer(rf"\b(?:{'|'.join(map(re.escape, names))})(?=\s*\()", text):
+        found = _OWNER.search(text[max(match.start() - _LONGEST, 0) : match.start()])
+        if found is not None:
+            owner, dot = found[1] or "", found[2] or ""
+            if owner + dot + match[0] in wanted or dot + match[0] in wanted:
+                return True
+    return False
 
 
 def _attributes(method: FunctionNode, name: str) -> bool:
