@@ -126,6 +126,8 @@ class Conditions:
 
     def truth_of(self, value: Value) -> bool | None:
         """The truth value where it is known: a function that was not called is true, of whatever library."""
+        if isinstance(value, Py):
+            return truth(value)
         answers = {
             True
             if isinstance(o, Ext) and o.receiver is None and self.at.models.returns_something(o.name)
@@ -233,6 +235,8 @@ class Conditions:
             ]
 
     def _recall(self, test: ast.expr, env: Env, outcome: bool, frame: Frame) -> None:
+        if not frame.split:
+            return
         flag, asked = _flag(test)
         for name, both, first, second in frame.split.get(flag or "", ()):
             if env.get(name) is both:

@@ -339,9 +339,11 @@ class Expressions:
 
     def used(self, node: Any, frame: Frame, *values: Value | None) -> None:
         """Note a sparse tensor, which Dynamo cannot take into a graph."""
-        sparse = next((v for v in values if isinstance(v, Tensor) and v.sparse), None)
-        if sparse is not None and self.at.notebook.listens("use sparse", frame):
-            self.at.notebook.note(node, "use sparse", frame, about=sparse)
+        for value in values:
+            if isinstance(value, Tensor) and value.sparse:
+                if self.at.notebook.listens("use sparse", frame):
+                    self.at.notebook.note(node, "use sparse", frame, about=value)
+                return
 
     def binary(self, left: Value, right: Value, op: ast.operator, node: Any, frame: Frame) -> Value:
         self.used(node, frame, left, right)

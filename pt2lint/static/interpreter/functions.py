@@ -462,9 +462,15 @@ def _parameters(a: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
 
 def _is_annotated(value: Value) -> bool:
     """Whether it is a tensor, if anything, of which an annotation alone says so."""
-    tensors = [o for o in options(value) if isinstance(o, Tensor)]
-    others = [o for o in options(value) if not isinstance(o, Tensor) and is_none(o) is not True]
-    return bool(tensors) and not others and all(o.is_annotated for o in tensors)
+    tensors = False
+    for one in options(value):
+        if isinstance(one, Tensor):
+            if not one.is_annotated:
+                return False
+            tensors = True
+        elif is_none(one) is not True:
+            return False
+    return tensors
 
 
 def _is_flag(default: ast.expr | None) -> bool:

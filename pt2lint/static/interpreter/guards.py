@@ -520,14 +520,12 @@ class Guards:
         if len(test.ops) > 1:
             return None
         left, right = test.left, test.comparators[0]
-        values = [self.at.expressions.again(side, env, frame) for side in (left, right)]
-        if any(isinstance(v, Py) and v.type == "dtype" for v in values) and any(
-            isinstance(side, ast.Attribute) for side in (left, right)
+        values = self.at.expressions.again(left, env, frame), self.at.expressions.again(right, env, frame)
+        if (_is_dtype(values[0]) or _is_dtype(values[1])) and (
+            isinstance(left, ast.Attribute) or isinstance(right, ast.Attribute)
         ):
             return DTYPE
-        if isinstance(values[1], Seq) and any(
-            isinstance(v, Py) and v.type == "dtype" for v in _items(values[1])
-        ):
+        if isinstance(values[1], Seq) and any(map(_is_dtype, _items(values[1]))):
             return DTYPE
         if self._is_spread(test, outcome, env, frame) or _is_by_default(test, frame) is (not outcome):
             return OFF
@@ -868,11 +866,13 @@ def _keeps(body: list[ast.stmt], new: ast.expr, best: ast.expr) -> bool:
 def _is_by_default(test: ast.Compare, frame: Frame) -> bool | None:
     """How a test of a text that a root is given comes out with what it is given by default: `mode == "predict"`."""
     default = frame.defaults.get(test.left.id) if isinstance(test.left, ast.Name) else None
+    if default is None:
+        return None
     right, op = test.comparators[0], test.ops[0]
     asked = right.elts if isinstance(right, (ast.Tuple, ast.List, ast.Set)) else [right]
     texts = [part.value for part in asked if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     several = isinstance(op, (ast.In, ast.NotIn))
-    if default is None or len(texts) != len(asked) or several is (asked[0] is right):
+    if len(texts) != len(asked) or several is (asked[0] is right):
         return None
     return (default in texts) is isinstance(op, (ast.In, ast.Eq)) if type(op) in _OPPOSITE else None
 
@@ -1018,6 +1018,10 @@ def _items(value: Seq) -> list[Value]:
 
 def _class_of(me: Value | None) -> ClassInfo | None:
     return me.cls if isinstance(me, Instance) else None
+
+
+def _is_dtype(value: Value) -> bool:
+    return isinstance(value, Py) and value.type == "dtype"
 
 
 def _is_tensor(value: Value) -> bool:

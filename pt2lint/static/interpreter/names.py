@@ -41,6 +41,8 @@ class Names:
         known = module.values.get(name)
         if known is not None:
             return known
+        if name in module.lacks and name != "__name__":
+            return None
         value = self._module_value(module, name)
         if value is not None:
             module.values[name] = value

@@ -280,6 +280,12 @@ def same(a: Value, b: Value) -> bool:
         return True
     if a.__class__ is not b.__class__:
         return False
+    if isinstance(a, Py) and isinstance(b, Py):
+        return (
+            a.type == b.type
+            and a.off == b.off
+            and (a.const is b.const or (a.const == b.const and a.type != "object"))
+        )
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         return (
             a.dtype == b.dtype
@@ -288,12 +294,6 @@ def same(a: Value, b: Value) -> bool:
             and a.ndim == b.ndim
             and a.leaf == b.leaf
             and a.sparse == b.sparse
-        )
-    if isinstance(a, Py) and isinstance(b, Py):
-        return (
-            a.type == b.type
-            and a.off == b.off
-            and (a.const is b.const or (a.const == b.const and a.type != "object"))
         )
     if isinstance(a, Instance) and isinstance(b, Instance):
         return a.cls is None and b.cls is None and a.external == b.external
