@@ -250,6 +250,11 @@ class Models:
                 self._exact.setdefault(name, set()).add(role.name)
         self._types = {name: words for one in reversed(libraries) for name, words in one.types.items()}
         self._named = {one.name: one for one in reversed(self.libraries) if one.name}
+        # What is said of a name, by the first that says something.
+        self._modules = {name: one for one in reversed(libraries) for name in one.modules}
+        self._sizes = {name: said for one in reversed(libraries) for name, said in one.sizes.items()}
+        self._baked = {name: said for one in reversed(libraries) for name, said in one.baked.items()}
+        self._breaks = {name: said for one in reversed(libraries) for name, said in one.breaks.items()}
         self._handlers = {
             name: handler for one in reversed(libraries) for name, handler in one.handlers.items()
         }
@@ -269,16 +274,13 @@ class Models:
         patterns = (role.name for role in self._patterns if role.played_by(name))
         roles = frozenset(self._exact.get(name, ())).union(patterns)
         entry = Entry(name, self.library_of(name), roles)
-        for library in reversed(self.libraries):
-            if name in library.modules:
-                entry.forward = library.modules[name]
-                entry.result = library.forward or returning(entry.forward)
-            if name in library.sizes:
-                entry.sizes = library.sizes[name]
-            if name in library.baked:
-                entry.baked = library.baked[name]
-            if name in library.breaks:
-                entry.breaks = library.breaks[name]
+        module = self._modules.get(name)
+        if module is not None:
+            entry.forward = module.modules[name]
+            entry.result = module.forward or returning(entry.forward)
+        entry.sizes = self._sizes.get(name, entry.sizes)
+        entry.baked = self._baked.get(name, entry.baked)
+        entry.breaks = self._breaks.get(name, entry.breaks)
         entry.answer = self._answer(name)
         listed = entry.library.instances
         if entry.forward is None and listed is not None and (words := listed(name)) is not None:
