@@ -722,12 +722,10 @@ def findings_in(
         for rule, op in wanted:
             if rule.about_guards and code.leaves(op):
                 continue
-            found: list[Finding] = []
             try:
                 instance = rule(code)
                 if not instance.concerns(op):
                     continue
-                found = instance.findings
             except Exception as e:
                 problems.append(_failed(rule, op, module, e))
                 continue
@@ -743,6 +741,7 @@ def findings_in(
                     instance.check(node, op)
                 except Exception as e:
                     problems.append(_failed(rule, op, module, e))
+                found = instance.findings
                 if found and issubclass(rule, GraphBreak):
                     left.update(_left(op, module.path, (first, last), notes))
                     for place, line in _cut(op, module.path, (first, last), notes):

@@ -13,12 +13,14 @@ import pytest
 
 from pt2lint.finding import Finding
 from pt2lint.project.config import Settings
+from pt2lint.rule import FunctionCode
 from pt2lint.static import engine, workers
 from pt2lint.static.cache import Cache
 from pt2lint.static.engine import lint
 from pt2lint.static.facts import from_plain, to_plain
 from pt2lint.static.interpret import Interpreter
 from pt2lint.static.source.modules import Project
+from pt2lint.static.source.reads import calls
 
 LAYER = """\
 import torch
@@ -639,3 +641,44 @@ def test_what_a_break_costs_is_told_whoever_shares_a_group(
     together = told()
     monkeypatch.setattr(engine, "GROUP", 1)
     assert told() == together
+
+
+def test_a_function_is_parsed_only_for_a_rule_that_its_operations_concern(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = "import torch\n\n@torch.compile\ndef f(x):\n    return torch.clamp(x, 0, {})\n"
+    parsed: list[str] = []
+    node_at = FunctionCode.node_at
+
+    def noted(self: FunctionCode, place: tuple[int, int, int, int]) -> object:
+        parsed.append(os.path.basename(self.path))
+        return node_at(self, place)
+
+    monkeypatch.setattr(FunctionCode, "node_at", noted)
+    monkeypatch.setattr(workers, "can_fork", lambda: False)
+    paths = [tmp_path / "numbers.py", tmp_path / "mixed.py"]
+    for path, bound in zip(paths, ("1", "x.mean()"), strict=True):
+        path.write_text(body.format(bound))
+    found = lint([str(path) for path in paths]).findings
+    assert {os.path.basename(finding.path) for finding in found} == {"mixed.py"} == {*parsed}
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "answer"),
+    [
+        ("y = name(x)", "name", True),
+        ("y = other.name (x)", ".name", True),
+        ("y = other.name(x)", "other.name", True),
+        ("y = an.other.name(x)", "other.name", True),
+        ("y = another.name(x)", "other.name", False),
+        ("y = other.name(x)", "name", False),
+        ("y = rename(x)", "name", False),
+        ("y = make().name(x)", "name", True),
+        ("def name(x): pass", "name", False),
+        ("class name(x): pass", "name .name", False),
+        ("def name(x): pass\nname(1)", "name", True),
+        ("y = name", "name", False),
+    ],
+)
+def test_what_a_text_calls(text: str, words: str, answer: bool) -> None:
+    assert calls(text, words) is answer
