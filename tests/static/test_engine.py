@@ -682,3 +682,17 @@ def test_a_function_is_parsed_only_for_a_rule_that_its_operations_concern(
 )
 def test_what_a_text_calls(text: str, words: str, answer: bool) -> None:
     assert calls(text, words) is answer
+
+
+def test_of_several_parameters_that_differ_the_first_is_told(tmp_path: Path) -> None:
+    names = [f"option_{n}" for n in range(8)]  # in a set they would stand in any order
+    given = ", ".join(f"{name}=None" for name in names)
+    path = tmp_path / "ways.py"
+    path.write_text(
+        f"import torch\n\n@torch.compile\ndef f(x, {given}):\n"
+        f"    return x if None in ({', '.join(names)}) else x + 1\n\n"
+        "x = torch.ones(3)\nf(x)\n" + f"f(x, {', '.join(f'{name}=x' for name in names)})\n"
+    )
+    messages = [finding.message for finding in lint([str(path)]).findings if finding.code == "PTR222"]
+    assert messages
+    assert all("`option_0`" in message for message in messages)

@@ -47,7 +47,7 @@ class Ways:
         self.at = at
         self.ways: dict[Any, list[Way]] = {}
         self.at_place: dict[Place, dict[Any, Value]] = {}
-        self._read: dict[FunctionNode, frozenset[str]] = {}
+        self._read: dict[FunctionNode, tuple[str, ...]] = {}
         self._trains: dict[FunctionNode, bool] = {}
         self.computing = Computing(at.notebook)
         self._modes: dict[ast.AST, list[tuple[int, str, str]]] = {}
@@ -157,15 +157,15 @@ class Ways:
             for part in walk(method)
         ) or any(self.minds_mode(part, depth + 1) for part in self.at.objects.state(value).values())
 
-    def read_by(self, definition: FunctionNode) -> frozenset[str]:
-        """The parameters that the function does something with."""
+    def read_by(self, definition: FunctionNode) -> tuple[str, ...]:
+        """The parameters that the function does something with, in their order."""
         known = self._read.get(definition)
         if known is None:
             a = definition.args
             more = [a.vararg] if a.vararg is not None else []
-            names = {p.arg for p in [*a.posonlyargs, *a.args, *a.kwonlyargs, *more] if p.arg != "self"}
+            names = [p.arg for p in [*a.posonlyargs, *a.args, *a.kwonlyargs, *more] if p.arg != "self"]
             used = {n.id for n in walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-            known = self._read[definition] = frozenset(names & used)
+            known = self._read[definition] = tuple(name for name in names if name in used)
         return known
 
     def finished(self, op: Op, path: str) -> Op:
