@@ -138,6 +138,7 @@ class Guards:
         self._runs: dict[Any, list[tuple[int, ClassInfo | None]]] = defaultdict(list)
         self._callers: dict[int, dict[tuple[int | None, Path], None]] = defaultdict(dict)
         self._once: dict[tuple[ast.expr, ast.stmt, object], bool] = {}
+        self._off: dict[tuple[str, str], bool] = {}  # by file and attribute: see `_off_in_file`
         self._meant: dict[ast.Call, ast.expr] = {}
         self._texts: dict[tuple[ast.expr, bool], str] = {}
         self._roots: dict[int, Path] = {}  # the compiler's calls, by numbers below zero
@@ -329,13 +330,16 @@ class Guards:
             place = made.values[0]
         if not isinstance(place, ast.Attribute) or _is_name(place.value, "self"):
             return False
-        kept = [
-            isinstance(value, ast.Name) and value.id in _options_off(method) and method.name == "__init__"
-            for cls in frame.module.classes.values()
-            for method, value in cls.assigned(place.attr)
-            if not (isinstance(value, ast.Attribute) and value.attr == place.attr)  # which passes it on
-        ]
-        return bool(kept) and all(kept)
+        key = (frame.module.path, place.attr)
+        if key not in self._off:
+            kept = [
+                isinstance(value, ast.Name) and value.id in _options_off(method) and method.name == "__init__"
+                for cls in frame.module.classes.values()
+                for method, value in cls.assigned(place.attr)
+                if not (isinstance(value, ast.Attribute) and value.attr == place.attr)  # which passes it on
+            ]
+            self._off[key] = bool(kept) and all(kept)
+        return self._off[key]
 
     def _made_on(self, place: ast.expr, frame: Frame) -> bool:
         """Whether an attribute is an option of `__init__`, and wherever the project makes the object, it gives it."""
@@ -367,9 +371,13 @@ class Guards:
         """Whether the statements tell the user that something is not as it should be: with a warning, or by printing a
         text that is always the same, instead of nothing or where values of tensors are asked for."""
         says = 0
+        words = self.at.models.last_words("warns") | self.at.models.last_words("prints")
         for i, statement in enumerate(body):
             call = statement.value if isinstance(statement, ast.Expr) else None
-            if isinstance(call, ast.Call) and isinstance(call.func, (ast.Name, ast.Attribute)):
+            if isinstance(call, ast.Call) and (
+                isinstance(call.func, ast.Name)
+                or (isinstance(call.func, ast.Attribute) and call.func.attr in words)
+            ):
                 before = self._made_to_warn(call.func, body[:i], env, frame)
                 callee = self.at.names.external_name(self.at.expressions.again(call.func, before, frame))
                 if self.at.models.plays(callee, "warns"):
@@ -491,11 +499,11 @@ class Guards:
         value = self.at.expressions.again(test, env, frame)
         if isinstance(value, Py) and value.const in (True, False) and value.type == "bool":
             return None
+        if isinstance(test, (ast.Compare, ast.Call)) and outcome and isinstance(value, Py) and value.off:
+            return OFF
         if isinstance(test, ast.Compare):
             return self._compared(test, outcome, env, frame)
         if isinstance(test, ast.Call):
-            if outcome and isinstance(value, Py) and value.off:
-                return OFF
             return self._asked(test, outcome, env, frame)
         if isinstance(test, (ast.Name, ast.Attribute)) and not _is_tensor(value):
             if isinstance(test, ast.Attribute) and test.attr in self.at.models.last_words("mode"):
@@ -530,9 +538,6 @@ class Guards:
         if self._is_spread(test, outcome, env, frame) or _is_by_default(test, frame) is (not outcome):
             return OFF
         if outcome and self.at.conditions.unlikely(test, env, frame):
-            return OFF
-        compared = self.at.expressions.again(test, env, frame)
-        if outcome and isinstance(compared, Py) and compared.off:
             return OFF
         asks = isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and _is_zero(right)
         if outcome and asks and values[0] is UNKNOWN and self._made_off(left, frame):
