@@ -94,7 +94,8 @@ Names of operations:
 - `convert attribute`  an attribute of an object that outlives the call is another dtype or device of itself:
                     `self.x = self.x.to(y)`
 - `fill cache`      an attribute, a global or an item of one is set where a test of it found nothing that fits;
-                    args 0, the value, and "module": "yes" where the object is one
+                    args 0, the value, and "module": "yes" where the object is one; "state": "yes" where it is
+                    None at first and then what each call leaves to the next one
 - `compare setting` a module's number is compared that a method sets which nothing traced runs; args "by", "name"
 - `first call`      a test, of an item that an object keeps, that the branch under it makes come out otherwise
 - `count once`      an int of an object that outlives the call, and is no module's, is read and written back

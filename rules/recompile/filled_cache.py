@@ -57,7 +57,8 @@ class FilledCache(Rule):
 
     ## Versions
     Measured on torch 2.6, 2.9, 2.13 and 2.15: 1 recompilation, in an attribute, a global, or a dictionary under a
-    device or a type, and 1 for each new key; none for a buffer.
+    device or a type, and 1 for each new key; 1 for a state that is None at first, 2 for one that grows; none for a
+    buffer.
     """
 
     code = "PTR217"
@@ -70,6 +71,14 @@ class FilledCache(Rule):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if any(other.name == "keep by size" for other in self.function.ops_at(node)):
             return  # which is told, with what it costs
+        if op.arg("state"):
+            self.report(
+                node,
+                op,
+                f"`{self.text(node)}` is None until the first call sets it: the second one is compiled anew, and where "
+                "it grows, the third one once more, for any length; a tensor from the start costs nothing",
+            )
+            return
         self.report(
             node,
             op,

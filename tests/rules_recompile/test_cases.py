@@ -511,6 +511,8 @@ class Net(torch.nn.Module):
         self.hidden = torch.zeros(4)
         self.strength = 1
         self.limit = 1
+        self.state = None
+        self.seen = None
 
     def set_strength(self, strength):
         self.strength = strength
@@ -542,6 +544,11 @@ class Net(torch.nn.Module):
             own = MEMO[x.device] = torch.ones(4)  # PTR217
         if not hasattr(self, "late"):
             self.late = torch.ones(4)  # PTR217
+        y = x if self.state is None else x + self.state
+        self.state, self.scale = y.detach(), 2.0  # PTR217
+        if self.seen is not None:
+            y = y + 1
+        self.seen = 1
         if self.strength == 1 and self.limit > 0:  # PTR219
             return x
         own = {}

@@ -23,6 +23,7 @@ from pt2lint.static.values import (
     Value,
     Wrapped,
     element,
+    is_none,
     options,
 )
 
@@ -38,6 +39,7 @@ class KeptState:
         self._looked: set[FunctionNode] = set()
         self._statements: dict[ast.expr, tuple[ast.Assign, ast.expr] | None] = {}
         self._asked_first: dict[ast.expr, bool] = {}
+        self._asked_for_none: dict[ast.expr, bool] = {}
 
     def assigned(
         self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
@@ -67,6 +69,30 @@ class KeptState:
             module = isinstance(owner, Instance) and self.at.classes.is_module(owner.cls)
             words: dict[int | str, str] = {0: self.at.types.sort(value), "module": "yes" if module else ""}
             self.at.notebook.note(target, "fill cache", frame, args=words)
+        elif self.at.notebook.listens("fill cache", frame) and self.starts_as_none(
+            target, owner, value, node
+        ):
+            self.at.notebook.note(target, "fill cache", frame, args={"state": "yes"})
+
+    def starts_as_none(self, target: ast.expr, owner: Value, value: Value, node: FunctionNode) -> bool:
+        """`self.state = y`, where `__init__` makes it None and the function asks for that: what a call leaves to the
+        next one."""
+        if not isinstance(target, ast.Attribute) or not isinstance(owner, Instance) or owner.cls is None:
+            return False
+        parts = options(element(value) if isinstance(value, Seq) else value)
+        if not any(isinstance(one, Tensor) for one in parts) or any(is_none(one) for one in parts):
+            return False
+        made = [
+            one
+            for c in self.at.classes.bases(owner.cls)[0]
+            for method, one in c.assigned(target.attr)
+            if method.name == "__init__"
+        ]
+        if len(made) != 1 or not isinstance(made[0], ast.Constant) or made[0].value is not None:
+            return False
+        if target not in self._asked_for_none:
+            self._asked_for_none[target] = _is_asked_for_none(target, node)
+        return self._asked_for_none[target]
 
     def calling(self, node: ast.Call, func: Value, env: Env, frame: Frame) -> None:
         """`KEPT.setdefault(key, value)` in compiled code."""
@@ -324,6 +350,18 @@ def _is_asked_first(target: ast.expr, place: ast.expr, statement: ast.Assign, no
             if asked and any(statement in walk(s) for h in part.handlers for s in h.body):
                 return True
     return False
+
+
+def _is_asked_for_none(target: ast.expr, node: FunctionNode) -> bool:
+    """Whether the function asks before the assignment whether something is there."""
+    text = dotted(target)
+    return any(
+        isinstance(part, ast.Compare)
+        and isinstance(part.ops[0], (ast.Is, ast.IsNot))
+        and dotted(part.left) == text
+        and part.lineno < target.lineno
+        for part in walk(node)
+    )
 
 
 def _arm_that_has_it(branch: ast.If, text: str) -> list[ast.stmt]:
