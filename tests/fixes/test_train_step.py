@@ -267,3 +267,22 @@ def test_what_is_compiled_itself_is_told_what_to_compile(tmp_path: Path) -> None
     assert {"PTB140", "PTB188"} <= set(told)
     assert all(each[0].startswith("Compile what is done with a batch") for each in told.values())
     assert not any("outside the graph" in text for each in told.values() for text in each)
+
+
+def test_what_nobody_in_sight_compiles_may_run_outside_the_graph(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = """import torch
+
+class Trained(torch.nn.Module):
+    def toggle(self, optimizer: torch.optim.Optimizer, on):
+        for group in optimizer.param_groups:
+            for p in group["params"]:
+                p.requires_grad = on
+"""
+    monkeypatch.chdir(tmp_path)
+    Path("trained").mkdir()
+    Path("trained/__init__.py").touch()
+    Path("trained/m.py").write_text(code)
+    (found,) = lint(["trained/m.py"], Settings(target_torch=(2, 13))).findings
+    assert ["run `toggle` outside the graph" in fix.description for fix in found.fixes] == [True]

@@ -52,7 +52,8 @@ def decorate(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     owner = enclosing_function(function, node)
     if owner is None or enclosing_function(function, owner) is not None:
         return Refusal("there is no function of its own to disable")
-    compiled = any(len(op.flow) == 1 for op in function.ops_at(node))
+    # What seldom runs compiled, as nobody in sight compiles it, is meant for eager mode.
+    compiled = any(len(op.flow) == 1 and not op.rare for op in function.ops_at(node))
     if compiled or owner.name.value in _ROOTS or owner.name.value in file_of(function).compiled_names:
         return Refusal(f"`{owner.name.value}` is where compiling starts: all of it would be left out")
     for name in _decorators(function, owner):
