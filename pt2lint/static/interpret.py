@@ -464,8 +464,8 @@ class Interpreter:
         """All operations, each with what the observers know of it by now."""
         finish = [o.finished for o in self.observers if hasattr(o, "finished")]
 
-        held = self.at.conditions.guards.settled()
-        roots, lasted = self.at.conditions.guards.callers(), self.at.notebook.lasted
+        held = self.at.conditions.contexts.settled()
+        roots, lasted = self.at.conditions.contexts.callers(), self.at.notebook.lasted
 
         def finished(path: str, unit: Unit, key: Key, op: Op) -> Op | None:
             guards = self.at.notebook.holds(path, unit, key, held)

@@ -104,7 +104,7 @@ class Assignments:
                     if option.leaf == LEAF and dtype in (None, option.dtype or "float"):
                         args["input"] = "self"
                     before = frame.guards
-                    frame.guards += self.at.conditions.guards.of_leaf(target, frame)
+                    frame.guards += self.at.conditions.branches.of_leaf(target, frame)
                     self.at.notebook.note(target, operation, frame, about=option, args=args)
                     frame.guards = before
 

@@ -275,11 +275,11 @@ class Calls:
                     about = None
             before = frame.guards
             if "makes a leaf" in entry.roles and isinstance(node.func, ast.Attribute):
-                frame.guards += self.at.conditions.guards.of_leaf(node.func, frame)
+                frame.guards += self.at.conditions.branches.of_leaf(node.func, frame)
             elif "writes files" in entry.roles:
                 frame.guards += (Guard("", WRITES),)
             elif "copies" in entry.roles:
-                frame.guards += self.at.conditions.guards.of_given(node, args, frame)
+                frame.guards += self.at.conditions.asked.of_given(node, args, frame)
             self.at.notebook.note(
                 node, entry.op, frame, about=about, args=self.at.types.sorts(args, kwargs, receiver)
             )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from pt2lint.static.interpreter.asked import Asked
+from pt2lint.static.interpreter.branches import Branches
+from pt2lint.static.interpreter.contexts import Contexts
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.guards import Guards
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.values import (
     BOOL,
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 class Conditions:
     def __init__(self, at: Context) -> None:
         self.at = at
-        self.guards = Guards(at)
+        self.contexts, self.asked, self.branches = Contexts(at), Asked(at), Branches(at)
 
     def test(self, node: ast.expr, env: Env, frame: Frame) -> bool | None:
         """Evaluate as a condition: note tensors that are tested; the outcome where it is known."""
@@ -66,7 +68,7 @@ class Conditions:
                 if self.unlikely(part, inner, frame) if is_and else self.likely(part, inner, frame):
                     doubts, self.at.notebook.doubt = doubts + 1, self.at.notebook.doubt + 1
                 if known is None:
-                    frame.guards = self.at.conditions.guards.where(part, is_and, inner, frame)
+                    frame.guards = self.asked.where(part, is_and, inner, frame)
                 self.narrow(part, inner, is_and, frame)
             frame.guards = before
             self.at.notebook.doubt -= doubts

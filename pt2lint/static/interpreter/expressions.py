@@ -557,7 +557,7 @@ class Expressions:
                     values += [BOOL if isinstance(value, Py) and value.type == "bool" else value]
                 else:
                     values.append(value)
-                frame.guards = self.at.conditions.guards.where(part, is_and, inner, frame)
+                frame.guards = self.at.conditions.asked.where(part, is_and, inner, frame)
             self.at.conditions.narrow(part, inner, is_and, frame)
         values.append(self.eval(node.values[-1], inner, frame))
         frame.guards = before
@@ -571,7 +571,7 @@ class Expressions:
             if known is not (not outcome):
                 inner = dict(env)
                 if known is None:
-                    frame.guards = self.at.conditions.guards.where(node.test, outcome, env, frame)
+                    frame.guards = self.at.conditions.asked.where(node.test, outcome, env, frame)
                 # Which arm runs cannot be seen from outside the statement: in use the optional may never be given.
                 doubt = outcome and (
                     self.at.conditions.unlikely(node.test, env, frame)
@@ -626,8 +626,8 @@ class Expressions:
             before = frame.guards
             # `bool(self.training and torch.rand(1) < 0.1)`: the last is asked where the others hold.
             for part in asked.values[:-1]:
-                guards, is_and = self.at.conditions.guards, isinstance(asked.op, ast.And)
-                frame.guards = guards.where(part, is_and, env, frame)
+                is_and = isinstance(asked.op, ast.And)
+                frame.guards = self.at.conditions.asked.where(part, is_and, env, frame)
         for a in node.args:
             if isinstance(a, ast.Starred):
                 inner = self.eval(a.value, env, frame)

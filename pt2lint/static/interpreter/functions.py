@@ -6,16 +6,8 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Env, Frame, title
-from pt2lint.static.interpreter.guards import (
-    GRADLESS,
-    MAX_PASSED,
-    MODE,
-    ONCE,
-    RAISES,
-    SELDOM,
-    Guard,
-    always_fails,
-)
+from pt2lint.static.interpreter.guard_syntax import MAX_PASSED, always_fails
+from pt2lint.static.interpreter.guards import GRADLESS, MODE, ONCE, RAISES, SELDOM, Guard
 from pt2lint.static.interpreter.passed import Passed
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.interpreter.usage import Usage
@@ -117,7 +109,7 @@ class Functions:
         )
         known = self._results.get(key)
         if known is not None:
-            self.at.conditions.guards.called(key, frame)
+            self.at.conditions.contexts.called(key, frame)
             self.at.notebook.clock += self.at.notebook.made.get(key, 0)
             self.at.calls.roots.does |= self.did.get(key, frozenset())
             return known
@@ -151,13 +143,13 @@ class Functions:
         often = count >= MAX_CONTEXTS * (3 if region else 1) and not self.at.calls.decorating
         often = often or bool(self.active and self.at.expressions.spent)
         if active > 1 or len(self.active) >= MAX_DEPTH or often or self.at.objects.is_beside(func):
-            self.at.conditions.guards.called_somehow(which, frame, func.bound)
+            self.at.conditions.contexts.called_somehow(which, frame, func.bound)
             answer = self._returned.get(which, UNKNOWN)
             if isinstance(answer, Py) and truth(answer) is not None:
                 return answer  # the same whatever it was given
             return self.at.types.annotation(declared, callee, 0, f"{called} is annotated to return a tensor")
         self._contexts[counted] = count + (not self.at.calls.decorating)
-        callee.context = self.at.conditions.guards.entered(which, key, frame, func.bound)
+        callee.context = self.at.conditions.contexts.entered(which, key, frame, func.bound)
         callee.parameters = frozenset(env)
         if frame.entry and not self._is_of_a_framework(func):
             callee.defaults = {

@@ -128,7 +128,7 @@ class Notebook:
 
     def holds(self, path: str, unit: Unit, key: Key, held: dict[int | None, Path]) -> Path | None:
         """What holds wherever the operation was seen; where it was sure, only there. None where no run gets there.
-        `held` is Guards.settled()."""
+        `held` is Contexts.settled()."""
         ways = self._reached(path, unit, key, held)
         alive = [guards for guards, _ in ways if not never(guards)]
         return on_all(alive) if alive else None if ways else ()

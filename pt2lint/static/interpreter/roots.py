@@ -90,7 +90,7 @@ class Roots:
             hear(value, None, None)
         frame = entry(value.module, unit_of(value.node), assumed)
         if not self.at.notebook.quiet:
-            frame.context = self.at.conditions.guards.root(value.node, guards)
+            frame.context = self.at.conditions.contexts.root(value.node, guards)
         args, kwargs = self.arguments(value, name, frame, given)
         if by_settings:  # else the call is told of
             args = [given_from_outside(given) for given in args]
@@ -108,16 +108,16 @@ class Roots:
             notebook.started = outer
         if module is not None and frame.context is not None:
             if "trains" in self.does:
-                self.at.conditions.guards.say_of(frame.context, Guard("", TRAINS))
+                self.at.conditions.contexts.say_of(frame.context, Guard("", TRAINS))
             elif any(self.is_module(given) for given in [*args, *kwargs.values()]):
-                self.at.conditions.guards.say_of(frame.context, Guard("", INSPECTS))
+                self.at.conditions.contexts.say_of(frame.context, Guard("", INSPECTS))
             elif is_plain(result) or (self.gradless(value) and not isinstance(result, Tensor)):
-                self.at.conditions.guards.say_of(frame.context, Guard("", NO_TENSOR))
+                self.at.conditions.contexts.say_of(frame.context, Guard("", NO_TENSOR))
             elif module.name.startswith("_"):
-                self.at.conditions.guards.say_of(frame.context, Guard("", PRIVATE))
+                self.at.conditions.contexts.say_of(frame.context, Guard("", PRIVATE))
             elif not self.weights.of(module) and "differentiates" not in self.does:
                 sort = LOSS if is_scalar(result) else NO_WEIGHTS
-                self.at.conditions.guards.say_of(frame.context, Guard("", sort))
+                self.at.conditions.contexts.say_of(frame.context, Guard("", sort))
         if original is not None:
             # A decorator's wrapper passes on `*args`: the function itself knows its parameters better.
             self.root(original, name, guards, module, assumed=assumed)

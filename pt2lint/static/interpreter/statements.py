@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.static.interpreter.assignments import Assignments
 from pt2lint.static.interpreter.conditions import resumed
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.guards import GRADLESS, ITERATES, MISSING, Guard, Path, exits, fails
+from pt2lint.static.interpreter.guard_syntax import exits, fails
+from pt2lint.static.interpreter.guards import GRADLESS, ITERATES, MISSING, Guard, Path
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import walk
@@ -190,18 +191,18 @@ class Statements:
 
     def s_if(self, node: ast.If, env: Env, frame: Frame) -> bool:
         outer = frame.guards
-        frame.guards += self.at.conditions.guards.of_test(node, frame)
+        frame.guards += self.at.conditions.branches.of_test(node, frame)
         known = self.at.conditions.test(node.test, env, frame)
         frame.guards = outer
         paths: list[Env] = []
-        before, rest = frame.guards, self.at.conditions.guards.rest(node, frame.block, env, frame)
+        before, rest = frame.guards, self.at.conditions.branches.rest(node, frame.block, env, frame)
         left: list[Path] = []  # what holds where each branch that goes on ends
         undecided = known is None
         met = missed = before
         if undecided:  # asked while what the test evaluated is at hand
-            met, missed = (self.at.conditions.guards.where(node.test, o, env, frame) for o in (True, False))
+            met, missed = (self.at.conditions.asked.where(node.test, o, env, frame) for o in (True, False))
         if known is not False:
-            frame.guards = self.at.conditions.guards.branch(
+            frame.guards = self.at.conditions.branches.branch(
                 node.test, met, not undecided, node.body, env, frame, not node.orelse
             )
             then = dict(env)
@@ -215,7 +216,7 @@ class Statements:
                 left.append(frame.guards)
         if known is not True:
             frame.guards = before
-            frame.guards = self.at.conditions.guards.branch(
+            frame.guards = self.at.conditions.branches.branch(
                 node.test, missed, not undecided, node.orelse, env, frame
             )
             other = dict(env)

@@ -1,0 +1,263 @@
+"""What a test asks for that reading cannot decide: a dtype, a mode, an option, an argument."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from pt2lint.static.interpreter.defaults import Defaults
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.guard_syntax import (
+    MAX_PASSED,
+    OPPOSITE,
+    is_by_default,
+    is_dtype,
+    is_name,
+    is_tensor,
+    is_zero,
+    items,
+    looked_up,
+    opposite,
+    says_none,
+)
+from pt2lint.static.interpreter.guards import (
+    ARGUMENT,
+    ARRAYS,
+    DTYPE,
+    FLAG,
+    MODE,
+    OFF,
+    RARE,
+    TYPE,
+    Guard,
+    Path,
+)
+from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.source.nodes import unit_of, walk
+from pt2lint.static.values import UNKNOWN, Class, Func, Instance, Py, Seq, Tensor, Value, is_none, options
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
+LONGEST = 72  # characters of one condition
+
+
+class Asked:
+    """Puts it in the words of the code."""
+
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self.defaults = Defaults(at)
+        self._meant: dict[ast.Call, ast.expr] = {}
+        self._texts: dict[tuple[ast.expr, bool], str] = {}
+
+    def where(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> Path:
+        """The conditions of the frame, and what it takes for a test that nothing else decides to come out so."""
+        if not frame.region or self.at.notebook.quiet:
+            return frame.guards
+        more = tuple(g for g in self._of(test, outcome, env, frame) if g not in frame.guards)
+        return frame.guards + more
+
+    def of_given(self, call: ast.Call, args: list[Value], frame: Frame) -> Path:
+        """The condition under which what is done with an optional argument is done with something."""
+        given = call.args[0] if call.args else None
+        if not isinstance(given, ast.Name) or given.id not in frame.parameters or not args:
+            return ()
+        if len(options(args[0])) < 2 or not any(is_none(o) for o in options(args[0])):
+            return ()
+        return (Guard(f"{given.id} is not None", ARGUMENT),)
+
+    def _of(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> Path:
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return self._of(test.operand, not outcome, env, frame)
+        if isinstance(test, ast.Call) and len(test.args) == 1:
+            test = self._spelled_out(test, env, frame)
+        if isinstance(test, ast.BoolOp):
+            if isinstance(test.op, ast.And) is outcome:
+                return tuple(g for part in test.values for g in self._of(part, outcome, env, frame))
+            sorts = [self._sort(part, outcome, env, frame) for part in test.values]
+            if any(sort is None for sort in sorts):
+                return ()
+            if not outcome and any(self._sort(part, True, env, frame) == OFF for part in test.values):
+                return ()  # it comes out so by default
+            return self._told(test, outcome, max(sort for sort in sorts if sort is not None))
+        sort = self._sort(test, outcome, env, frame)
+        if sort is None:
+            return ()
+        about = (id(frame.me), dotted(test) or "", outcome) if self._stays(test, frame) else None
+        return self._told(test, outcome, sort, about)
+
+    def _spelled_out(self, call: ast.Call, env: Env, frame: Frame) -> ast.expr:
+        """What a test by a function of the project asks: `mask is not None`, of `exists(mask)`."""
+        if call in self._meant:
+            return self._meant[call]
+        self._meant[call] = call
+        callee = self.at.expressions.again(call.func, env, frame)
+        node = callee.node if isinstance(callee, Func) else None
+        if isinstance(node, ast.FunctionDef) and len(node.body) == 1 and len(node.args.args) == 1:
+            last = node.body[0]
+            asked = last.value if isinstance(last, ast.Return) else None
+            if (
+                isinstance(asked, ast.Compare)
+                and len(asked.ops) == 1
+                and is_name(asked.left, node.args.args[0].arg)
+                and says_none(asked.comparators[0])
+            ):
+                meant = ast.Compare(call.args[0], asked.ops, asked.comparators)
+                self._meant[call] = ast.copy_location(meant, call)
+        return self._meant[call]
+
+    def _stays(self, test: ast.expr, frame: Frame) -> bool:
+        """Whether it is an attribute of the object, or a property that reads attributes, which no method but
+        `__init__` sets."""
+        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        if cls is None or not isinstance(test, ast.Attribute) or not is_name(test.value, "self"):
+            return False
+        found = self.at.classes.find_method(cls, test.attr)
+        names = {test.attr}
+        if found is not None:
+            read = (part for part in walk(found[1]) if isinstance(part, ast.Attribute))
+            names = {part.attr for part in read if is_name(part.value, "self")}
+        classes = self.at.classes.bases(cls)[0]
+        return all(m.name == "__init__" for name in names for c in classes for m, _ in c.assigned(name))
+
+    def _told(
+        self, test: ast.expr, outcome: bool, sort: int, about: tuple[int, str, bool] | None = None
+    ) -> Path:
+        text = self._texts.get((test, outcome))
+        if text is None:
+            text = self._texts[test, outcome] = ast.unparse(test if outcome else opposite(test))
+        if len(text) > LONGEST:
+            text = ""
+        return (Guard(text, sort, about),) if text or sort in RARE or about else ()
+
+    def _sort(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> int | None:
+        """What a test asks about, None where that is nothing that a user sets or gives."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return self._sort(test.operand, not outcome, env, frame)
+        if isinstance(test, ast.NamedExpr):
+            return None
+        value = self.at.expressions.again(test, env, frame)
+        if isinstance(value, Py) and value.const in (True, False) and value.type == "bool":
+            return None
+        if isinstance(test, (ast.Compare, ast.Call)) and outcome and isinstance(value, Py) and value.off:
+            return OFF
+        if isinstance(test, ast.Compare):
+            return self._compared(test, outcome, env, frame)
+        if isinstance(test, ast.Call):
+            return self._asked(test, outcome, env, frame)
+        if isinstance(test, (ast.Name, ast.Attribute)) and not is_tensor(value):
+            if isinstance(test, ast.Attribute) and test.attr in self.at.models.last_words("mode"):
+                return MODE
+            if outcome and (
+                (isinstance(value, Py) and value.off) or self.defaults.starts_empty(test, value, frame)
+            ):
+                return OFF
+            if (
+                outcome
+                and value is UNKNOWN
+                and (self.defaults.made_off(test, frame) or self.defaults.off_in_file(test, frame))
+            ):
+                return OFF
+            if outcome and self.defaults.made_where_asked(test, frame):
+                return OFF
+            sort = self._given(test, frame)
+            if isinstance(value, Py) and value.type == "int":  # a size, which nobody switches on
+                return None
+            return sort
+        return None
+
+    def _compared(self, test: ast.Compare, outcome: bool, env: Env, frame: Frame) -> int | None:
+        if len(test.ops) > 1:
+            return None
+        left, right = test.left, test.comparators[0]
+        values = self.at.expressions.again(left, env, frame), self.at.expressions.again(right, env, frame)
+        if (is_dtype(values[0]) or is_dtype(values[1])) and (
+            isinstance(left, ast.Attribute) or isinstance(right, ast.Attribute)
+        ):
+            return DTYPE
+        if isinstance(values[1], Seq) and any(map(is_dtype, items(values[1]))):
+            return DTYPE
+        if self._is_spread(test, outcome, env, frame) or is_by_default(test, frame) is (not outcome):
+            return OFF
+        if outcome and self.at.conditions.unlikely(test, env, frame):
+            return OFF
+        asks = isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and is_zero(right)
+        if outcome and asks and values[0] is UNKNOWN and self.defaults.made_off(left, frame):
+            return OFF
+        asks = isinstance(test.ops[0], (ast.IsNot, ast.NotEq)) is outcome and says_none(right)
+        if asks and any(isinstance(o, Py) and o.off for o in options(values[0])):
+            if not self.defaults.made_on(left, frame):
+                return OFF  # an option that is None by default
+        if asks and self.defaults.made_where_asked(left, frame):
+            return OFF
+        if isinstance(right, ast.Constant) and (right.value is None or isinstance(right.value, (bool, str))):
+            return self._given(left, frame) if type(test.ops[0]) in OPPOSITE else None
+        if isinstance(right, ast.Attribute) and self._is_member(right, env, frame):
+            return self._given(left, frame) if type(test.ops[0]) in OPPOSITE else None
+        return None
+
+    def _is_member(self, place: ast.Attribute, env: Env, frame: Frame) -> bool:
+        """Whether it is one of the members of an enumeration of the project."""
+        owner = self.at.expressions.again(place.value, env, frame)
+        return isinstance(owner, Class) and any(
+            self.at.models.plays(base, "enumeration") for base in self.at.classes.bases(owner.info)[1]
+        )
+
+    def _asked(self, test: ast.Call, outcome: bool, env: Env, frame: Frame) -> int | None:
+        callee = self.at.names.external_name(self.at.expressions.again(test.func, env, frame)) or ""
+        if self.at.models.plays(callee, "mode"):
+            return MODE
+        if self.at.models.plays(callee, "asks for a type") and test.args:
+            if self._given(test.args[0], frame) != ARGUMENT:
+                return None
+            kind = self.at.names.external_name(self.at.expressions.again(test.args[-1], env, frame))
+            if outcome:
+                return ARRAYS if self.at.models.plays(kind, "array type") else TYPE
+            given = options(self.at.expressions.again(test.args[0], env, frame))
+            left = [o for o in given if not isinstance(o, Tensor) or o.array]
+            arrays = kind == self.at.models.tensor and all(isinstance(o, Tensor) for o in left)
+            return ARRAYS if left and arrays else TYPE
+        return OFF if outcome and self._is_distributed(test, env, frame) else None
+
+    def _is_distributed(self, node: ast.expr, env: Env, frame: Frame, depth: int = 0) -> bool:
+        """Whether it is true, or more than one, where several processes train together alone: torch's answer, or that
+        of a function of the project that passes it on."""
+        if isinstance(node, ast.IfExp):  # `get_world_size() if is_initialized() else 1`
+            return self._is_distributed(node.body, env, frame, depth)
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+            return any(self._is_distributed(part, env, frame, depth) for part in node.values)
+        if isinstance(node, ast.Compare):
+            return self._is_spread(node, True, env, frame, depth)
+        if not isinstance(node, ast.Call) or depth > MAX_PASSED:
+            return False
+        callee = self.at.expressions.again(node.func, env, frame)
+        if not isinstance(callee, Func) or isinstance(callee.node, ast.Lambda) or node.args:
+            return self.at.models.plays(self.at.names.external_name(callee), "asks for processes")
+        home = Frame(callee.module, unit_of(callee.node), "", cls=callee.defined_in)
+        given = [part.value for part in walk(callee.node) if isinstance(part, ast.Return)]
+        asked = [value for value in given if value is not None and not isinstance(value, ast.Constant)]
+        return bool(asked) and all(self._is_distributed(value, {}, home, depth + 1) for value in asked)
+
+    def _is_spread(self, test: ast.Compare, outcome: bool, env: Env, frame: Frame, depth: int = 0) -> bool:
+        """`world_size() > 1`"""
+        number = test.comparators[0]
+        if not isinstance(number, ast.Constant) or number.value not in (1, 2):
+            return False
+        several = (ast.Gt, ast.NotEq) if number.value == 1 else (ast.GtE,)
+        one = (ast.Eq, ast.LtE) if number.value == 1 else (ast.Lt,)
+        asked = looked_up(test.left, frame.block, looks=False)
+        return isinstance(test.ops[0], several if outcome else one) and self._is_distributed(
+            asked, env, frame, depth
+        )
+
+    def _given(self, place: ast.expr, frame: Frame) -> int | None:
+        """Whether it is an argument of the function, or an attribute that a user sets."""
+        key = dotted(place)
+        if key is None:
+            return None
+        first, _, rest = key.partition(".")
+        if not rest:
+            return ARGUMENT if first in frame.parameters else None
+        return FLAG if first in frame.parameters and rest else None

@@ -1,0 +1,245 @@
+"""What is said of the statements that run after a test: once, before an error, while a best one is sought."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.guard_syntax import (
+    MAX_PASSED,
+    always,
+    asks_by_name,
+    fails,
+    is_name,
+    is_something,
+    is_tensor,
+    is_zero,
+    keeps,
+    looked_up,
+    missing,
+    nested,
+    set_in,
+)
+from pt2lint.static.interpreter.guards import (
+    GRADLESS,
+    LEAVES,
+    ONCE,
+    RAISES,
+    SEARCHES,
+    WARNS,
+    Guard,
+    Path,
+)
+from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.source.nodes import FunctionNode, walk
+from pt2lint.static.values import Instance
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
+class Branches:
+    """Judges by the statements, and by what they call."""
+
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self._once: dict[tuple[ast.expr, ast.stmt, object], bool] = {}
+
+    def branch(
+        self,
+        test: ast.expr,
+        guards: Path,
+        known: bool,
+        body: list[ast.stmt],
+        env: Env,
+        frame: Frame,
+        alone: bool = False,
+    ) -> Path:
+        """What holds where the test came out so (`where`), and what is to be said of the statements that run then:
+        they may run once only, or before an error. `known` says that the test is decided, `alone` that nothing runs
+        where it comes out otherwise."""
+        if body and frame.region and not self.at.notebook.quiet:
+            if not known and fails(body):
+                guards += (Guard("", RAISES),)
+            elif not known and self._warns(test, body, env, frame, alone):
+                guards += (Guard("", WARNS),)
+            elif self._runs_once(test, body, frame) or self._readies(test, guards, frame):
+                guards += (Guard("", ONCE),)
+                for hear in self.at.events.settled:
+                    hear(test, env, frame)
+        return guards
+
+    def of_leaf(self, target: ast.Attribute, frame: Frame) -> Path:
+        """What is said of `x.requires_grad = True` where the statements before it detach `x`, or in a differentiable
+        function of the project: a graph of its own."""
+        if frame.cls is not None and self.at.classes.is_function(frame.cls):
+            return (Guard("", LEAVES),)
+        named = self.at.models.last_words("detaches")
+        made = walk(looked_up(target.value, frame.block, looks=False))
+        return (Guard("", LEAVES),) if any(getattr(part, "attr", "") in named for part in made) else ()
+
+    def of_test(self, node: ast.If, frame: Frame) -> Path:
+        """What is said of a test that is asked in a loop, without gradients: `if cost < best: best = cost` searches.
+        With gradients it may be a loss, such as the least one over all orders of its targets."""
+        gradless = frame.gradless or any(guard.sort == GRADLESS for guard in frame.guards)
+        if frame.inside != "loop" or not frame.region or not gradless:
+            return ()
+        tests = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
+        for test in tests:
+            if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
+                left, right = test.left, test.comparators[0]
+                if keeps(node.body, left, right) or keeps(node.body, right, left):
+                    return (Guard("", SEARCHES),)
+        return ()
+
+    def _readies(self, test: ast.expr, guards: Path, frame: Frame) -> bool:
+        """Whether the test is a call of an own method that sets what an outer test found not to be there: `if
+        self.pack():`, where `self.packed` is not set."""
+        if not isinstance(test, ast.Call):
+            return False
+        body = list(self._called([ast.Expr(test)], frame))
+        made = {dotted(target) for target, value in set_in(body) if is_something(value)}
+        return any(guard.text in (f"not {place}", f"{place} is None") for guard in guards for place in made)
+
+    def _warns(self, test: ast.expr, body: list[ast.stmt], env: Env, frame: Frame, alone: bool) -> bool:
+        """Whether the statements tell the user that something is not as it should be: with a warning, or by printing a
+        text that is always the same, instead of nothing or where values of tensors are asked for."""
+        says = 0
+        words = self.at.models.last_words("warns") | self.at.models.last_words("prints")
+        for i, statement in enumerate(body):
+            call = statement.value if isinstance(statement, ast.Expr) else None
+            if isinstance(call, ast.Call) and (
+                isinstance(call.func, ast.Name)
+                or (isinstance(call.func, ast.Attribute) and call.func.attr in words)
+            ):
+                before = self._made_to_warn(call.func, body[:i], env, frame)
+                callee = self.at.names.external_name(self.at.expressions.again(call.func, before, frame))
+                if self.at.models.plays(callee, "warns"):
+                    return True
+                fixed = all(isinstance(given, ast.Constant) for given in call.args)
+                says += fixed and self.at.models.plays(callee, "prints")
+        return says == len(body) and (alone or is_tensor(self.at.expressions.again(test, env, frame)))
+
+    def _made_to_warn(self, callee: ast.expr, before: list[ast.stmt], env: Env, frame: Frame) -> Env:
+        """The names, with what the statements before a warning make for it: `import warnings`, `log = get_logger()`."""
+        owner = dotted(callee.value if isinstance(callee, ast.Attribute) else callee)
+        more: Env = {}
+        for statement in before:
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                targets = frame.module.import_targets(statement)
+                more |= {local: self.at.names.qualified(name) for local, name in targets if local == owner}
+            elif isinstance(statement, ast.Assign) and dotted(statement.targets[0]) == owner is not None:
+                if getattr(callee, "attr", "") in self.at.models.last_words("warns"):
+                    more[owner] = self.at.expressions.quietly(statement.value, env, frame)
+        return env | more if more else env
+
+    def rest(self, node: ast.If, body: list[ast.stmt], env: Env, frame: Frame) -> Path:
+        """What else is said of the statements of `body` after an `if` that returns: `if self.ready: return`."""
+        if (
+            node.orelse
+            or not isinstance(node.body[-1], ast.Return)
+            or not frame.region
+            or self.at.notebook.quiet
+        ):
+            return ()
+        after = body[next(i for i, each in enumerate(body) if each is node) + 1 :]
+        if fails(after):
+            return (Guard("", RAISES),)
+        if self._warns(node.test, after, env, frame, False):
+            return (Guard("", WARNS),)
+        once = self._runs_once(node.test, after, frame) or self._is_registered(node.test, frame)
+        return (Guard("", ONCE),) if once else ()
+
+    def _is_registered(self, test: ast.expr, frame: Frame) -> bool:
+        """Whether a test asks for what is in torch's register of operators once it was loaded."""
+        return any(
+            isinstance(part, ast.Attribute)
+            and self.at.models.plays(
+                self.at.names.external_name(self.at.expressions.again(part, {}, frame)), "register"
+            )
+            for part in walk(looked_up(test, frame.block))
+        )
+
+    def _runs_once(self, test: ast.expr, body: list[ast.stmt], frame: Frame) -> bool:
+        """Whether the branch makes its own test come out otherwise: `if self.table is None: self.table = make()`, or
+        fills what it looked into: `if key not in self.tables: self.tables[key] = make(key)`."""
+        if not body or frame.globals:
+            return bool(body) and self._changes(test, body, frame)
+        key = (test, body[0], frame.me.cls if isinstance(frame.me, Instance) else None)
+        known = self._once.get(key)  # the same in every run of the function
+        if known is None:
+            known = self._once[key] = self._changes(test, body, frame)
+        return known
+
+    def _changes(self, test: ast.expr, body: list[ast.stmt], frame: Frame) -> bool:
+        """Whether the statements, or the object's own methods that they call, set what the test asks."""
+        asked, filled, shared = set[str](), set[str](), set[str]()
+        for part in walk(test := looked_up(test, frame.block)):
+            if isinstance(part, ast.Compare) and isinstance(part.left, ast.Call) and len(part.left.args) == 1:
+                # `if len(state) == 0:`
+                if is_name(part.left.func, "len") and is_zero(part.comparators[0]):
+                    filled.add(dotted(part.left.args[0]) or "")
+            if isinstance(part, (ast.Attribute, ast.Name)) and (key := dotted(part)) is not None:
+                if isinstance(part, ast.Attribute) or part.id in frame.globals:
+                    asked.add(key)
+                elif part.id in frame.module.assigned:
+                    shared.add(key)
+            elif isinstance(part, ast.Compare) and isinstance(part.ops[-1], (ast.In, ast.NotIn)):
+                if isinstance(part.comparators[-1], (ast.Attribute, ast.Name)):
+                    filled.add(dotted(part.comparators[-1]) or "")
+            elif (
+                isinstance(part, ast.Call)
+                and isinstance(part.func, ast.Attribute)
+                and part.func.attr == "get"
+            ):
+                filled.add(dotted(part.func.value) or "")
+            elif isinstance(part, ast.Call) and len(part.args) > 1 and asks_by_name(part):
+                owner, name = dotted(part.args[0]), part.args[1]
+                if owner is not None and isinstance(name, ast.Constant) and isinstance(name.value, str):
+                    asked.add(f"{owner}.{name.value}")
+        if not asked and not filled and not shared:
+            return False
+        if missing(test) & {dotted(target) for target, value in set_in(nested(body)) if is_something(value)}:
+            return True  # on one of its own branches: with the last of several steps
+        called = list(self._called(body, frame))
+        sets = [(asked, each) for each in set_in(always(body))]
+        sets += [(asked | shared, each) for each in set_in(called)]  # globals, as they declare
+        return any(
+            (dotted(target) in names and is_something(value))
+            or (isinstance(target, ast.Subscript) and dotted(target.value) in filled)
+            for names, (target, value) in sets
+        ) or any(self._grows(statement, filled) for statement in (*body, *called))
+
+    def _grows(self, statement: ast.stmt, filled: set[str]) -> bool:
+        """`self.told.add(key)`"""
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        callee = call.func if isinstance(call, ast.Call) else None
+        return (
+            isinstance(callee, ast.Attribute)
+            and dotted(callee.value) in filled
+            and callee.attr in self.at.models.last_words("fills")
+        )
+
+    def _called(self, body: Iterable[ast.stmt], frame: Frame, depth: int = 0) -> Iterator[ast.stmt]:
+        """The statements of what the statements call, of the object's own methods (`self.init_table(x)`) and of
+        functions of the file, and of what these call; of a function's names it sets those that it declares global."""
+        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        for statement in body if depth < MAX_PASSED else ():
+            call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
+            callee = call.func if isinstance(call, ast.Call) else None
+            found: list[FunctionNode] = []
+            if isinstance(callee, ast.Attribute) and is_name(callee.value, "self") and cls is not None:
+                own = self.at.classes.bases(cls)[0]
+                found = [each.methods[callee.attr] for each in own if callee.attr in each.methods]
+            elif isinstance(callee, ast.Name) and callee.id in frame.module.functions:
+                found = [frame.module.functions[callee.id]]
+            for function in found:
+                parts = [part for part in walk(function) if isinstance(part, ast.stmt)]
+                shared = {name for part in parts if isinstance(part, ast.Global) for name in part.names}
+                for part in parts:
+                    targets = part.targets if isinstance(part, ast.Assign) else []
+                    if all(not isinstance(one, ast.Name) or one.id in shared for one in targets):
+                        yield part
+                yield from self._called(function.body, frame, depth + 1)

@@ -1,0 +1,123 @@
+"""Which runs of functions call which, and under what: the ways from the roots."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.interpreter.guard_syntax import (
+    class_of,
+)
+from pt2lint.static.interpreter.guards import (
+    PARTS,
+    Guard,
+    Path,
+    common,
+    is_uncalled,
+)
+from pt2lint.static.values import Value
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+    from pt2lint.static.source.modules import ClassInfo
+
+
+class Contexts:
+    """A context is one run of a function for arguments of some kinds; `callers` says from which contexts, and under
+    what, it is called. None is the compiler, which calls a root under no condition."""
+
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self._contexts: dict[Any, int] = {}
+        self._forwards: set[int] = set()
+        self._runs: dict[Any, list[tuple[int, ClassInfo | None]]] = defaultdict(list)
+        self._callers: dict[int, dict[tuple[int | None, Path], None]] = defaultdict(dict)
+        self._roots: dict[int, Path] = {}  # the compiler's calls, by numbers below zero
+        self._compiled: dict[int, Any] = {}  # the function that each of them calls
+
+    def root(self, function: Any, guards: Path) -> int:
+        """A new call of the function by the compiler, under what the reader shall know of it."""
+        number = -len(self._roots) - 1
+        self._roots[number] = guards
+        self._compiled[number] = function
+        return number
+
+    def say_of(self, root: int, more: Guard) -> None:
+        """What is known of a root once it was run."""
+        self._roots[root] += (more,)
+
+    def entered(self, function: Any, key: Any, frame: Frame, me: Value | None) -> int:
+        """A new context: the frame calls the function of the object, which runs for arguments that `key` names."""
+        context = self._contexts[key] = len(self._contexts)
+        if getattr(function, "name", "") == "forward":
+            self._forwards.add(context)
+        self._runs[function].append((context, class_of(me)))
+        self._call(context, frame)
+        return context
+
+    def called(self, key: Any, frame: Frame) -> None:
+        """The frame calls a function for arguments for which it ran before."""
+        if key in self._contexts:
+            self._call(self._contexts[key], frame)
+
+    def called_somehow(self, function: Any, frame: Frame, me: Value | None) -> None:
+        """The frame calls a function that is not run again: it may be as in any run before, for such an object."""
+        for context, cls in self._runs.get(function, ()):
+            if cls is class_of(me):
+                self._call(context, frame)
+
+    def _call(self, context: int, frame: Frame) -> None:
+        if frame.region and not self.at.notebook.quiet:
+            self._callers[context][frame.context, frame.guards] = None
+
+    def settled(self) -> dict[int | None, Path]:
+        """Of each context, the conditions that hold on all ways to it; a context that no root reaches is left out."""
+        calls: dict[int | None, list[tuple[int, Path]]] = defaultdict(list)
+        for context, callers in self._callers.items():
+            for caller, guards in callers:
+                calls[caller].append((context, guards))
+        held: dict[int | None, Path] = {}
+        beside = {number: guards for number, guards in self._roots.items() if is_uncalled(guards)}
+        called = [None, *(number for number in self._roots if number not in beside)]
+        for roots in (called, [*beside]):
+            known = frozenset(held)  # what a model calls is judged by that alone
+            held.update((root, () if root is None else self._roots[root]) for root in roots)
+            todo: list[int | None] = [*roots]
+            while todo:
+                caller = todo.pop()
+                for context, guards in calls[caller]:
+                    if context in known:
+                        continue
+                    above = held[caller]
+                    if context in self._forwards and caller not in self._roots:
+                        above = tuple(g for g in above if g.sort != PARTS)  # a part may be compiled elsewhere
+                    new = above + tuple(g for g in guards if g not in above)
+                    if context in held:
+                        new = common(held[context], new)
+                        if new == held[context]:
+                            continue
+                    held[context] = new
+                    todo.append(context)
+        return held
+
+    def callers(self) -> dict[int | None, int]:
+        """Of each context that a model calls, the functions whose compilation leads to it, a bit each."""
+        calls: dict[int | None, set[int]] = defaultdict(set)
+        for context, callers in self._callers.items():
+            for caller, _ in callers:
+                calls[caller].add(context)
+        roots = [number for number, guards in self._roots.items() if not is_uncalled(guards)]
+        bits = {
+            function: 1 << i for i, function in enumerate({self._compiled[number]: None for number in roots})
+        }
+        marks: dict[int | None, int] = {root: bits[self._compiled[root]] for root in roots}
+        todo: list[int | None] = [*marks]
+        while todo:
+            caller = todo.pop()
+            for context in calls[caller]:
+                new = marks.get(context, 0) | marks[caller]
+                if new != marks.get(context):
+                    marks[context] = new
+                    todo.append(context)
+        return marks

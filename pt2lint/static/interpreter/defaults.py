@@ -1,0 +1,158 @@
+"""What an attribute is where nobody sets an option: what `__init__` keeps, and what the project gives it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.interpreter.guard_syntax import (
+    asks_for_one,
+    is_empty,
+    is_name,
+    is_one_of,
+    is_something,
+    looked_up,
+    name_of,
+    options_of,
+    says_none,
+    set_in,
+)
+from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.source.nodes import FunctionNode, walk
+from pt2lint.static.values import Func, Instance, Py, Seq, Value, is_none, options
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+    from pt2lint.static.source.modules import ClassInfo
+
+
+class _Made(NamedTuple):
+    """An attribute of an object of `cls`: what the `__init__` that it has, of the class `home`, assigns to it."""
+
+    cls: ClassInfo
+    home: ClassInfo
+    init: FunctionNode
+    values: list[ast.expr | None]
+
+
+class Defaults:
+    """Answers for the object of the method that runs."""
+
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self._off: dict[tuple[str, str], bool] = {}  # by file and attribute: see `off_in_file`
+
+    def starts_empty(self, place: ast.expr, value: Value, frame: Frame) -> bool:
+        """Whether an attribute is a list or a set that is empty until someone calls a method that puts something into
+        it, or a property that asks whether it still is."""
+        if not isinstance(place, ast.Attribute) or not is_name(place.value, "self"):
+            return False
+        if isinstance(value, Seq) and value.elts == [] and value.type == "list":
+            return True
+        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        if cls is None:
+            return False
+        name = place.attr
+        getter = self.at.classes.find_method(cls, name)
+        if getter is not None:
+            last = getter[1].body[-1]
+            read = {
+                part.attr
+                for part in walk(last)
+                if isinstance(part, ast.Attribute) and is_name(part.value, "self")
+            }
+            call = last.value if isinstance(last, ast.Return) else None
+            if not isinstance(call, ast.Call) or len(read) != 1 or not is_name(call.func, "bool"):
+                return False
+            [name] = read
+        classes = self.at.classes.bases(cls)[0]
+        made = [c.attributes[name] for c in classes if name in c.attributes]
+        made += [
+            made_of
+            for c in classes
+            for method, made_of in c.assigned(name)
+            if made_of is not None
+            # or `self.pruned = self.pruned.union(heads)`, which somebody calls
+            if method.name == "__init__" or dotted(place) not in {*map(name_of, walk(made_of))}
+        ]
+        if not made or not all(is_empty(each) for each in made):
+            return False
+        first = [c.methods["__init__"] for c in classes if "__init__" in c.methods]
+        grows = self.at.models.last_words("grows") | self.at.models.last_words("fills")
+        return not any(
+            isinstance(part, ast.Attribute) and part.attr in grows and dotted(part.value) == f"self.{name}"
+            for method in first
+            for part in walk(method)
+        )
+
+    def made_where_asked(self, place: ast.expr, frame: Frame) -> bool:
+        """Whether `__init__` makes an attribute None, and something else but where an option of its own asks for it
+        that is off by default: `if with_labels: self.labeler = Labeler()`, `if self.frequency > 0 and ...:`."""
+        made = self._set_by_init(place, frame)
+        if made is None or len(made.values) != 2:
+            return False
+        options_off = options_of(made.init)
+        kept = {dotted(target) for target, value in set_in(made.init.body) if is_one_of(value, options_off)}
+        under = [
+            target
+            for each in made.init.body
+            if isinstance(each, ast.If) and asks_for_one(each.test, options_off | kept)
+            for target, value in set_in(each.body)
+            if is_something(value)
+        ]
+        return any(says_none(value) for value in made.values if value is not None) and any(
+            dotted(target) == dotted(place) for target in under
+        )
+
+    def made_off(self, place: ast.expr, frame: Frame) -> bool:
+        """Whether an attribute is an argument that `__init__` has to be given, and wherever the project gives it, it
+        is off by default: `Model(self.rate)`, as an object is made of `rate=0.0`."""
+        given = self._made_with(place, frame)
+        return bool(given) and all(isinstance(value, Py) and value.off for value in given)
+
+    def off_in_file(self, place: ast.expr, frame: Frame) -> bool:
+        """Whether it is an attribute of something that was given, `model.self_condition`, and the classes of the file
+        whose objects have one of that name keep an option there that is off by default."""
+        place = looked_up(place, frame.block, looks=False)
+        made = self._set_by_init(place, frame)
+        if made is not None and len(made.values) == 1 and made.values[0] is not None:
+            place = made.values[0]
+        if not isinstance(place, ast.Attribute) or is_name(place.value, "self"):
+            return False
+        key = (frame.module.path, place.attr)
+        if key not in self._off:
+            kept = [
+                isinstance(value, ast.Name) and value.id in options_of(method) and method.name == "__init__"
+                for cls in frame.module.classes.values()
+                for method, value in cls.assigned(place.attr)
+                if not (isinstance(value, ast.Attribute) and value.attr == place.attr)  # which passes it on
+            ]
+            self._off[key] = bool(kept) and all(kept)
+        return self._off[key]
+
+    def made_on(self, place: ast.expr, frame: Frame) -> bool:
+        """Whether an attribute is an option of `__init__`, and wherever the project makes the object, it gives it."""
+        given = self._made_with(place, frame, True)
+        return bool(given) and not any(
+            is_none(o) or (isinstance(o, Py) and o.off) for value in given for o in options(value)
+        )
+
+    def _made_with(self, place: ast.expr, frame: Frame, optional: bool = False) -> list[Value]:
+        """What the project gives for an attribute that is an argument of `__init__`, wherever it makes the object."""
+        made = self._set_by_init(place, frame)
+        if made is None or len(made.values) != 1 or not isinstance(made.values[0], ast.Name):
+            return []
+        func = Func(made.init, made.home.module, made.home.env, Instance(made.cls), made.home)
+        return [*self.at.functions.passed.made_with(made.cls, func, made.values[0].id, optional)]
+
+    def _set_by_init(self, place: ast.expr, frame: Frame) -> _Made | None:
+        """What `__init__` assigns to an attribute of the object, where nothing else does."""
+        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        if cls is None or not isinstance(place, ast.Attribute) or not is_name(place.value, "self"):
+            return None
+        kept = [store for c in self.at.classes.bases(cls)[0] for store in c.assigned(place.attr)]
+        found = self.at.classes.find_method(cls, "__init__")
+        if found is None or any(method is not found[1] for method, _ in kept):
+            return None
+        return _Made(cls, *found, [value for _, value in kept])

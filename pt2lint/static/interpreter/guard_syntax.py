@@ -1,0 +1,255 @@
+"""Tests and the statements around them as they are written, without their values."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.source.nodes import FunctionNode, walk
+from pt2lint.static.values import Instance, Py, Seq, Value, options
+
+if TYPE_CHECKING:
+    from pt2lint.static.source.modules import ClassInfo
+
+
+MAX_PASSED = 3  # functions that pass an answer on
+OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+
+
+def exits(loop: ast.For | ast.While) -> list[ast.expr]:
+    """The tests that end a loop of which it does not matter how often it ran: `while t:`, and of a loop that does not
+    use its index, `if t: break`."""
+    if isinstance(loop, ast.For):
+        targets = {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
+        used = (part for each in loop.body for part in walk(each) if isinstance(part, ast.Name))
+        if any(part.id in targets for part in used):
+            return []
+    tests = [loop.test] if isinstance(loop, ast.While) and not isinstance(loop.test, ast.Constant) else []
+    todo = [*loop.body]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, ast.If):
+            if each.body and isinstance(each.body[-1], (ast.Break, ast.Return)):
+                tests.append(each.test)
+            todo += [*each.body, *each.orelse]
+        elif isinstance(each, (ast.With, ast.Try)):
+            todo += each.body
+    return tests
+
+
+def fails(body: list[ast.stmt]) -> bool:
+    """Whether statements that run one after another end with an error."""
+    return bool(body) and isinstance(body[-1], ast.Raise)
+
+
+def always_fails(function: FunctionNode) -> bool:
+    """Whether a function is there to end with an error: `def raise_log(error): log(error); raise error`."""
+    return fails(function.body) and not any(isinstance(part, ast.Return) for part in walk(function))
+
+
+def set_in(body: Iterable[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """What the statements assign themselves, and what with; methods that fill in place (`copy_`) too."""
+    for statement in body:
+        if isinstance(statement, ast.Assign):
+            yield from ((target, statement.value) for target in statement.targets)
+        elif isinstance(statement, ast.AnnAssign):
+            yield statement.target, statement.value
+        elif isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call):
+            if isinstance(call.func, ast.Attribute) and call.func.attr in ("copy_", "fill_") and call.args:
+                owner = call.func.value
+                if isinstance(owner, ast.Attribute) and owner.attr == "data":
+                    owner = owner.value
+                yield owner, call.args[0]
+            elif len(call.args) > 1 and (place := kept_by_name(call)) is not None:
+                yield place, call.args[1]
+
+
+def keeps(body: list[ast.stmt], new: ast.expr, best: ast.expr) -> bool:
+    """Whether the statements put the one in the place of the other: `best = cost`, `best = {"cost": cost}`."""
+    wanted = dotted(new)
+    while isinstance(best, ast.Subscript):
+        best = best.value
+    place = dotted(best)
+    return (wanted and place) is not None and any(
+        dotted(target) == place
+        and any(isinstance(part, ast.expr) and dotted(part) == wanted for part in walk(value))
+        for target, value in set_in(body)
+        if value is not None
+        if isinstance(value, (ast.Name, ast.Attribute, ast.Dict, ast.Tuple, ast.Call))
+    )
+
+
+def is_by_default(test: ast.Compare, frame: Frame) -> bool | None:
+    """How a test of a text that a root is given comes out with what it is given by default: `mode == "predict"`."""
+    default = frame.defaults.get(test.left.id) if isinstance(test.left, ast.Name) else None
+    if default is None:
+        return None
+    right, op = test.comparators[0], test.ops[0]
+    asked = right.elts if isinstance(right, (ast.Tuple, ast.List, ast.Set)) else [right]
+    texts = [part.value for part in asked if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    several = isinstance(op, (ast.In, ast.NotIn))
+    if len(texts) != len(asked) or several is (asked[0] is right):
+        return None
+    return (default in texts) is isinstance(op, (ast.In, ast.Eq)) if type(op) in OPPOSITE else None
+
+
+def options_of(init: FunctionNode) -> set[str | None]:
+    """The options of an `__init__` that are off by default: False, 0, None or nothing."""
+    given = init.args
+    defaults = dict(zip([a.arg for a in given.args[::-1]], given.defaults[::-1], strict=False))
+    defaults |= {a.arg: d for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None}
+    return {name for name, d in defaults.items() if isinstance(d, ast.Constant) and not d.value}
+
+
+def is_one_of(value: ast.expr | None, names: set[str | None]) -> bool:
+    return isinstance(value, ast.Name) and value.id in names
+
+
+def asks_for_one(test: ast.expr, places: set[str | None]) -> bool:
+    """Whether a test asks that one of the places is on: `flag`, `self.rate > 0`, and more."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return any(asks_for_one(part, places) for part in test.values)
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        wanted, asked = test.ops[0], test.comparators[0]
+        if isinstance(wanted, (ast.Gt, ast.NotEq)) and is_zero(asked):
+            test = test.left
+    return isinstance(test, (ast.Name, ast.Attribute)) and dotted(test) in places
+
+
+def looked_up(test: ast.expr, block: list[ast.stmt], looks: bool = True) -> ast.expr:
+    """A test of names, with what the statements before it assign to them in their place: `kept = self.kept.get(key)`,
+    and with `looks` that alone which looks something up."""
+    made = {
+        each.targets[0].id: each.value
+        for each in block
+        if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name)
+        if each.lineno < test.lineno and (not looks or looks_up(each.value))
+    }
+    names = made and [part.id for part in walk(test) if isinstance(part, ast.Name) and part.id in made]
+    return _Put(made).visit(deepcopy(test)) if names else test
+
+
+def looks_up(value: ast.expr) -> bool:
+    if isinstance(value, ast.Call):
+        return asks_by_name(value) or (isinstance(value.func, ast.Attribute) and value.func.attr == "get")
+    if isinstance(value, (ast.BoolOp, ast.Compare, ast.UnaryOp)):
+        return bool(missing(value))  # `absent = self.step == 0 or self.table is None`
+    return isinstance(value, ast.Attribute)
+
+
+def asks_by_name(call: ast.Call) -> bool:
+    """`hasattr(owner, "name")`, `getattr(owner, "name")`"""
+    return is_name(call.func, "hasattr") or is_name(call.func, "getattr")
+
+
+class _Put(ast.NodeTransformer):
+    def __init__(self, made: dict[str, ast.expr]) -> None:
+        self.made = made
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.made.get(node.id, node)
+
+
+def always(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements, and those that stand in a `with` or a `try` among them."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, (ast.With, ast.Try)):
+            yield from always(statement.body)
+
+
+def nested(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements that stand under tests among the statements."""
+    found: list[ast.stmt] = []
+    for statement in body:
+        if isinstance(statement, ast.If):
+            found += [*statement.body, *statement.orelse]
+            found += nested(statement.body) + nested(statement.orelse)
+    return found
+
+
+def missing(test: ast.expr) -> set[str | None]:
+    """The places that a test finds not to be there yet: `not self.ready`, `self.table is None`."""
+    found = set[str | None]()
+    for part in walk(test):
+        if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not):
+            found.add(dotted(part.operand))
+        elif (
+            isinstance(part, ast.Compare)
+            and isinstance(part.ops[0], ast.Is)
+            and says_none(part.comparators[0])
+        ):
+            found.add(dotted(part.left))
+    return found - {None}
+
+
+def kept_by_name(call: ast.Call) -> ast.expr | None:
+    """What `self.register_buffer("table", ...)` or `self.__setattr__("table", ...)` sets."""
+    name = call.args[0]
+    if isinstance(call.func, ast.Attribute) and call.func.attr in ("register_buffer", "__setattr__"):
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+            return ast.Attribute(call.func.value, name.value, ast.Load())
+    return None
+
+
+def is_something(value: ast.expr | None) -> bool:
+    return value is not None and not says_none(value)
+
+
+def name_of(node: ast.AST) -> str | None:
+    return dotted(node) if isinstance(node, ast.Attribute) else None
+
+
+def is_empty(node: ast.expr) -> bool:
+    """`[]`, `set()`"""
+    if isinstance(node, ast.Call):
+        return is_name(node.func, "set") and not node.args
+    return isinstance(node, ast.List) and not node.elts
+
+
+def is_zero(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 0
+
+
+def says_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def opposite(test: ast.expr) -> ast.expr:
+    """The test that comes out the other way."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return test.operand
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in OPPOSITE:
+        return ast.Compare(test.left, [OPPOSITE[type(test.ops[0])]()], test.comparators)
+    return ast.UnaryOp(ast.Not(), test)
+
+
+def items(value: Seq) -> list[Value]:
+    return value.elts if value.elts is not None else [value.elem]
+
+
+def class_of(me: Value | None) -> ClassInfo | None:
+    return me.cls if isinstance(me, Instance) else None
+
+
+def is_dtype(value: Value) -> bool:
+    return isinstance(value, Py) and value.type == "dtype"
+
+
+def is_tensor(value: Value) -> bool:
+    return any(o.kind == "tensor" for o in options(value))
