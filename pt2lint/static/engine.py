@@ -37,6 +37,7 @@ from pt2lint.static.facts import (
     kinds_to_text,
     to_plain,
 )
+from pt2lint.static.interpreter.guards import ONCE, RARE
 from pt2lint.static.ledger import Ledger, Unit
 from pt2lint.static.moved import Lost, with_lines_plain
 from pt2lint.static.source.data import SMALL
@@ -760,9 +761,10 @@ def _left(op: Op, path: str, lines: Lines, notes: Mapping[str, Notes]) -> Iterat
 
 def _cut(op: Op, path: str, lines: Lines, notes: Mapping[str, Notes]) -> Iterator[tuple[Place, int]]:
     """The function in which a break stands, with its line if it cuts the function in two, and those on the way."""
-    if op.sure and not op.rare:
+    once = op.rare == RARE[ONCE]  # it does at the first call
+    if op.sure and (once or not op.rare):
         yield (path, lines[0]), sys.maxsize if op.inside else op.line
-        for step in op.flow[1:]:
+        for step in () if once else op.flow[1:]:
             for place in _around(step, notes):
                 yield place, sys.maxsize
 

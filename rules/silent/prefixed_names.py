@@ -146,7 +146,10 @@ class PrefixedNames(Rule):
     def without_prefix(self, node: cst.CSTNode, name: str) -> Fix:
         """All that the condition asks of the name, and not this test alone: `name == one or re.match(one, name)`."""
         around = node
-        while isinstance(outer := self.function.parent(around), _CONDITION):
+        while isinstance(
+            outer := self.function.parent(around),
+            cst.BooleanOperation | cst.UnaryOperation | cst.GeneratorExp,
+        ):
             around = outer
         plain = cst.parse_expression(f'{name}.replace("_orig_mod.", "")')
         used = [one for one in names(around) if one.value == name]
@@ -176,9 +179,6 @@ class PrefixedNames(Rule):
             return _fixed(compared.comparator)
         listed = isinstance(compared.comparator, cst.Tuple | cst.List | cst.Set)
         return isinstance(compared.operator, cst.In) and listed and _fixed(compared.comparator)
-
-
-_CONDITION = cst.BooleanOperation | cst.UnaryOperation | cst.GeneratorExp
 
 
 def _fixed(node: cst.BaseExpression) -> bool:
