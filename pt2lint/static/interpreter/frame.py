@@ -87,7 +87,9 @@ class Frame:
         self.skipped = False  # a break in a loop: Dynamo runs the function as plain Python
         self.loaders: list[tuple[Value, set[str]]] = []  # what loops go over, and the names made of its items
         self.layers = 0  # loops over modules around the statement that runs
-        self.context: int | None = None  # which run of the function this is (guards.py); None: no function's
+        self.context: int | None = (
+            None  # which run of the function this is (contexts.py); None: no function's
+        )
         self.guards: Path = ()  # what holds here, beyond what holds where the function is called
         self.parameters: Collection[str] = ()
         self.defaults: dict[str, str] = {}  # of a root's parameters that are texts

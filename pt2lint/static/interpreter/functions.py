@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.guard_syntax import MAX_PASSED, always_fails
-from pt2lint.static.interpreter.guards import GRADLESS, MODE, ONCE, RAISES, SELDOM, Guard
+from pt2lint.static.interpreter.guards import GRADLESS, MODE, ONCE, RAISES, SELDOM, Guard, Path
 from pt2lint.static.interpreter.passed import Passed
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.interpreter.usage import Usage
@@ -157,22 +157,8 @@ class Functions:
                 for p, d in _parameters(definition.args)
                 if isinstance(d, ast.Constant) and isinstance(d.value, str)
             }
-        me = func.bound
-        if region and isinstance(me, Instance) and me is not frame.me and not frame.entry:
-            if me.cls is not None and self.at.classes.is_seldom_compiled(me.cls):
-                callee.guards = (Guard("", SELDOM),)
-        if region and not isinstance(definition, ast.Lambda) and always_fails(definition):
-            callee.guards += (Guard("", RAISES),)
-        if region and gradless:
-            callee.guards += (Guard("", GRADLESS),)
-        if region and isinstance(definition, FunctionNode):
-            duties = self.at.calls.roots.duties
-            # What functools.lru_cache keeps is no reason: Dynamo traces the function at each call all the same.
-            if duties.calls(definition, "loads code", func.env or {}, callee):
-                callee.guards += (Guard("", ONCE),)
-            if not frame.entry:
-                callee.guards += duties.of(func, definition, env, callee)
         if region:
+            callee.guards = self._said_of(func, env, frame, callee, bool(gradless))
             self.at.calls.roots.traced(definition)
         if not self.at.notebook.quiet:
             self.run.add(definition)
@@ -190,23 +176,7 @@ class Functions:
             roots.does = frozenset({"differentiates"})
         seen, self.at.expressions.seen = self.at.expressions.seen, {}
         try:
-            if isinstance(definition, ast.Lambda):
-                result = self.at.expressions.eval(definition.body, env, callee)
-            else:
-                if region and func.module.linted and not func.env:
-                    self.calls.setdefault((func.module.path, callee.unit), []).append((func, dict(env)))
-                ended = self.at.statements.block(definition.body, env, callee)
-                if ended:
-                    callee.returns.append(NONE)
-                result = join_all(callee.returns)
-                if truth(result) is None and self.asks_whether_compiled(definition, env, callee):
-                    result = TRUE
-                if callee.yields:
-                    result = Seq(None, join_all(callee.yields), "generator")
-                elif not callee.returns:
-                    result = UNKNOWN  # it always raises
-                if region and not self.at.notebook.quiet and definition.name == "forward":
-                    self.backward(func, callee)
+            result = self._body(func, env, callee)
         finally:
             self.active.pop()
             self.at.expressions.seen = seen
@@ -226,6 +196,47 @@ class Functions:
         self._results[key] = result
         returned = self._returned.get(which)
         self._returned[which] = result if returned is None else join(returned, result)
+        return result
+
+    def _said_of(self, func: Func, env: Env, frame: Frame, callee: Frame, gradless: bool) -> Path:
+        """What is said of all that a function does, called by the frame in compiled code."""
+        definition, me = func.node, func.bound
+        said: Path = ()
+        if isinstance(me, Instance) and me is not frame.me and not frame.entry:
+            if me.cls is not None and self.at.classes.is_seldom_compiled(me.cls):
+                said += (Guard("", SELDOM),)
+        if not isinstance(definition, ast.Lambda) and always_fails(definition):
+            said += (Guard("", RAISES),)
+        if gradless:
+            said += (Guard("", GRADLESS),)
+        if isinstance(definition, FunctionNode):
+            duties = self.at.calls.roots.duties
+            # What functools.lru_cache keeps is no reason: Dynamo traces the function at each call all the same.
+            if duties.calls(definition, "loads code", func.env or {}, callee):
+                said += (Guard("", ONCE),)
+            if not frame.entry:
+                said += duties.of(func, definition, env, callee)
+        return said
+
+    def _body(self, func: Func, env: Env, callee: Frame) -> Value:
+        """Run the body of a function with its arguments bound; what it returns, as far as that says."""
+        definition, region = func.node, callee.region
+        if isinstance(definition, ast.Lambda):
+            return self.at.expressions.eval(definition.body, env, callee)
+        if region and func.module.linted and not func.env:
+            self.calls.setdefault((func.module.path, callee.unit), []).append((func, dict(env)))
+        ended = self.at.statements.block(definition.body, env, callee)
+        if ended:
+            callee.returns.append(NONE)
+        result = join_all(callee.returns)
+        if truth(result) is None and self.asks_whether_compiled(definition, env, callee):
+            result = TRUE
+        if callee.yields:
+            result = Seq(None, join_all(callee.yields), "generator")
+        elif not callee.returns:
+            result = UNKNOWN  # it always raises
+        if region and not self.at.notebook.quiet and definition.name == "forward":
+            self.backward(func, callee)
         return result
 
     def _is_of_a_framework(self, func: Func) -> bool:
