@@ -130,6 +130,12 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
+def said(error: BaseException) -> str:
+    """The error without what follows its first line: a stack trace names a folder of the moment."""
+    first = str(error).partition("\n")[0]
+    return f"{type(error).__name__}({first!r})" if first else f"{type(error).__name__}()"
+
+
 def main() -> None:
     results = {}
     for name, source in json.load(sys.stdin).items():
@@ -142,7 +148,7 @@ def main() -> None:
             "frames": compiled.frames,
             "breaks": compiled.breaks,
             "same": same(compiled.value, eager.value),
-            "error": repr(compiled.value) if isinstance(compiled.value, BaseException) else "",
+            "error": said(compiled.value) if isinstance(compiled.value, BaseException) else "",
         }
     print("\n" + json.dumps(results))
 
