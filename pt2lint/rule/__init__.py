@@ -148,7 +148,7 @@ class Rule:
     anywhere: ClassVar[bool] = False  # also hear of operations in code that Dynamo does not trace
     about_guards: ClassVar[bool] = False  # of the function's own: nothing is said where it is left to Python
     asks_what_is_left: ClassVar[bool] = False  # to Python (FunctionCode.left): run once all breaks are known
-    severity: ClassVar[Severity] = "warning"
+    severity: Severity = "warning"
     graph_breaks: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, function: FunctionCode) -> None:

@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import libcst as cst
 
-from pt2lint.finding import Fix, Severity
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 from pt2lint.rule.tree import walk
@@ -72,17 +69,10 @@ class OptimizerStep(GraphBreak):
         "def f(x, m, i):\n    return x * optimizer.param_groups[0]['lr']",
     )
 
-    def report(
-        self,
-        node: cst.CSTNode,
-        op: Op,
-        message: str,
-        *,
-        fixes: Iterable[Fix] = (),
-        severity: Severity | None = None,
-    ) -> None:
-        alone = len(op.flow) == 1 and self.takes_steps_alone()
-        super().report(node, op, message, fixes=fixes, severity="note" if alone else severity)
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if len(op.flow) == 1 and self.takes_steps_alone():
+            self.severity = "note"
+        super().check(node, op)
 
     def takes_steps_alone(self) -> bool:
         """Whether all that the function does is to call `step()`, of optimizers and schedules."""

@@ -82,12 +82,7 @@ class KeptState:
         parts = options(element(value) if isinstance(value, Seq) else value)
         if not any(isinstance(one, Tensor) for one in parts) or any(is_none(one) for one in parts):
             return False
-        made = [
-            one
-            for c in self.at.classes.bases(owner.cls)[0]
-            for method, one in c.assigned(target.attr)
-            if method.name == "__init__"
-        ]
+        made = self.set_by_init(owner.cls, target.attr)
         if len(made) != 1 or not isinstance(made[0], ast.Constant) or made[0].value is not None:
             return False
         if target not in self._asked_for_none:
@@ -188,11 +183,16 @@ class KeptState:
     def is_plain(self, owner: Instance, target: ast.expr) -> bool:
         """Whether `__init__` assigns the attribute: a buffer goes where its module goes."""
         name = target.attr if isinstance(target, ast.Attribute) else ""
-        return owner.cls is not None and any(
-            method.name == "__init__"
-            for c in self.at.classes.bases(owner.cls)[0]
-            for method, _ in c.assigned(name)
-        )
+        return owner.cls is not None and bool(self.set_by_init(owner.cls, name))
+
+    def set_by_init(self, cls: ClassInfo, name: str) -> list[ast.expr | None]:
+        """What the constructors of the class and its bases assign to the attribute."""
+        return [
+            value
+            for c in self.at.classes.bases(cls)[0]
+            for method, value in c.assigned(name)
+            if method.name == "__init__"
+        ]
 
     def outlives(self, place: ast.expr, owner: Value | None, env: Env, frame: Frame) -> bool:
         """Whether what lies at the place was there before the compiled code ran, and is there after it."""
