@@ -11,11 +11,8 @@ from pt2lint.static.interpreter.guard_syntax import (
     MAX_PASSED,
     OPPOSITE,
     is_by_default,
-    is_dtype,
     is_name,
-    is_tensor,
     is_zero,
-    items,
     looked_up,
     opposite,
     says_none,
@@ -34,7 +31,19 @@ from pt2lint.static.interpreter.guards import (
 )
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.nodes import unit_of, walk
-from pt2lint.static.values import UNKNOWN, Class, Func, Instance, Py, Seq, Tensor, Value, is_none, options
+from pt2lint.static.values import (
+    UNKNOWN,
+    Class,
+    Func,
+    Instance,
+    Py,
+    Seq,
+    Tensor,
+    Value,
+    is_none,
+    options,
+    tensor_of,
+)
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -147,7 +156,7 @@ class Asked:
             return self._compared(test, outcome, env, frame)
         if isinstance(test, ast.Call):
             return self._asked(test, outcome, env, frame)
-        if isinstance(test, (ast.Name, ast.Attribute)) and not is_tensor(value):
+        if isinstance(test, (ast.Name, ast.Attribute)) and tensor_of(value) is None:
             if isinstance(test, ast.Attribute) and test.attr in self.at.models.last_words("mode"):
                 return MODE
             if outcome and (
@@ -173,11 +182,11 @@ class Asked:
             return None
         left, right = test.left, test.comparators[0]
         values = self.at.expressions.again(left, env, frame), self.at.expressions.again(right, env, frame)
-        if (is_dtype(values[0]) or is_dtype(values[1])) and (
+        if (_is_dtype(values[0]) or _is_dtype(values[1])) and (
             isinstance(left, ast.Attribute) or isinstance(right, ast.Attribute)
         ):
             return DTYPE
-        if isinstance(values[1], Seq) and any(map(is_dtype, items(values[1]))):
+        if isinstance(values[1], Seq) and any(map(_is_dtype, _items(values[1]))):
             return DTYPE
         if self._is_spread(test, outcome, env, frame) or is_by_default(test, frame) is (not outcome):
             return OFF
@@ -261,3 +270,11 @@ class Asked:
         if not rest:
             return ARGUMENT if first in frame.parameters else None
         return FLAG if first in frame.parameters and rest else None
+
+
+def _items(value: Seq) -> list[Value]:
+    return value.elts if value.elts is not None else [value.elem]
+
+
+def _is_dtype(value: Value) -> bool:
+    return isinstance(value, Py) and value.type == "dtype"

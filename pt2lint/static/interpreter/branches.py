@@ -14,7 +14,6 @@ from pt2lint.static.interpreter.guard_syntax import (
     fails,
     is_name,
     is_something,
-    is_tensor,
     is_zero,
     keeps,
     looked_up,
@@ -34,7 +33,7 @@ from pt2lint.static.interpreter.guards import (
 )
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.nodes import FunctionNode, walk
-from pt2lint.static.values import Instance
+from pt2lint.static.values import Instance, tensor_of
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -120,7 +119,9 @@ class Branches:
                     return True
                 fixed = all(isinstance(given, ast.Constant) for given in call.args)
                 says += fixed and self.at.models.plays(callee, "prints")
-        return says == len(body) and (alone or is_tensor(self.at.expressions.again(test, env, frame)))
+        return says == len(body) and (
+            alone or tensor_of(self.at.expressions.again(test, env, frame)) is not None
+        )
 
     def _made_to_warn(self, callee: ast.expr, before: list[ast.stmt], env: Env, frame: Frame) -> Env:
         """The names, with what the statements before a warning make for it: `import warnings`, `log = get_logger()`."""

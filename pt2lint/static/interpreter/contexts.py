@@ -6,9 +6,6 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Frame
-from pt2lint.static.interpreter.guard_syntax import (
-    class_of,
-)
 from pt2lint.static.interpreter.guards import (
     PARTS,
     Guard,
@@ -16,7 +13,7 @@ from pt2lint.static.interpreter.guards import (
     common,
     is_uncalled,
 )
-from pt2lint.static.values import Value
+from pt2lint.static.values import Instance, Value
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -52,7 +49,7 @@ class Contexts:
         context = self._contexts[key] = len(self._contexts)
         if getattr(function, "name", "") == "forward":
             self._forwards.add(context)
-        self._runs[function].append((context, class_of(me)))
+        self._runs[function].append((context, _class_of(me)))
         self._call(context, frame)
         return context
 
@@ -64,7 +61,7 @@ class Contexts:
     def called_somehow(self, function: Any, frame: Frame, me: Value | None) -> None:
         """The frame calls a function that is not run again: it may be as in any run before, for such an object."""
         for context, cls in self._runs.get(function, ()):
-            if cls is class_of(me):
+            if cls is _class_of(me):
                 self._call(context, frame)
 
     def _call(self, context: int, frame: Frame) -> None:
@@ -121,3 +118,7 @@ class Contexts:
                     marks[context] = new
                     todo.append(context)
         return marks
+
+
+def _class_of(me: Value | None) -> ClassInfo | None:
+    return me.cls if isinstance(me, Instance) else None

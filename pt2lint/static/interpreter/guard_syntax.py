@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.nodes import FunctionNode, walk
-from pt2lint.static.values import Instance, Py, Seq, Value, options
 
 if TYPE_CHECKING:
-    from pt2lint.static.source.modules import ClassInfo
+    pass
 
 
 MAX_PASSED = 3  # functions that pass an answer on
@@ -237,19 +236,3 @@ def opposite(test: ast.expr) -> ast.expr:
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in OPPOSITE:
         return ast.Compare(test.left, [OPPOSITE[type(test.ops[0])]()], test.comparators)
     return ast.UnaryOp(ast.Not(), test)
-
-
-def items(value: Seq) -> list[Value]:
-    return value.elts if value.elts is not None else [value.elem]
-
-
-def class_of(me: Value | None) -> ClassInfo | None:
-    return me.cls if isinstance(me, Instance) else None
-
-
-def is_dtype(value: Value) -> bool:
-    return isinstance(value, Py) and value.type == "dtype"
-
-
-def is_tensor(value: Value) -> bool:
-    return any(o.kind == "tensor" for o in options(value))
