@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pt2lint.dynamic.events import Run
     from pt2lint.report.models import Model
     from pt2lint.report.place import Place
-    from pt2lint.static.cache import Cache
+    from pt2lint.static.cache import Cache, Scratch
 
 # What gives verdicts: findings and the paths that exist in, the dynamic pass's result out.
 Judge = Callable[[Sequence[Finding], Sequence[str]], "VerifyResult"]
@@ -208,7 +208,7 @@ def _cache(folder: str | None) -> Cache | None:
     return Cache(folder) if folder else None
 
 
-def scratch_cache(folder: str, kept: str | None) -> Cache:
+def scratch_cache(folder: str, kept: str | None) -> Scratch:
     """A cache for as long as the folder is there, over what is kept in the other one, which it leaves alone."""
     from pt2lint.static.cache import Scratch
 

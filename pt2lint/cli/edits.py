@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 
 from pt2lint.cli import print_all
 from pt2lint.cli.answer import answered, counted, problem_lines, written
 from pt2lint.cli.narrow import narrow
+from pt2lint.project import entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from pt2lint.check import Checked
     from pt2lint.finding import Finding, Problem
-    from pt2lint.fixes.edit import Fixed
+    from pt2lint.fixes.rounds import Fixed, Relint
     from pt2lint.project.config import Configs
+    from pt2lint.static.cache import Scratch
 
 
 def add_noqa(checked: Checked) -> int:
@@ -79,41 +82,32 @@ def _write_notebook(checked: Checked, path: str, text: str) -> None:
     replace_file(path, (mark if data.startswith(mark) else b"") + new.encode(), data)
 
 
-def fix(options: argparse.Namespace, configs: Configs, checked: Checked, verified: bool) -> int:
+@contextmanager
+def scratch(options: argparse.Namespace) -> Iterator[Scratch]:
+    """What is found out of texts that are in no file yet, over what is kept, for as long as the command runs."""
     import tempfile
 
-    from pt2lint.check import check, scratch_cache
-    from pt2lint.fixes.edit import fix_findings
-    from pt2lint.project import entries
+    from pt2lint.check import scratch_cache
 
-    def relint(texts: Any, beside: Any) -> Any:
-        # A notebook's code is fixed in one round: an import that was added moves into its first cell.
-        texts = {path: text for path, text in texts.items() if path not in checked.notebooks}
-        again = check([*texts], configs, texts=texts, beside=beside, among=checked.files)
-        narrow(options, again)
-        return again.findings
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        yield scratch_cache(folder, None if options.no_cache else entries.folder(options.cache_dir))
 
-    def relint_all(texts: Any) -> Any:
-        texts = {path: text for path, text in texts.items() if path not in checked.notebooks}
-        files = [path for path in checked.files if path not in checked.notebooks]
-        again = check(files, configs, texts=texts, memory=cache)
-        narrow(options, again)
-        return again.findings
 
-    cache_folder = None if options.no_cache else entries.folder(options.cache_dir)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
-        # What most fixes leave as it was need not be found out anew after each.
-        cache = scratch_cache(scratch, cache_folder)
-        fixed = fix_findings(
-            checked.findings,
-            "unsafe" if options.unsafe_fixes else "safe",
-            verified,
-            None if verified else relint,
-            texts=checked.texts,
-            digests=checked.digests,
-            relint_all=None if verified or len(checked.files) < 2 else relint_all,
-            notes=options.notes,
-        )
+def fix(options: argparse.Namespace, configs: Configs, checked: Checked, memory: Scratch | None) -> int:
+    """Show or write the fixes; returns the exit status. Without `memory` those that are proven, and nothing is linted
+    again."""
+    from pt2lint.fixes.rounds import fix_findings
+
+    verified = memory is None
+    fixed = fix_findings(
+        checked.findings,
+        "unsafe" if options.unsafe_fixes else "safe",
+        verified,
+        None if memory is None else _relint(options, configs, checked, memory),
+        texts=checked.texts,
+        digests=checked.digests,
+        notes=options.notes,
+    )
     notes = "" if options.notes else _fixable_notes(checked.findings, options.unsafe_fixes, verified)
     if options.commit_message:
         from pt2lint.report.commit_message import commit_message
@@ -121,35 +115,18 @@ def fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifie
         old = {path: before for path, (before, _, _) in fixed.texts.items()}
         written(options.commit_message, commit_message(fixed.taken, checked.notes, old), checked.problems)
     if options.diff:
-        checked.problems += _left_out(fixed)
-        patch = _diff(checked, fixed)
-        if not options.output:
-            _print_bytes(patch)
-        elif patch or not options.quiet:
-            written(options.output, patch, checked.problems)
-        sys.stderr.write(problem_lines(checked.problems))
-        print(counted(len(fixed.taken), "would be fixed") + notes, file=sys.stderr)
-        return 2 if checked.problems else int(bool(fixed.taken) and not options.exit_zero)
+        return _show_diff(options, checked, fixed, notes)
     stdin = [path for path in checked.texts if path not in checked.notebooks]
     for path in stdin:
         sys.stdout.write(fixed.texts.pop(path, ("", checked.texts[path], ""))[1])
-
-    def write_notebook(path: str, text: str, encoding: str) -> None:
-        _write_notebook(checked, path, text)
-
-    fixed.write(dict.fromkeys(checked.notebooks, write_notebook))
+    fixed.write(dict.fromkeys(checked.notebooks, lambda path, text, _: _write_notebook(checked, path, text)))
     checked.problems += _left_out(fixed)
     if stdin:
         out, err, status = answered(options, checked)
         sys.stderr.write(err + out)
         return status
-    if fixed.texts and not verified:
-        problems = checked.problems
-        checked = check(
-            options.paths or ["."], configs, force_exclude=options.force_exclude, cache_folder=cache_folder
-        )
-        narrow(options, checked)
-        checked.problems += [problem for problem in problems if problem not in checked.problems]
+    if fixed.texts and memory is not None:
+        checked = _as_written(options, configs, checked, memory)
     else:
         # What several findings have in common is written once, and mends them all.
         made = {fix.edits for _, fix in fixed.taken}
@@ -162,6 +139,50 @@ def fix(options: argparse.Namespace, configs: Configs, checked: Checked, verifie
         checked.notes += generated_notes({path: old for path, (old, _, _) in fixed.texts.items()})
     checked.notes.append(counted(len(fixed.taken), "fixed") + notes)
     return print_all(*answered(options, checked))
+
+
+def _relint(options: argparse.Namespace, configs: Configs, checked: Checked, memory: Scratch) -> Relint:
+    """What lints texts that are to be written: all files, or one as it is by itself."""
+    from pt2lint.check import check
+
+    # A notebook's code is fixed in one round: an import that was added moves into its first cell.
+    files = [path for path in checked.files if path not in checked.notebooks]
+    given = {path: checked.texts[path] for path in files if path in checked.texts}
+
+    def relint(changed: Mapping[str, str], only: str | None) -> Iterable[Finding]:
+        texts = given | {path: text for path, text in changed.items() if path not in checked.notebooks}
+        if only is None:
+            again = check(files, configs, texts=texts, memory=memory)
+        else:
+            alone = {only: texts.pop(only)}
+            again = check([only], configs, texts=alone, beside=texts, among=checked.files)
+        narrow(options, again)
+        return again.findings
+
+    return relint
+
+
+def _as_written(options: argparse.Namespace, configs: Configs, checked: Checked, memory: Scratch) -> Checked:
+    """What is found in the files once fixes were written to them."""
+    from pt2lint.check import check
+
+    kept = memory.written()  # most of it was found out when the fixes were tried
+    again = check(options.paths or ["."], configs, force_exclude=options.force_exclude, memory=kept)
+    narrow(options, again)
+    again.problems += [problem for problem in checked.problems if problem not in again.problems]
+    return again
+
+
+def _show_diff(options: argparse.Namespace, checked: Checked, fixed: Fixed, notes: str) -> int:
+    checked.problems += _left_out(fixed)
+    patch = _diff(checked, fixed)
+    if not options.output:
+        _print_bytes(patch)
+    elif patch or not options.quiet:
+        written(options.output, patch, checked.problems)
+    sys.stderr.write(problem_lines(checked.problems))
+    print(counted(len(fixed.taken), "would be fixed") + notes, file=sys.stderr)
+    return 2 if checked.problems else int(bool(fixed.taken) and not options.exit_zero)
 
 
 def _fixable_notes(findings: Sequence[Finding], unsafe: bool, verified: bool) -> str:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pt2lint.dynamic.run import VerifyResult
     from pt2lint.finding import Finding
     from pt2lint.project.config import Configs
+    from pt2lint.static.cache import Scratch
 
 
 def lint(options: argparse.Namespace, arguments: list[str]) -> int:
@@ -38,6 +39,15 @@ def lint(options: argparse.Namespace, arguments: list[str]) -> int:
         import gc
 
         gc.enable()  # these lint again and again
+    if options.verify or not (options.fix or options.diff):
+        return _lint(options, arguments, None)
+    from pt2lint.cli.edits import scratch
+
+    with scratch(options) as memory:
+        return _lint(options, arguments, memory)
+
+
+def _lint(options: argparse.Namespace, arguments: list[str], memory: Scratch | None) -> int:
     from pt2lint.check import check
     from pt2lint.cli import last_answer
     from pt2lint.project import entries
@@ -65,6 +75,7 @@ def lint(options: argparse.Namespace, arguments: list[str]) -> int:
         force_exclude=options.force_exclude,
         judge=judge,
         cache_folder=None if options.no_cache else entries.folder(options.cache_dir),
+        memory=memory if options.no_cache else None,
         digests=options.fix or options.diff or options.add_noqa,
     )
     if progress:
@@ -85,7 +96,7 @@ def lint(options: argparse.Namespace, arguments: list[str]) -> int:
     if options.fix or options.diff:
         from pt2lint.cli.edits import fix
 
-        return fix(options, configs, checked, options.verify)
+        return fix(options, configs, checked, memory)
     out, err, status = answered(options, checked)
     if watch is not None:
         watch.store(checked.watched, out, err, status)

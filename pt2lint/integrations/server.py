@@ -30,7 +30,8 @@ except ImportError:
 from pt2lint import __version__
 from pt2lint.check import Checked, check
 from pt2lint.finding import Edit, Finding, Fix, Stopped
-from pt2lint.fixes.edit import EditError, checked, fix_findings
+from pt2lint.fixes.edit import EditError, checked
+from pt2lint.fixes.rounds import fix_findings
 from pt2lint.project.config import Configs
 from pt2lint.project.discover import Discovery
 from pt2lint.project.suppress import add_noqa

@@ -46,8 +46,8 @@ class Cache:
     keeps_buffers = False  # what was found of texts that are in no file
     few = 4  # files that changed: comparing them again at the next edit is faster than writing anew
 
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
+    def __init__(self, folder: str, other: Cache | None = None) -> None:
+        self.folder, self.other = folder, other  # where what is not here may be
         self._project = ""
         with suppress(OSError):  # the working folder is gone
             self._project = os.getcwd()
@@ -62,12 +62,22 @@ class Cache:
 
         `current` gives a file's digest, `change` what became of a file since it had another, if that can be told.
         """
-        facts = self._kept(key)
-        others = (
-            {}
-            if facts is None
-            else {file: seen for file, seen in facts.read.items() if current(file) != seen}
-        )
+        facts = self._holding(key, self._kept(key), current, change)
+        if facts is None and self.other is not None:
+            facts = self._holding(key, self.other._kept(key), current, change)
+            if facts is not None and not self.keeps_buffers:
+                self.put(key, facts)
+        return facts
+
+    def _holding(
+        self,
+        key: Sequence[str],
+        facts: Facts | None,
+        current: Callable[[str], str | None],
+        change: Callable[[str, str], Change | None],
+    ) -> Facts | None:
+        """What was kept, as it is by now; None where it may be something else."""
+        others = {} if facts is None else {at: seen for at, seen in facts.read.items() if current(at) != seen}
         if facts is None or not others:
             return facts
         moved = _moved(facts, others, change)
@@ -79,8 +89,7 @@ class Cache:
 
     def _kept(self, key: Sequence[str]) -> Facts | None:
         """What was kept under the key, and is used from now on."""
-        path = self._path(key)
-        entry = entries.read(path)
+        entry = self._read(f"facts-{self.name(key)}")
         if entry is None:
             return None
         try:
@@ -98,17 +107,18 @@ class Cache:
         """Note that the entries were of use."""
         for name in names:
             with suppress(OSError):
-                os.utime(os.path.join(self.folder, f"facts-{name}"))
+                os.utime(self._path(f"facts-{name}"))
 
     def put(self, key: Sequence[str], facts: Facts) -> None:
         if entries.make_folder(self.folder):
             facts.name = self.name(key)
             data = json.dumps({"key": list(key), "facts": to_plain(facts)})
-            entries.write(self._path(key), zlib.compress(data.encode(), 1))  # an eighth of its size
+            packed = zlib.compress(data.encode(), 1)  # an eighth of its size
+            entries.write(self._path(f"facts-{facts.name}"), packed)
 
     def ledger(self, key: Sequence[str]) -> Ledger:
         """The ledger of the last run over the same files; an empty one where there is none."""
-        data = entries.read(os.path.join(self.folder, f"ledger-{self.name(key)}"))
+        data = self._read(f"ledger-{self.name(key)}")
         with suppress(ValueError, KeyError, TypeError, AttributeError, IndexError):
             if data is not None:
                 return Ledger.unpacked(data)
@@ -116,11 +126,11 @@ class Cache:
 
     def keep_ledger(self, key: Sequence[str], ledger: Ledger) -> None:
         if entries.make_folder(self.folder):
-            entries.write(os.path.join(self.folder, f"ledger-{self.name(key)}"), ledger.packed())
+            entries.write(self._path(f"ledger-{self.name(key)}"), ledger.packed())
 
     def known(self, files: Sequence[str]) -> dict[str, dict[str, Any]]:
         """What was known of the texts of these files when they were linted last, by digest."""
-        data = entries.read(self._known(files))
+        data = self._read(self._known(files))
         with suppress(ValueError, TypeError):
             if data is not None:
                 return dict(json.loads(data))
@@ -128,14 +138,14 @@ class Cache:
 
     def keep_known(self, files: Sequence[str], known: Mapping[str, Mapping[str, Any]]) -> None:
         if entries.make_folder(self.folder):
-            entries.write(self._known(files), json.dumps(known).encode())
+            entries.write(self._path(self._known(files)), json.dumps(known).encode())
 
     def _known(self, files: Sequence[str]) -> str:
-        return os.path.join(self.folder, f"known-{self.name([_own_contents(), place_of(files)])}")
+        return f"known-{self.name([_own_contents(), place_of(files)])}"
 
     def text(self, digest: str) -> str | None:
         """What was in the file that had this digest, if it was kept."""
-        data = entries.read(os.path.join(self.folder, f"text-{digest}"))
+        data = self._read(f"text-{digest}")
         try:
             return None if data is None else decode(zlib.decompress(data))
         except (zlib.error, SyntaxError, ValueError):
@@ -143,7 +153,7 @@ class Cache:
 
     def keep_text(self, digest: str, read: Callable[[], bytes | str | None]) -> None:
         """Keep a file, to know later what of it was changed; what stands in its place in an editor is not kept."""
-        path = os.path.join(self.folder, f"text-{digest}")
+        path = self._path(f"text-{digest}")
         if not os.path.exists(path) and entries.make_folder(self.folder):
             data = read()
             if isinstance(data, str) and self.keeps_buffers:
@@ -153,15 +163,15 @@ class Cache:
 
     def pages(self, folders: Sequence[str], make: Callable[[], Sequence[RulePage]]) -> list[RulePage]:
         """The pages of the rules in these folders, as kept or as `make` makes them."""
-        path = os.path.join(self.folder, f"pages-{digest(*sys.path, *folders, own_contents(folders))}")
-        data = entries.read(path)
+        name = f"pages-{digest(*sys.path, *folders, own_contents(folders))}"
+        data = self._read(name)
         with suppress(ValueError, TypeError, KeyError):
             if data is not None:
                 kept = json.loads(data)
                 return [RulePage(**{**page, "graph_breaks": tuple(page["graph_breaks"])}) for page in kept]
         made = [*make()]
         if entries.make_folder(self.folder):
-            entries.write(path, json.dumps([asdict(page) for page in made]).encode())
+            entries.write(self._path(name), json.dumps([asdict(page) for page in made]).encode())
         return made
 
     def tidy(self) -> None:
@@ -193,8 +203,12 @@ class Cache:
         """What an entry with that key is called, whatever it holds."""
         return digest(self._project, *key)
 
-    def _path(self, key: Sequence[str]) -> str:
-        return os.path.join(self.folder, f"facts-{self.name(key)}")
+    def _path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+    def _read(self, name: str) -> bytes | None:
+        data = entries.read(self._path(name))
+        return self.other._read(name) if data is None and self.other is not None else data
 
 
 class Scratch(Cache):
@@ -202,21 +216,9 @@ class Scratch(Cache):
 
     keeps_buffers = True
 
-    def __init__(self, folder: str, below: Cache | None) -> None:
-        super().__init__(folder)
-        self.below = below
-
-    def _kept(self, key: Sequence[str]) -> Facts | None:
-        facts = super()._kept(key)
-        return self.below._kept(key) if facts is None and self.below is not None else facts
-
-    def ledger(self, key: Sequence[str]) -> Ledger:
-        ledger = super().ledger(key)
-        return self.below.ledger(key) if not ledger.units and self.below is not None else ledger
-
-    def text(self, digest: str) -> str | None:
-        text = super().text(digest)
-        return self.below.text(digest) if text is None and self.below is not None else text
+    def written(self) -> Cache:
+        """The one below, into which goes what still holds once the texts are in files."""
+        return self if self.other is None else Cache(self.other.folder, self)
 
 
 def _moved(

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from pt2lint.cli.options import command_parser
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.edit import digest
 from pt2lint.project.config import Configs
+from pt2lint.static import engine
+from pt2lint.static.facts import Facts
 
 BAD = """\
 import torch
@@ -418,6 +421,28 @@ class Mine(Rule):
 """)
 
 
+@pytest.mark.parametrize("cache", [["--cache-dir", "kept"], ["--no-cache"]])
+def test_what_a_fix_is_tried_on_is_not_linted_anew_once_it_is_written(
+    cache: list[str],
+    run,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    analysed: list[Sequence[str]] = []
+    plain = engine._Run.analyse_group
+
+    def counted(self: engine._Run, group: Sequence[str]) -> Facts:
+        analysed.append(group)
+        return plain(self, group)
+
+    monkeypatch.setattr(engine._Run, "analyse_group", counted)
+    own_rule()
+    write(m=BAD)
+    assert "1 finding fixed" in run(*cache, "--fix", ".").out
+    assert len(analysed) == 2  # as the file was, and as it was to be
+    assert run(*cache, ".").status == 0
+    assert len(analysed) == (2 if "--cache-dir" in cache else 3)
+
+
 def test_what_is_saved_while_it_lints_is_not_overwritten(run) -> None:
     own_rule(then='Path(path).write_text("saved = 1\\n")')
     write(m=BAD)
@@ -466,7 +491,7 @@ def test_a_proven_fix_that_findings_have_in_common_leaves_none_of_them(
     checked.findings = [replace(first, fixes=(replace(both, proven=True),)), replace(second, fixes=(both,))]
     checked.digests = {"m.py": digest(Path("m.py").read_bytes())}
     options = command_parser().parse_args(["--fix", "--unsafe-fixes", "--format", "text", "m.py"])
-    assert fix(options, Configs(), checked, True) == 0
+    assert fix(options, Configs(), checked, None) == 0
     assert capsys.readouterr().out == "note: 1 finding fixed\nNothing found in 1 file.\n"
 
 

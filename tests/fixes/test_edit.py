@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,14 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pt2lint.finding import COMPILES_ELSEWHERE, Edit, Finding, Fix
+from pt2lint.finding import Edit, Finding, Fix
 from pt2lint.fixes.edit import (
     EditError,
     apply_edits,
     choose,
     diff,
-    digest,
-    fix_findings,
     read_source,
     write_atomically,
 )
@@ -208,176 +205,8 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["m.py"]
 
 
-def lint_letters(texts, path):
-    """A linter for tests: every `a` should be `b`, and every `bb` should be `c`."""
-    text = texts.get(str(path)) or read_source(path)[0]
-    found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        for old, new in (("a", "b"), ("bb", "c")):
-            start = line.find(old)
-            while start >= 0:
-                change = edit(number, start + 1, number, start + 1 + len(old), new, str(path))
-                found.append(
-                    finding(Fix(old, "safe", (change,)), line=number, column=start + 1, path=str(path))
-                )
-                start = line.find(old, start + len(old))
-    return found
-
-
-def test_fixing_goes_on_until_nothing_changes(tmp_path):
-    file = tmp_path / "m.py"
-    file.write_bytes(b"aa = 1\r\nab = 2\r\n")
-
-    def relint(texts, beside):
-        return lint_letters(texts, file)
-
-    fixed = fix_findings(relint({}, {}), relint=relint)
-    assert fixed.texts[str(file)][1] == "c = 1\r\nc = 2\r\n"
-    assert fixed.rounds == 2
-    assert file.read_bytes() == b"aa = 1\r\nab = 2\r\n"
-    fixed.write()
-    assert file.read_bytes() == b"c = 1\r\nc = 2\r\n"
-    assert fix_findings(relint({}, {}), relint=relint).texts == {}
-
-
-@pytest.mark.parametrize(("code", "does", "left"), [
-    ("PTR212", COMPILES_ELSEWHERE, False), ("PTR212", "f", True), ("PTB103", COMPILES_ELSEWHERE, True),
-])  # fmt: skip
-def test_what_a_fix_brings(code, does, left, tmp_path):
-    """What is compiled only with it may be compiled again."""
-    file = tmp_path / "m.py"
-    file.write_text("x = 1\n")
-    fix = Fix(does, "safe", (edit(1, 5, 1, 6, "2", str(file)),))
-
-    def relint(texts, beside):
-        return [replace(finding(path=str(file)), code=code)] if texts else []
-
-    fixed = fix_findings([finding(fix, path=str(file))], relint=relint)
-    assert bool(fixed.refused) == left
-    assert bool(fixed.texts) != left
-
-
-def test_a_file_that_would_not_parse_keeps_its_text(tmp_path):
-    good, bad = tmp_path / "good.py", tmp_path / "bad.py"
-    good.write_text("x = 1\n")
-    bad.write_text("x = 1\n")
-    fixed = fix_findings(
-        [
-            finding(Fix("g", "safe", (edit(1, 5, 1, 6, "2", str(good)),)), path=str(good)),
-            finding(Fix("b", "safe", (edit(1, 5, 1, 6, "(", str(bad)),)), path=str(bad)),
-        ]
-    )
-    fixed.write()
-    assert good.read_text() == "x = 2\n"
-    assert bad.read_text() == "x = 1\n"
-    assert [fix.description for _, fix in fixed.taken] == ["g"]
-    assert len(fixed.refused) == 1
-    assert "bad.py" in fixed.refused[0]
-
-
-def test_fixes_that_undo_each_other_end(tmp_path):
-    file = tmp_path / "m.py"
-    file.write_text("x = 1\n")
-
-    def relint(texts, beside):
-        text = texts.get(str(file), "x = 1\n")
-        other = "2" if "1" in text else "1"
-        return [finding(Fix("f", "safe", (edit(1, 5, 1, 6, other, str(file)),)), path=str(file))]
-
-    assert fix_findings(relint({}, {}), relint=relint).rounds == 1
-
-
 def test_reading_what_is_not_in_its_encoding(tmp_path: Path):
     file = tmp_path / "m.py"
     file.write_bytes(b"x = '\xff'\n")
     with pytest.raises(EditError, match="cannot be decoded"):
         read_source(file)
-
-
-def one_to_two(path):
-    return [finding(Fix("f", "safe", (edit(1, 5, 1, 6, "2", str(path)),)), path=str(path))]
-
-
-def test_a_file_that_changed_since_it_was_linted_is_left_alone(tmp_path):
-    file = tmp_path / "m.py"
-    file.write_text("y = 3\nx = 1\n")
-    fixed = fix_findings(one_to_two(file), digests={str(file): digest(b"x = 1\n")})
-    assert fixed.texts == {}
-    assert fixed.taken == []
-    [line] = fixed.refused
-    assert "has changed since it was linted" in line
-
-
-def test_what_was_saved_meanwhile_is_not_written_over(tmp_path):
-    file, other = tmp_path / "m.py", tmp_path / "n.py"
-    for each in (file, other):
-        each.write_text("x = 1\n")
-    fixed = fix_findings([*one_to_two(file), *one_to_two(other)])
-    file.write_text("x = 1\nsaved = True\n")
-    fixed.write()
-    assert file.read_text() == "x = 1\nsaved = True\n"
-    assert other.read_text() == "x = 2\n"
-    assert [taken.path for taken, _ in fixed.taken] == [str(other)]
-    assert "has changed since it was read" in fixed.refused[0]
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["m.py", "n.py"]
-
-
-def test_a_fix_that_loses_something_costs_only_itself(tmp_path):
-    file = tmp_path / "m.py"
-    file.write_text("x = 1\ny = 1  # why\nz = 1\n")
-    path = str(file)
-    bad = Fix("bad", "safe", (edit(2, 1, 3, 1, "y = 2\n", path),))
-    greedy = Fix("greedy", "safe", (replace(edit(3, 1, 3, 6, "", path), replaces=((3, 5, 3, 6),)),))
-    fixed = fix_findings(
-        [*one_to_two(file), finding(bad, line=2, path=path), finding(greedy, line=3, path=path)],
-    )
-    fixed.write()
-    assert file.read_text() == "x = 2\ny = 1  # why\nz = 1\n"
-    assert [fix.description for _, fix in fixed.taken] == ["f"]
-    assert "would lose the comment `# why`" in fixed.refused[0]
-    assert len(fixed.refused) == 2
-
-
-def test_a_fix_that_brings_new_findings_is_left_out(tmp_path: Path) -> None:
-    """The others of the file are applied all the same."""
-    file = tmp_path / "m.py"
-    file.write_text("a = 1\nb = 1\nc = 1\n")
-
-    def relint(texts: Mapping[str, str], beside: Mapping[str, str]) -> list[Finding]:
-        text = texts.get(str(file)) or file.read_text()
-        found = []
-        for at, line in enumerate(text.splitlines(), 1):
-            if line.endswith("= 1"):
-                made = "2" if line[0] != "b" else "bad"
-                one = Edit(str(file), at, 5, at, 6, made)
-                found.append(finding(Fix("it", "safe", (one,)), line=at, path=str(file)))
-            if line.endswith("bad"):
-                found.append(replace(finding(line=at, path=str(file)), code="PTB999"))
-        return found
-
-    other = tmp_path / "z.py"
-    other.write_text("x = 1\n")
-    last = Fix("it", "safe", (Edit(str(other), 1, 5, 1, 6, "2"),))
-    fixed = fix_findings([*relint({}, {}), finding(last, path=str(other))], relint=relint)
-    assert fixed.texts[str(file)][1] == "a = 2\nb = 1\nc = 2\n"
-    assert sorted(one.line for one, _ in fixed.taken) == [1, 1, 3]
-    assert fixed.refused == [f"{file}:2: a fix was left out: pt2lint would find PTB999 in what it writes"]
-    file.write_text("b = 1\n")
-    assert not fix_findings(relint({}, {}), relint=relint).texts
-
-
-def test_only_what_a_round_changed_is_linted_again(tmp_path: Path) -> None:
-    """And of two files in one round, what is said of the one is its own."""
-    first, second = tmp_path / "a.py", tmp_path / "b.py"
-    first.write_text("aa = 1\nab = 2\n")
-    second.write_text("a = 1\n")
-    asked: list[tuple[list[str], list[str]]] = []
-
-    def relint(texts: Mapping[str, str], beside: Mapping[str, str]) -> list[Finding]:
-        asked.append(([Path(path).name for path in texts], [Path(path).name for path in beside]))
-        return [one for path in texts for one in lint_letters(texts, Path(path))]
-
-    found = [*lint_letters({}, first), *lint_letters({}, second)]
-    fixed = fix_findings(found, relint=relint)
-    assert [text for _, text, _ in fixed.texts.values()] == ["c = 1\nc = 2\n", "b = 1\n"]
-    assert asked == [(["a.py", "b.py"], []), (["a.py"], ["b.py"])]

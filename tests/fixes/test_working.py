@@ -18,9 +18,9 @@ import torch
 
 from pt2lint.check import check
 from pt2lint.finding import Edit, Finding
-from pt2lint.fixes.edit import fix_findings
 from pt2lint.fixes.file import File
 from pt2lint.fixes.layout import broken
+from pt2lint.fixes.rounds import fix_findings
 from pt2lint.project.config import Configs, Settings
 from pt2lint.static.engine import lint
 from tests.fixes.lab import load
@@ -38,7 +38,7 @@ def fixed(folder: Path, text: str, name: str = "m.py") -> str:
     path = folder / name
     path.write_text(text)
 
-    def again(texts: Mapping[str, str], beside: Mapping[str, str]) -> list[Finding]:
+    def again(texts: Mapping[str, str], only: str | None) -> list[Finding]:
         return [one for at, new in texts.items() for one in findings(Path(at), new)]
 
     done = fix_findings(findings(path, text), "unsafe", relint=again, notes=True)
