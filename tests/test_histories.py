@@ -17,7 +17,7 @@ FIELDS = {
     "repository": str,
     "parent": str,
     "fix": str,
-    "half": str,
+    "part": str,
     "file": str,
     "lines": list,
     "roots": list,
@@ -66,7 +66,7 @@ def test_every_case_has_its_form(histories: ModuleType, cases: list[dict[str, An
         assert all(isinstance(case[name], kind) for name, kind in FIELDS.items()), case
         assert re.fullmatch(r"[\w.-]+/[\w.-]+", case["repository"]), case
         assert all(re.fullmatch("[0-9a-f]{40}", case[name]) for name in ("parent", "fix")), case
-        assert case["half"] == histories.half(case["fix"]), case
+        assert case["part"] == histories.part(case["fix"]), case
         path = PurePosixPath(case["file"])
         assert path.suffix == ".py", case
         assert not path.is_absolute(), case
@@ -86,8 +86,13 @@ def test_there_are_enough_cases_and_none_twice(cases: list[dict[str, Any]]) -> N
     assert len(cases) >= 60
     assert len({case["repository"] for case in cases}) >= 20
     assert len({(case["fix"], case["file"], *case["lines"]) for case in cases}) == len(cases)
-    faults = [case["half"] for case in cases if case["fault_on_213"] is True]
-    assert min(faults.count("open"), faults.count("kept")) >= 20
+    faults = [case["part"] for case in cases if case["fault_on_213"] is True]
+    assert min(faults.count(part) for part in ("open", "opened", "kept")) >= 20
+
+
+@pytest.mark.parametrize(("end", "part"), [("00", "open"), ("12", "open"), ("01", "opened"), ("13", "kept")])
+def test_the_hash_says_the_part(histories: ModuleType, end: str, part: str) -> None:
+    assert histories.part("c" * 38 + end) == part
 
 
 @pytest.mark.parametrize(
@@ -131,7 +136,7 @@ def test_a_history(
         "repository": "some/where",
         "parent": commits[0],
         "fix": commits[1],
-        "half": histories.half(commits[1]),
+        "part": histories.part(commits[1]),
         "file": "train.py",
         "kind": "break",
         "cause": "",
@@ -148,10 +153,10 @@ def test_a_history(
     monkeypatch.setattr(histories, "CASES", tmp_path / "cases.json")
     written, clones = tmp_path / "rows.json", str(tmp_path / "clones")
     monkeypatch.setattr(
-        "sys.argv", ["histories.py", clones, "--half", "both", "--fetch", (tmp_path / "origin").as_uri()]
+        "sys.argv", ["histories.py", clones, "--part", "all", "--fetch", (tmp_path / "origin").as_uri()]
     )
     assert histories.main() == 0
-    monkeypatch.setattr("sys.argv", ["histories.py", clones, "--half", "both", "--write", str(written)])
+    monkeypatch.setattr("sys.argv", ["histories.py", clones, "--part", "all", "--write", str(written)])
     assert histories.main() == 0
     rows = json.loads(written.read_text(encoding="utf-8"))
     assert [(row["told"], row["codes"], row["gone"], row["offer"]) for row in rows] == [
