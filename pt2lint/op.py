@@ -8,6 +8,7 @@ Names of operations:
                     condition, `bool()`, `any()`, `all()`), other than by a plain `assert`; args "array": an array of
                     NumPy is, which in eager mode is no tensor
 - `test uncalled`   a function that tells whether this is compiled is tested, and not called
+- `test compiled`   what torch.compile wrapped around a module without a length is tested
 - `sort by tensor`  `sorted` or `list.sort` is given a `key` that returns tensors
 - `size tensor`     a tensor stands where Python needs a number: a size, a slice bound, a list index, `range`
 - `index mask`      a tensor is read through a boolean mask

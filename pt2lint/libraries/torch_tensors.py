@@ -110,7 +110,7 @@ LIBRARY = Library(
         ),
         "only of tensors": tuple(f"torch.Tensor.{n}" for n in ANSWERS),
         "computes gradients": ("torch.Tensor.backward",),
-        "bare only of tensors": tuple(f"torch.Tensor.{n}" for n in ("item", "backward", "detach")),
+        "bare only of tensors": tuple(f"torch.Tensor.{n}" for n in ("item", "backward", "detach", "tolist")),
         "detaches": ("torch.Tensor.detach", "torch.Tensor.detach_"),
         "set of tensors alone": ("torch.Tensor.requires_grad",),
         "tells a tensor": telling(),

@@ -252,6 +252,42 @@ def plain(model, x):
     with torch.compiler.set_stance("force_eager"), dynamo.config.patch(verbose=True):
         return torch.compiler.disable(model)(x)
 """,
+    "a compiled module that is tested": """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x
+
+class Sized(Net):
+    def __len__(self):
+        return 3
+
+class Trainer:
+    def __init__(self, ema: nn.Module, fast: bool):
+        self.model = Net()
+        self.ema = torch.compile(ema)
+        if fast:
+            self.model = torch.compile(self.model)
+        self.others = torch.compile(Sized()), torch.compile(nn.Sequential(Net())), torch.compile(lambda x: x)
+
+    def step(self, x):
+        one, two, three = self.others
+        if one and two and three and x is not None:
+            x = one(x)
+        assert self.ema  # PTS335
+        if not self.model:  # PTS335
+            return None
+
+    def unwrapped(self):
+        return self.model or self.ema  # PTS335
+
+def run():
+    in_place = Net()
+    in_place.compile()
+    return 3 if in_place else 4
+""",
     "data that is refused": """
 import numpy as np
 import torch

@@ -145,6 +145,7 @@ LOUD = [
     ("y = self.config.table[x > 0]", "index mask @ self.config.table[x > 0]"),
     ("y = x.sum().item()", "call torch.Tensor.item @ x.sum().item()"),
     ("y = x.max()\nz = y.item()", "call torch.Tensor.item @ y.item()"),
+    ("z = self.config.lengths.tolist()", "call torch.Tensor.tolist @ self.config.lengths.tolist()"),
     ("if x.sum() > 0: pass", "test tensor @ x.sum() > 0"),
     ("if mask is not None and mask.any(): pass", "test tensor @ mask.any()"),
     ("if not torch.isnan(x).any(): pass", "test tensor @ torch.isnan(x).any()"),
@@ -320,6 +321,26 @@ class M(torch.nn.Module):
         return x if x > 0 else edges
 """
     assert noted(source, tmp_path) == ["index mask @ edges[:, edges[0] != edges[1]]", "test tensor @ x > 0"]
+
+
+def test_a_name_for_types_may_be_any_that_it_is_given(tmp_path: Path) -> None:
+    source = """
+import torch
+from masks import BlockMask
+from typing import Union
+
+if torch.cuda.is_available():
+    Mask = Union[torch.Tensor, BlockMask]
+else:
+    Mask = torch.Tensor
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor, mask: Mask):
+        if isinstance(mask, BlockMask):
+            print(x)
+        return x * mask
+"""
+    assert noted(source, tmp_path) == ["call builtins.print @ print(x)"]
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from pt2lint.static.values import (
     Tensor,
     Union,
     Value,
+    Wrapped,
     is_none,
     options,
     tensor_of,
@@ -97,7 +98,28 @@ class Conditions:
         if isinstance(value, (Ext, Func)) and self.at.notebook.listens("test uncalled", frame):
             if self._names(node, value, env) and self.at.functions.answers_whether_compiled(value):
                 self.at.notebook.note(node, "test uncalled", frame)
+        self.asks_for_truth(node, value, frame)
         return value, self.by_length(node, env, frame) if known is None else known
+
+    def asks_for_truth(self, node: ast.expr, value: Value, frame: Frame) -> None:
+        """Note the test of a module that torch.compile wrapped, which Python asks for its length."""
+        if isinstance(value, (Wrapped, Union)) and self.at.notebook.listens("test compiled", frame):
+            if any(self._wraps_without_length(one) for one in options(value)):
+                self.at.notebook.note(node, "test compiled", frame)
+
+    def _wraps_without_length(self, value: Value) -> bool:
+        """Whether it is what torch.compile made of a module that, as far as its class tells, has no length."""
+        if not isinstance(value, Wrapped) or value.how != "compiled" or value.within:
+            return False
+        inner = value.inner
+        if not isinstance(inner, Instance):
+            return False
+        bases = [inner.external or ""]
+        if inner.cls is not None:
+            if self.at.classes.find_method(inner.cls, "__len__") is not None:
+                return False
+            bases = self.at.classes.bases(inner.cls)[1]
+        return bool(bases) and all(self.at.models.plays(base, "module base") for base in bases)
 
     def _names(self, node: ast.expr, function: Ext | Func, env: Env) -> bool:
         """Whether the expression is the function's name, and no variable that may hold the function."""

@@ -158,13 +158,14 @@ class Names:
             return None
         return None
 
-    def alias(self, name: str, module: Module) -> tuple[Module, ast.expr] | None:
-        """Where a name that stands for a type is defined, and as what: `Edges = Union[Tensor, Sparse]`."""
+    def alias(self, name: str, module: Module) -> tuple[Module, list[ast.expr]] | None:
+        """Where a name that stands for a type is defined, and as what: `Edges = Union[Tensor, Sparse]`. It is any of
+        several under a condition (`if NEW: Mask = Union[Tensor, BlockMask]`, `else: Mask = Tensor`)."""
         for _ in range(4):
             assigned = module.assigned.get(name)
             if assigned:
                 shapes = (ast.Subscript, ast.BinOp, ast.Name, ast.Attribute)
-                return (module, assigned[-1]) if isinstance(assigned[-1], shapes) else None
+                return (module, assigned) if all(isinstance(one, shapes) for one in assigned) else None
             head, _, name = module.imports.get(name, "").rpartition(".")
             found = self.project.find(head) if head else None
             if found is None:

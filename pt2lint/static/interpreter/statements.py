@@ -155,6 +155,7 @@ class Statements:
             self.at.conditions.test(node.test, env, frame)
         else:
             value = self.at.expressions.eval(node.test, env, frame)
+            self.at.conditions.asks_for_truth(node.test, value, frame)
             for hear in self.at.events.asserted:
                 hear(node, value, frame)
         self.at.conditions.narrow(node.test, env, True, frame)

@@ -133,10 +133,10 @@ class Types:
             return self.at.objects.instance(info)
         alias = self.at.names.alias(node.id, frame.module) if isinstance(node, ast.Name) else None
         if alias is not None and frame.depth < 4:
-            module, target = alias
+            module, targets = alias
             inner = Frame(module, (1, 1), "the module")
             inner.depth = frame.depth + 1
-            return self.annotation(target, inner, line or node.lineno, text)
+            return declare([self.annotation(t, inner, line or node.lineno, text) for t in targets])
         return UNKNOWN
 
     def typed_dictionary(self, info: ClassInfo, frame: Frame) -> Value:
