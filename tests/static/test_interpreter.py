@@ -18,6 +18,7 @@ LISTENED = frozenset(
         "sort by tensor",
         "index mask",
         "call torch.Tensor.item",
+        "call torch.Tensor.tolist",
         "call builtins.print",
         "call copy.deepcopy",
         "call logging.Logger.info",
