@@ -257,6 +257,9 @@ LIBRARY = Library(
         "module base": (MODULE, "torch.nn.modules.module.Module", "torch.jit.ScriptModule"),
         "module namespace": ("torch.nn.*",),
         "random module": tuple(f"*.{n}" for n in RANDOM),
+        "bare only of modules": tuple(
+            f"{MODULE}.{n}" for n in ("parameters", "named_parameters", "named_buffers")
+        ),
         "passes on": ("torch.nn.Identity", MODULE, "torch.nn.Dropout"),
         "rate": ("torch.nn.Dropout*",),
         "minds training": tuple(f"torch.nn.{n}" for n in (*RANDOM, *MIND_TRAINING)),

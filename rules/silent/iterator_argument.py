@@ -12,8 +12,8 @@ class IteratorArgument(CompiledCall):
     ## What happens
     Dynamo goes over the items of a list or tuple that comes from outside, but not over those of an iterator: a
     generator, what `zip`, `map` and `enumerate` return, `module.parameters()`, a dictionary's `values()`. At
-    `for item in argument` it gives the function up, and nothing of it is compiled; other uses end the graph (GB0811).
-    Nothing says so. Iterators that the compiled code makes itself are traced.
+    `for item in argument` it gives the function up, and nothing of it is compiled, which nothing says; other uses end
+    the graph (`items = list(argument)`; GB0811). Iterators that the compiled code makes itself are traced.
 
     ## Example
     ```python
@@ -75,10 +75,13 @@ class IteratorArgument(CompiledCall):
             text = f"[{self.text(value.with_changes(lpar=(), rpar=()))}]"
         else:
             text = f"list({self.text(value)})"
+        looped = argument.use == "iterated"
+        outcome = (
+            f"{self.callee(op)} runs as plain Python" if looped else f"ends the graph of {self.callee(op)}"
+        )
         self.report(
             value,
             self.shown(op, argument.key, "goes over it"),
-            f"{self.quote(value)} is no list: Dynamo does not go over its items, and {self.callee(op)} runs as plain "
-            "Python",
+            f"{self.quote(value)} is no list: Dynamo does not go over its items, and {outcome}",
             fixes=[self.fix("A list in its place: Dynamo goes over its items.", self.edit(value, text))],
         )

@@ -335,8 +335,17 @@ def total(tensors):
 def unused(tensors, x):
     return x * 2
 
+@torch.compile
+def listed(tensors):
+    tensors = list(tensors)
+    return torch.stack([t.sum() for t in tensors])
+
 def items():
     yield torch.ones(3)
+
+def any_module(model):
+    listed(model.parameters())  # PTS326
+    listed(list(model.parameters()))
 
 def run(x):
     norm(p for p in lin.parameters())  # PTS326

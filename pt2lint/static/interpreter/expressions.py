@@ -195,13 +195,18 @@ class Expressions:
         return UNKNOWN
 
     def bare_method(self, node: ast.Attribute, env: Env, frame: Frame) -> Value:
-        """`x.item()` where nothing is known of `x`: only a tensor has that, without arguments."""
-        if node.attr not in self.at.models.last_words("bare only of tensors"):
+        """`x.item()`, `x.parameters()` where nothing is known of `x`: only a tensor has the one without arguments, and
+        only a module the other."""
+        of_tensors = node.attr in self.at.models.last_words("bare only of tensors")
+        if not of_tensors and node.attr not in self.at.models.last_words("bare only of modules"):
             return UNKNOWN
         if self.again(node.value, env, frame) is not UNKNOWN or self.by_methods.is_foreign(
             node.value, env, frame
         ):
             return UNKNOWN
+        if not of_tensors:
+            module = self.at.models.named("module base")
+            return Ext(f"{module}.{node.attr}", Instance(None, module, True))
         origin = (frame.module.path, node.lineno, f"`.{node.attr}()` is a tensor's")
         return Ext(f"{self.at.models.tensor}.{node.attr}", Tensor(None, origin))
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 
+ITERATOR = "generator of "  # what the word for an iterator (Op.args) begins with
 MANY = (
     2  # calls of torch functions on tensors that make a method worth compiling; or one product with its own
 )
@@ -213,6 +214,14 @@ class CompiledCalls:
                 if name in used and not (plain and _is_left_to_python(inner, used[name])):
                     how, path, line = used[name]
                     words[f"use {at}"], words[f"at {at}"] = how, told_place(path, line)
+                elif (
+                    f"use {at}" not in words
+                    and words.get(at, "").startswith(ITERATOR)
+                    and _reads(inner, name)
+                ):
+                    words[f"use {at}"] = (
+                        "read"  # `items = list(items)`: what binds the name anew uses it, too
+                    )
             for at, name in given[: len(args) + len(kwargs)]:
                 module = args[at] if isinstance(at, int) else kwargs.get(str(at), UNKNOWN)
                 if isinstance(module, Instance) and (numbers := self.numbers_of(module, inner, name)):
@@ -340,6 +349,13 @@ def _is_plain(func: Func, args: list[Value], kwargs: dict[str, Value]) -> bool:
         if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load) and id(part) not in called
     }
     return all(id(name) in owners for name in used)
+
+
+def _reads(func: Func, name: str) -> bool:
+    return any(
+        isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load)
+        for part in walk(func.node)
+    )
 
 
 def _is_left_to_python(func: Func, use: Use) -> bool:
