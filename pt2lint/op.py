@@ -43,8 +43,9 @@ Names of operations:
                     what torch.compile was given, "to" and "to at", the function that it runs and where that is
                     ("PATH:LINE"), and of each argument N (or "*", "**") "name N", the parameter, "use N", what the
                     function does with it (pt2lint.static.observers.uses), "at N", where, and of a module "numbers N",
-                    an attribute that it reads of it and that `__init__` sets to a number that it is given; "named"
-                    where the settings alone say that it is compiled
+                    an attribute that it reads of it and that `__init__` sets to a number that it is given; "counts",
+                    attributes ("self.step self.epoch") that the caller's object counts in; "named" where the settings
+                    alone say that it is compiled
 - `call apart`      traced code calls a function of the project from inside of a loop, a `try` or a `with`: compiled by
                     itself, if a break there has Dynamo leave the caller to Python; args as of `call compiled`
 - `call another way`  a compiled callable is called, or a function of the project by traced code; args: of other calls
@@ -52,7 +53,9 @@ Names of operations:
                     place of the other, "in N" ("PATH:LINE"), in which traced function that is, and "to N" and "to at
                     N", the function that is called and where that is
 - `set attribute of compiled`  code that is not compiled assigns an attribute of a module that compiled code reads;
-                    args: 0 the value, "head", the compiled module's expression, "use", "at" and "to" as above
+                    args: 0 the value, "head", the compiled module's expression, "use", "at", "to" and "counts" as
+                    above; at the argument of a call that has a method assign it: "sets", the attribute, and
+                    "through", the method
 - `keep by size`    a module keeps a size that decides what the next call does, or something in a dictionary under a
                     size; args: "how" ("number", "item")
 - `attribute of compiled`  an attribute of a compiled module is read; args: "name", "self" (the module), for a

@@ -272,11 +272,26 @@ LIBRARY = Library(
     # compiled anew each time, where one that enters the arithmetic, a clamp, a fill or `alpha` costs one
     # recompilation.
     baked={
-        f"{F}dropout": ((1, "p"),),
+        **{
+            f"{F}{name}": ((1, "p"),)
+            for name in (
+                "dropout",
+                "dropout1d",
+                "dropout2d",
+                "dropout3d",
+                "alpha_dropout",
+                "feature_alpha_dropout",
+            )
+        },
         f"{F}cross_entropy": ((7, "label_smoothing"),),
         f"{F}layer_norm": ((4, "eps"),),
         f"{F}batch_norm": ((6, "momentum"),),
         f"{F}scaled_dot_product_attention": ((4, "dropout_p"), (6, "scale")),
+        f"{F}group_norm": ((4, "eps"),),
+        f"{F}huber_loss": ((3, "delta"),),
+        f"{F}smooth_l1_loss": ((5, "beta"),),
+        f"{F}triplet_margin_loss": ((3, "margin"),),
+        f"{F}interpolate": ((2, "scale_factor"),),
         f"{F}one_hot": ((1, "num_classes"),),
         f"{F}avg_pool1d": ((1, "kernel_size"),),
         "torch.normal": ((0, "mean"), (1, "std")),

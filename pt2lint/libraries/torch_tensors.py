@@ -135,6 +135,8 @@ LIBRARY = Library(
     # Methods whose receiver nobody else's class shares with a number as argument.
     baked={
         "torch.Tensor.uniform_": ((0, "from"), (1, "to")),
+        "torch.Tensor.normal_": ((0, "mean"), (1, "std")),
+        "torch.Tensor.bernoulli_": ((0, "p"),),
         "torch.Tensor.chunk": ((0, "chunks"),),
         "torch.Tensor.split": ((0, "split_size"),),
     },

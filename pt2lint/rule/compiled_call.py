@@ -40,12 +40,16 @@ class CompiledCall(Rule):
 
     def looked_at(self, node: cst.Call, op: Op) -> None:
         """Look at a call."""
-        turns = Turns(self.function, node)
-        if turns.loops:
+        turns = self.turns(node, op)
+        if turns.are_any:
             self.called(node, op, turns)
 
+    def turns(self, node: cst.Call, op: Op) -> Turns:
+        """What differs from call to call."""
+        return Turns(self.function, node, op.arg("counts").split())
+
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
-        """Look at a call that stands in a loop."""
+        """Look at a call that stands in a loop, or in a method that is called again and again."""
 
     def arguments(self, node: cst.Call, op: Op) -> Iterator[Argument]:
         """The plain arguments, without `*` and `**`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -37,17 +37,22 @@ class Turns:
     """The loops around a node and what differs between two of their turns.
 
     `counts` are names of whole numbers that are another at each turn, `items` names of what a loop goes over. A
-    loop that is known to have no more than LIMIT turns counts for nothing: so many variants may be meant.
+    loop that is known to have no more than LIMIT turns counts for nothing: so many variants may be meant. `attributes`
+    ("self.step") are numbers that the object whose method it is counts in: each call of the method is a turn.
     """
 
-    def __init__(self, function: FunctionCode, node: cst.CSTNode) -> None:
+    def __init__(self, function: FunctionCode, node: cst.CSTNode, attributes: Iterable[str] = ()) -> None:
         self.function = function
         self.loops = [loop for loop in loops_around(function, node) if not _is_short(loop)]
-        self.counts: set[str] = set()
+        self.attributes = frozenset(attributes)
+        self.counts: set[str] = set(attributes)
+        self.are_any = bool(self.loops or self.counts)
         self.items: set[str] = set()
         self._made: dict[str, cst.BaseExpression] = {}
         for loop in self.loops:
             self._read(loop)
+        if self.counts and not self.loops:
+            self._read_once(function.module)
         # What is made of itself means nothing that could be read in its place.
         self._renewed = {name: self._made[name] for name in self._made if name in self._behind(name)}
         for name in self._renewed:
@@ -85,6 +90,12 @@ class Turns:
             elif isinstance(statement, cst.Assign):
                 self._made.setdefault(name, statement.value)
 
+    def _read_once(self, whole: cst.Module) -> None:
+        """What a method binds once, where each call of it is a turn."""
+        for name, values in _bindings(whole).items():
+            if len(values) == 1 and isinstance(values[0], cst.Assign):
+                self._made[name] = values[0].value
+
     def meaning(self, value: cst.BaseExpression) -> cst.BaseExpression:
         """What a name is assigned in the loop, if it is so only once; else the expression itself."""
         for _ in range(3):
@@ -98,9 +109,13 @@ class Turns:
         value = self.meaning(value)
         if isinstance(value, cst.Name):
             return value.value in self.counts
+        if isinstance(value, cst.Attribute):
+            return dotted(value) in self.counts
         if isinstance(value, cst.BinaryOperation):
             plain = isinstance(value.operator, cst.Add | cst.Subtract | cst.Multiply)
             return plain and self._one(value, self.number)
+        if (clipped := self._clipped(value)) is not None:
+            return self.number(clipped)
         if isinstance(value, cst.Call) and _called(value) == "len" and len(value.args) == 1:
             inner = value.args[0].value
             return isinstance(inner, cst.Name) and self.grows(inner.value)
@@ -113,7 +128,15 @@ class Turns:
             divides = isinstance(value.operator, cst.Divide | cst.Power)
             keeps = isinstance(value.operator, cst.Add | cst.Subtract | cst.Multiply | cst.Divide | cst.Power)
             return keeps and self._one(value, lambda s: self.fraction(s) or (divides and self.number(s)))
-        return False
+        clipped = self._clipped(value)
+        return clipped is not None and self.fraction(clipped)
+
+    def _clipped(self, value: cst.BaseExpression) -> cst.BaseExpression | None:
+        """`n / 100` of `min(1.0, n / 100)`"""
+        if not isinstance(value, cst.Call) or _called(value) not in ("min", "max") or len(value.args) != 2:
+            return None
+        rest = [a.value for a in value.args if not isinstance(a.value, cst.Integer | cst.Float)]
+        return rest[0] if len(rest) == 1 else None
 
     def _one(self, value: cst.BinaryOperation, fits: Callable[[cst.BaseExpression], bool]) -> bool:
         """Whether one side is such a number, and the other one a number that stays."""
@@ -262,14 +285,18 @@ def _joined(name: str, value: cst.BaseExpression) -> int | None:
     return int(text) if text.isdigit() else None
 
 
+def dotted(node: cst.BaseExpression) -> str:
+    """A name with its attributes, "torch.ones"; "" for anything else."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    return ".".join([node.value, *reversed(parts)]) if isinstance(node, cst.Name) else ""
+
+
 def _called(call: cst.Call) -> str:
     """The name of what is called, dotted: "torch.ones"."""
-    here: cst.BaseExpression = call.func
-    parts: list[str] = []
-    while isinstance(here, cst.Attribute):
-        parts.append(here.attr.value)
-        here = here.value
-    return ".".join([here.value, *reversed(parts)]) if isinstance(here, cst.Name) else ""
+    return dotted(call.func)
 
 
 def _sizes(call: cst.Call) -> list[cst.BaseExpression]:

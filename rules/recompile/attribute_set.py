@@ -18,10 +18,11 @@ class AttributeSet(Rule):
 
     ## What happens
     Dynamo takes the int and string attributes of an `nn.Module` for constants and guards on those that the compiled
-    code reads. A loop that sets one (`model.step = step`, `model.epoch = epoch`, a dropout's `p`) makes the next
-    call fail the guard and compile again: eight times, the recompile limit, and from then on the function runs
-    without compiling. The value of a tensor is not guarded on: fill a buffer. Where the attribute has to stay a
-    number, `torch._dynamo.config.allow_unspec_int_on_nn_module = True` makes Dynamo treat it as an input.
+    code reads. A loop that sets one (`model.step = step`, `model.set_epoch(epoch)`, a dropout's `p`), or a method that
+    is called again and again and counts (`self.model.step = self.step`), makes the next call fail the guard and
+    compile again: eight times, the recompile limit, and from then on the function runs without compiling. The value
+    of a tensor is not guarded on: fill a buffer. Where the attribute has to stay a number,
+    `torch._dynamo.config.allow_unspec_int_on_nn_module = True` makes Dynamo treat it as an input.
 
     ## Example
     ```python
@@ -77,10 +78,10 @@ class AttributeSet(Rule):
     anywhere = True
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        turns = Turns(self.function, node)
-        what = self.changing(node, turns)
+        turns = Turns(self.function, node, op.arg("counts").split())
+        what = self.changing(node, op, turns)
         strong = op.arg("use").startswith(("range", "index", "constant"))
-        if what is None or not turns.loops or not self.called(node, op.arg("head"), turns):
+        if what is None or not turns.are_any or not self.called(node, op.arg("head"), turns):
             return
         if (
             what == "number"
@@ -94,14 +95,18 @@ class AttributeSet(Rule):
         if path and line.isdigit():
             op = op._replace(flow=(*op.flow, Step(path, int(line), f"`{op.arg('to')}` reads it")))
         kind = "text" if what == "text" else "number"
+        which = f", and `{op.arg('through')}` makes it `{op.arg('sets')}`" if op.arg("sets") else ""
         self.report(
             node,
             op,
-            f"`{self.text(node)}` is another {kind} at every turn, which `{op.arg('to')}` reads as a constant: a "
-            "recompilation at each, and eager from the limit on; a buffer that is filled costs none",
+            f"`{self.text(node)}` is another {kind} at every turn{which}, which `{op.arg('to')}` reads as a constant: "
+            "a recompilation at each, and eager from the limit on; a buffer that is filled costs none",
         )
 
-    def changing(self, node: cst.CSTNode, turns: Turns) -> str | None:
+    def changing(self, node: cst.CSTNode, op: Op, turns: Turns) -> str | None:
+        """Whether it is set to a "number", a "fraction" or a "text" that is another one at every turn."""
+        if op.arg("sets") and isinstance(node, cst.BaseExpression):
+            return self.kind(node, turns)
         statement = self.function.parent(node)
         if isinstance(statement, cst.AssignTarget):
             statement = self.function.parent(statement)
@@ -109,19 +114,27 @@ class AttributeSet(Rule):
             return "number" if isinstance(statement.value, cst.Integer) else None
         if not isinstance(statement, cst.Assign):
             return None
-        value = statement.value
+        return self.kind(statement.value, turns)
+
+    def kind(self, value: cst.BaseExpression, turns: Turns) -> str | None:
         if turns.number(value):
             return "number"
         return "fraction" if turns.fraction(value) else "text" if turns.text(value) else None
 
     def called(self, node: cst.CSTNode, head: str, turns: Turns) -> bool:
         """Whether a turn calls something compiled, the module, or something with the module."""
+        calls = [op.line for op in self.function.ops if op.name == "call compiled"]
+        if turns.attributes and calls:
+            return True
+        if not turns.loops:
+            return False
         first = head.split(".")[0]
         outer = turns.loops[-1]
         begin, _, end, _ = self.function.range(outer)
-        if any(op.name == "call compiled" and begin <= op.line <= end for op in self.function.ops):
+        if any(begin <= line <= end for line in calls):
             return True
-        return any(
+        bound = {n.value for loop in turns.loops if isinstance(loop, cst.For) for n in names(loop.target)}
+        return first not in bound and any(
             isinstance(part, cst.Call) and any(n.value == first for n in names(part))
             for part in walk(outer.body)
         )

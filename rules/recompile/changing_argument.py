@@ -61,7 +61,7 @@ class ChangingArgument(CompiledCall):
     severity = "note"
 
     def looked_at(self, node: cst.Call, op: Op) -> None:
-        turns = Turns(self.function, node)
+        turns = self.turns(node, op)
         for argument in self.arguments(node, op):
             number = op.arg(f"numbers {argument.key}")
             if number and self.is_one_of_many(argument, op, turns):
@@ -96,7 +96,12 @@ class ChangingArgument(CompiledCall):
             return "is read out of a tensor, another time another number,"
         if self.is_picked(meaning) and not word.startswith(("list", "tuple")):
             return "is a number that the data decide"
-        if argument.use == "read" and turns.loops and word.startswith(("int", "float")) and " | " not in word:
+        if (
+            argument.use == "read"
+            and turns.are_any
+            and word.startswith(("int", "float"))
+            and " | " not in word
+        ):
             if turns.number(value) or turns.fraction(value) or self.is_helped(meaning, turns):
                 return "is another number at every turn"
         if word.startswith(("list", "tuple", "unknown")) and self.is_filtered(value):

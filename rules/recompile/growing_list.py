@@ -59,8 +59,7 @@ class GrowingList(Rule):
 
     ## Versions
     Measured over 11 calls: 8 recompilations, and then eager, on torch 2.6, 2.9, 2.13 and 2.15, for a list
-    in a module, in any other object and for a global one; for a `deque` on 2.9, 2.13 and 2.15 (one with `maxlen`
-    is an error on 2.6).
+    in a module, in any other object and for a global one, and for a `deque`, also one with a `maxlen` of 8 or more.
     """
 
     code = "PTR204"

@@ -57,9 +57,9 @@ class UnrolledNumber(CompiledCall):
     ## Versions
     Measured over 11 calls: 8 recompilations, and then eager, on torch 2.6, 2.9, 2.13 and 2.15, for a number given
     to `range`, that indexes or slices a list, a dictionary or a `ModuleList`, or that `chunk`, `split`, `one_hot`,
-    `linspace`, `diag`, `dropout`, `cross_entropy`, `layer_norm`, `batch_norm`, `scaled_dot_product_attention`,
-    `normal` or `uniform_` is given, for any number with `dynamic=False` (on 2.6 a float costs 1), and for a list
-    that grows.
+    `linspace`, `diag`, `dropout`, `cross_entropy`, `huber_loss`, `triplet_margin_loss`, `layer_norm`, `batch_norm`,
+    `scaled_dot_product_attention`, `interpolate` (its factor), `normal`, `normal_`, `bernoulli_` or `uniform_` is
+    given, for any number with `dynamic=False` (on 2.6 a float costs 1), and for a list that grows.
     """
 
     code = "PTR207"

@@ -15,6 +15,73 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "numbers that a trainer counts in": """
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.step, self.rate, self.unread = 0, 0.0, 0
+        self.lin = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return F.dropout2d(self.lin(x), self.rate) / (1 + self.step)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block() for _ in range(3))
+        self.drop = nn.Dropout(0.1)
+        self.norms = nn.ModuleList(nn.LayerNorm(4) for _ in range(12))
+
+    def set_step(self, step):
+        for block in self.blocks:
+            block.step = step
+
+    def set_unread(self, step):
+        for block in self.blocks:
+            block.unread = step
+
+    def forward(self, x, at, weight):
+        for block in self.blocks:
+            x = block(x)
+        return self.drop(self.norms[at](x)) * weight
+
+@torch.compile
+def stretched(x, scale):
+    return F.interpolate(x, scale_factor=scale)
+
+class Trainer:
+    def __init__(self):
+        self.net = Net()
+        self.model = torch.compile(self.net)
+        self.step, self.epoch, self.fixed = 0, 0, 3
+
+    def train_step(self, x):
+        self.net.set_step(self.step)  # PTR211
+        self.net.set_step(self.fixed)
+        self.net.set_unread(self.step)
+        self.net.set_step(3)
+        weight = min(1.0, self.step / 100)
+        for block in self.net.blocks:
+            block.rate = self.step / 100  # PTR211
+        for part in self.net.modules():
+            if isinstance(part, nn.Dropout):
+                part.p = self.step / 100  # PTR211
+        loss = self.model(x, self.step, weight)  # PTR207 PTR220
+        self.step += 1
+        return loss + self.model(x, self.fixed, 1.0)
+
+    def fit(self, data, n):
+        for epoch in range(n):
+            self.epoch = epoch
+            self.model(data, self.epoch, 1.0)  # PTR207
+            for layer in self.net.blocks:
+                layer.step = epoch  # PTR211
+            stretched(data, 1 + epoch / 10)  # PTR207
+""",
     "what a forward calls that is compiled by itself": """
 import torch
 from torch import nn

@@ -1072,6 +1072,7 @@ class M(nn.Module):
         self.router, self.plain = Router(), Plain()
         self.seen = deque()
         self.last = deque(maxlen=2)
+        self.many = deque(maxlen=20)
 
     def forward(self, x: torch.Tensor):
         y = self.weight * x
@@ -1111,8 +1112,10 @@ def test_pythons_own_work_beside_the_model(tmp_path: Path, line: str, only: str,
     assert "" in compiled  # what the code itself compiles counts in full
 
 
-@pytest.mark.parametrize(("line", "told"), [("self.seen.append(1)", 1), ("self.last.append(1)", 0)])
-def test_a_deque_of_bounded_length_does_not_grow(tmp_path: Path, line: str, told: int) -> None:
+@pytest.mark.parametrize(
+    ("line", "told"), [("self.seen.append(1)", 1), ("self.last.append(1)", 0), ("self.many.append(1)", 1)]
+)
+def test_a_deque_that_is_bounded_below_the_limit_does_not_grow(tmp_path: Path, line: str, told: int) -> None:
     code = BESIDE.replace("LINE", line).replace("MORE", "")
     assert len(notes(tmp_path, code, "PTR204")) == told
 

@@ -147,7 +147,9 @@ def may_be_python(frame: Frame) -> Frame | None:
     here: Frame | None = frame
     while here is not None and not here.entry:
         here = here.parent
-    return Frame(frame.module, frame.unit, frame.title) if here is not None and here.assumed else None
+    if here is None or not here.assumed:
+        return None
+    return Frame(frame.module, frame.unit, frame.title, cls=frame.cls, me=frame.me)
 
 
 def title(func: Func) -> str:

@@ -255,6 +255,11 @@ class Roots:
         return isinstance(value, Instance) and ("root", id(value)) in self._seen
 
     @property
+    def modules(self) -> list[Instance]:
+        """The modules that torch.compile was given so far."""
+        return [value for value in self._seen.values() if isinstance(value, Instance)]
+
+    @property
     def are_any(self) -> bool:
         """Whether anything was compiled so far, by the code or by the settings."""
         return bool(self._seen or self.named)

@@ -21,6 +21,8 @@ from pt2lint.static.values import (
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
+LIMIT = 8  # So many lengths Dynamo compiles for, and then no more.
+
 
 class ChangingState:
     def __init__(self, at: Context) -> None:
@@ -255,13 +257,17 @@ def _is_attribute(node: ast.expr, place: ast.Attribute) -> bool:
 
 
 def _is_list(value: ast.expr) -> bool:
-    """Whether a list or a deque is made there, which nothing but memory bounds."""
+    """Whether a list or a deque is made there, which nothing but memory bounds, or a length that Dynamo's limit comes
+    before."""
     if isinstance(value, ast.Call):
-        if len(value.args) > 1 or any(given.arg == "maxlen" for given in value.keywords):
-            return False
         callee = value.func
         word = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
-        return word in ("list", "deque")
+        bounds = [*value.args[1:2], *(given.value for given in value.keywords if given.arg == "maxlen")]
+        return word in ("list", "deque") and all(
+            isinstance(bound, ast.Constant)
+            and (bound.value is None or (isinstance(bound.value, int) and bound.value >= LIMIT))
+            for bound in bounds
+        )
     return isinstance(value, ast.List)
 
 

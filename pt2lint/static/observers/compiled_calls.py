@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.op import Op
@@ -15,6 +16,7 @@ from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, unit_of, walk, yields
 from pt2lint.static.values import (
     UNKNOWN,
+    Dict,
     Ext,
     Func,
     Instance,
@@ -41,6 +43,9 @@ class CompiledCalls:
     def __init__(self, at: Context) -> None:
         self.at = at
         self._decisive: dict[FunctionNode, Uses] = {}
+        self._counted: dict[ClassInfo, set[str]] = {}
+        self._parts: dict[int, Instance] = {}
+        self._read_of = 0  # modules that were compiled when the parts were looked for
         self.computing = Computing(at.notebook)
         # The functions that a call gives no tensor, as far as they do anything with what they are given.
         self._plain: dict[tuple[str, int, int], Any] = {}
@@ -172,10 +177,31 @@ class CompiledCalls:
         for name, value in self.at.calls.roots.settings.get(id(func), (None, {}))[1].items():
             words["compile " + name] = value
         words |= self.words_of_call(inner, args, kwargs, isinstance(func, Func))
+        words |= self.counts(node, frame)
         self.at.notebook.note(node, "call compiled", frame, args=words)
         if inner is not None and _is_plain(inner, args, kwargs):
             column = frame.module.column(node.lineno, node.col_offset)
             self._plain[frame.module.path, node.lineno, column] = inner.node
+
+    def counts(self, node: ast.expr, frame: Frame) -> dict[int | str, str]:
+        """{"counts": "self.step self.epoch"}: numbers that the object whose method runs counts in, and that the method
+        reads; {} if there are none."""
+        me, running = frame.me, self.at.functions.active[-1] if self.at.functions.active else None
+        definition = running[0] if isinstance(running, tuple) else running
+        if not isinstance(me, Instance) or me.cls is None or not isinstance(definition, FunctionNode):
+            return {}
+        own = self._counted.get(me.cls)
+        if own is None:
+            own = self._counted[me.cls] = {
+                name
+                for cls in self.at.classes.bases(me.cls)[0]
+                for method in cls.methods.values()
+                for name in counted_in(method)
+            }
+        found = {
+            part.attr for part in walk(definition) if isinstance(part, ast.Attribute) and part.attr in own
+        }
+        return {"counts": " ".join(f"self.{name}" for name in sorted(found))} if found else {}
 
     def finished(self, op: Op, path: str) -> Op:
         """The call, with whether anything is compiled: a schedule computes with numbers of Python alone."""
@@ -195,7 +221,7 @@ class CompiledCalls:
         if not self.at.notebook.listens("call apart", frame):
             return
         if any(isinstance(o, Tensor) for v in env.values() for o in options(v)):
-            words = self.words_of_call(func, args, kwargs, True)
+            words = self.words_of_call(func, args, kwargs, True) | self.counts(node, frame)
             self.at.notebook.note(node, "call apart", frame, args=words)
 
     def words_of_call(
@@ -295,42 +321,102 @@ class CompiledCalls:
         self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
     ) -> None:
         """Code that is not compiled assigns an attribute of a compiled module, or of one inside of it."""
-        if (
-            frame.region
-            or not isinstance(target, ast.Attribute)
-            or not self.at.notebook.listens("set attribute of compiled", frame)
-        ):
+        if frame.region or not isinstance(target, ast.Attribute) or not self.at.calls.roots.modules:
             return
-        head: ast.expr = target.value
-        while not self.at.calls.roots.is_compiled(self.at.expressions.quietly(head, env, frame)):
-            if not isinstance(head, ast.Attribute):
-                return
-            head = head.value
         if isinstance(owner, Wrapped):
             owner = owner.inner
-        if not isinstance(owner, Instance):
+        if not isinstance(owner, Instance) or not self.is_part(owner):
             return
+        if not self.at.notebook.listens("set attribute of compiled", frame):
+            return
+        head: ast.expr = target.value
+        while isinstance(head, ast.Attribute) and not self.at.calls.roots.is_compiled(
+            self.at.expressions.quietly(head, env, frame)
+        ):
+            head = head.value
         words: dict[int | str, str] = {0: self.at.types.sort(value), "head": ast.unparse(head)}
+        words |= self.counts(target, frame)
         if owner.cls is None:
             if target.attr == "p" and self.at.models.plays(owner.external, "rate"):
                 words |= {"use": f"constant {owner.external}", "to": owner.external or ""}
                 self.at.notebook.note(target, "set attribute of compiled", frame, args=words)
-            return
+        elif read := self.read_in(owner, target.attr):
+            self.at.notebook.note(target, "set attribute of compiled", frame, args=words | read)
+
+    def called(
+        self, node: ast.Call, func: Value, args: list[Value], result: Value, env: Env, frame: Frame
+    ) -> None:
+        """Code that is not compiled calls a method that sets an attribute of a compiled module, or of one inside of
+        it, to what it is given: `model.set_epoch(epoch)`."""
         if (
-            not self.at.classes.is_module(owner.cls)
-            or self.at.classes.find_method(owner.cls, target.attr) is not None
+            not isinstance(func, Func)
+            or not isinstance(func.bound, Instance)
+            or not isinstance(node.func, ast.Attribute)
         ):
-            return  # no module, or a property of its own
-        for cls in self.at.classes.bases(owner.cls)[0]:
-            for method in cls.methods.values():
+            return
+        if not self.at.calls.roots.modules or not self.is_part(func.bound):
+            return
+        if isinstance(func.node, ast.Lambda) or func.node.name in ("__init__", "forward"):
+            return
+        if not self.at.notebook.listens("set attribute of compiled", frame):
+            return
+        names = parameters_of(func)
+        given = dict(zip(names, zip(node.args, args, strict=False), strict=False))
+        for own, attribute, parameter in _sets(func.node):
+            if parameter not in given or isinstance(given[parameter][0], (ast.Constant, ast.Starred)):
+                continue
+            argument, value = given[parameter]
+            owners = [func.bound] if own else list(self.parts().values())
+            read = next((words for one in owners if (words := self.read_in(one, attribute))), None)
+            if read is not None:
+                words = {0: self.at.types.sort(value), "head": ast.unparse(node.func.value), **read}
+                words |= {"sets": attribute, "through": title(func), **self.counts(node, frame)}
+                self.at.notebook.note(argument, "set attribute of compiled", frame, args=words)
+
+    def read_in(self, owner: Instance, attribute: str) -> dict[int | str, str]:
+        """What compiled methods of the module do with its attribute, which is no property; {} if none reads it."""
+        cls = owner.cls
+        if cls is None or not self.at.classes.is_module(cls) or self.at.classes.find_method(cls, attribute):
+            return {}
+        for base in self.at.classes.bases(cls)[0]:
+            for method in base.methods.values():
                 if method not in self.at.functions.reached or method.name == "__init__":
                     continue
-                reader = Func(method, cls.module, cls.env, owner, cls)
-                use = self.uses_of(reader).get("." + target.attr)
+                reader = Func(method, base.module, base.env, owner, base)
+                use = self.uses_of(reader).get("." + attribute)
                 if use is not None:
-                    words |= {"use": use.how, "at": told_place(use.path, use.line), "to": title(reader)}
-                    self.at.notebook.note(target, "set attribute of compiled", frame, args=words)
-                    return
+                    return {"use": use.how, "at": told_place(use.path, use.line), "to": title(reader)}
+        return {}
+
+    def is_part(self, module: Instance) -> bool:
+        """Whether the module was given to torch.compile, or is in one that was; for one of torch's own, whether any of
+        its class is."""
+        if module.cls is None:
+            return any(part.external == module.external for part in self.parts().values())
+        return id(module) in self.parts()
+
+    def parts(self) -> dict[int, Instance]:
+        """The modules that torch.compile was given, and those inside of them, by their id."""
+        modules = self.at.calls.roots.modules
+        if len(modules) != self._read_of:
+            self._read_of = len(modules)
+            self._parts = {}
+            for module in modules:
+                self._add_parts(module)
+        return self._parts
+
+    def _add_parts(self, value: Value) -> None:
+        if isinstance(value, Seq):
+            for part in value.elts if value.elts is not None else [value.elem]:
+                self._add_parts(part)
+        elif isinstance(value, Dict):
+            for part in [*value.items.values(), value.elem]:
+                self._add_parts(part)
+        elif isinstance(value, Instance) and id(value) not in self._parts:
+            if value.cls is None or self.at.classes.is_module(value.cls):
+                self._parts[id(value)] = value
+                for part in self.at.objects.state(value).values() if value.cls is not None else ():
+                    self._add_parts(part)
 
 
 def _is_plain(func: Func, args: list[Value], kwargs: dict[str, Value]) -> bool:
@@ -371,6 +457,40 @@ def _is_left_to_python(func: Func, use: Use) -> bool:
         and part.lineno < use.line <= (func.node.end_lineno or 0)
         for part in walk(func.node)
     )
+
+
+def _sets(method: FunctionNode) -> Iterator[tuple[bool, str, str]]:
+    """`self.epoch = epoch`, `for layer in self.layers: layer.epoch = epoch`: whether it is the object's own attribute,
+    which, and the parameter."""
+    for part in walk(method):
+        if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.value, ast.Name):
+            target = part.targets[0]
+            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+                yield target.value.id == "self", target.attr, part.value.id
+
+
+def counted_in(method: FunctionNode) -> Iterator[str]:
+    """The attributes that a method adds a whole number to, or sets to the number of a loop's turn."""
+    turns = {
+        part.target.id
+        for part in walk(method)
+        if isinstance(part, ast.For) and isinstance(part.target, ast.Name) and _counts(part.iter)
+    }
+    target: ast.expr
+    for part in walk(method):
+        if isinstance(part, ast.AugAssign) and isinstance(part.op, ast.Add):
+            target, fits = part.target, isinstance(part.value, ast.Constant) and type(part.value.value) is int
+        elif isinstance(part, ast.Assign) and len(part.targets) == 1:
+            target, fits = part.targets[0], isinstance(part.value, ast.Name) and part.value.id in turns
+        else:
+            continue
+        if fits and isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self":
+            yield target.attr
+
+
+def _counts(source: ast.expr) -> bool:
+    """`range(...)`"""
+    return isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "range"
 
 
 def _set_to_arguments(init: FunctionNode) -> list[tuple[str, ast.expr | None]]:
