@@ -233,21 +233,16 @@ class CompiledCalls:
         if inner is not None:
             names, used = parameters_of(inner), self.uses_of(inner)
             a = inner.node.args
-            given = [*enumerate(names[: len(args)]), *((k, k) for k in kwargs)]
+            given: list[tuple[int | str, str]] = [*enumerate(names[: len(args)]), *((k, k) for k in kwargs)]
             given += [(stars, p.arg) for stars, p in (("*", a.vararg), ("**", a.kwarg)) if p is not None]
             for at, name in given:
                 words[f"name {at}"] = name
                 if name in used and not (plain and _is_left_to_python(inner, used[name])):
                     how, path, line = used[name]
                     words[f"use {at}"], words[f"at {at}"] = how, told_place(path, line)
-                elif (
-                    f"use {at}" not in words
-                    and words.get(at, "").startswith(ITERATOR)
-                    and _reads(inner, name)
-                ):
-                    words[f"use {at}"] = (
-                        "read"  # `items = list(items)`: what binds the name anew uses it, too
-                    )
+                elif str(words.get(at)).startswith(ITERATOR) and _reads(inner, name):
+                    # `items = list(items)`: what binds the name anew uses it, too.
+                    words.setdefault(f"use {at}", "read")
             for at, name in given[: len(args) + len(kwargs)]:
                 module = args[at] if isinstance(at, int) else kwargs.get(str(at), UNKNOWN)
                 if isinstance(module, Instance) and (numbers := self.numbers_of(module, inner, name)):
