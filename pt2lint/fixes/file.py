@@ -270,6 +270,14 @@ def file_of(function: FunctionCode) -> File:
     return _file(function.path, function.source, function.file_tree)
 
 
+def class_around(function: FunctionCode, line: int) -> ast.ClassDef | None:
+    """The outermost class of the function's file that holds the line."""
+    for one in ast.walk(file_of(function).tree):
+        if isinstance(one, ast.ClassDef) and one.lineno <= line <= (one.end_lineno or 0):
+            return one
+    return None
+
+
 @lru_cache(maxsize=8)
 def _file(path: str, source: str, tree: ast.Module | None) -> File:
     try:

@@ -228,6 +228,18 @@ def import_edit(function: FunctionCode, statement: str) -> Edit:
     return Edit(function.path, line, 1, line, 1, f"{above}{statement}\n{below}")
 
 
+def math_function(function: FunctionCode, name: str) -> tuple[str, tuple[Edit, ...]] | Refusal:
+    """What a function of `math` is called in the file, and the import that this takes."""
+    for local, target in function.imports.items():
+        if target == "math":
+            return f"{local}.{name}", ()
+        if target == f"math.{name}":
+            return local, ()
+    if "math" in function.imports or re.search(r"\bmath\b", function.text):
+        return Refusal("`math` means something else here")
+    return f"math.{name}", (import_edit(function, "import math"),)
+
+
 def qualified(function: FunctionCode, node: cst.BaseExpression) -> str | None:
     """What a dotted name means by the file's imports: `F.relu` is "torch.nn.functional.relu"."""
     parts = []

@@ -57,7 +57,7 @@ class DataDependentBranch(GraphBreak):
     name = "data-dependent-branch"
     waits = True
     ops = ("test tensor",)
-    repairs = ("in_math", "guard", "flag", "experts", "branch", "operator", "disable")
+    repairs = ("in_math", "guard", "flag", "number_buffers", "experts", "branch", "operator", "disable")
     graph_breaks = ("GB0170", "GB0124", "GB0033")
 
     INVALID = (

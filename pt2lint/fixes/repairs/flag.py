@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Edit, Fix
-from pt2lint.fixes.file import file_of
+from pt2lint.fixes.file import class_around, file_of
 from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, ancestors, fix, rewrite, source
 from pt2lint.rule import FunctionCode
@@ -36,11 +36,8 @@ def beside_buffer(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     if asked is None or not function.source:
         return Refusal("no buffer is tested here")
     name = asked.attr.value
-    first = function.range(asked)[0]
     tree = file_of(function).tree
-    around = next(
-        (one for one in ast.walk(tree) if isinstance(one, ast.ClassDef) and _holds(one, first)), None
-    )
+    around = class_around(function, function.range(asked)[0])
     if around is None or any(getattr(one, "name", "") == "_load_from_state_dict" for one in around.body):
         return Refusal("the class cannot be read, or loads its state by itself")
     kept = f"_{name.lstrip('_')}" if not name.startswith("_") else f"{name}_now"
@@ -114,10 +111,6 @@ def _read(function: FunctionCode, node: cst.CSTNode) -> tuple[cst.BaseExpression
             break
         below = outer
     return read, inner if of_self and tested else None  # type: ignore[return-value]
-
-
-def _holds(node: ast.ClassDef, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or 0)
 
 
 def _statements(around: ast.ClassDef) -> Iterator[ast.stmt]:

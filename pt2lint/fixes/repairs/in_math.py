@@ -17,7 +17,7 @@ from pt2lint.fixes.rewrite import (
     accepted,
     ancestors,
     fix,
-    import_edit,
+    math_function,
     qualified,
     rewrite,
     source,
@@ -129,15 +129,12 @@ class _Writer:
         self.imports: tuple[Edit, ...] = ()
 
     def math(self, name: str) -> str:
-        for local, target in self.function.imports.items():
-            if target == "math":
-                return f"{local}.{name}"
-            if target == f"math.{name}":
-                return local
-        if "math" in self.function.imports or re.search(r"\bmath\b", self.function.text):
-            raise _Cannot("`math` means something else here")
-        self.imports = (import_edit(self.function, "import math"),)
-        return f"math.{name}"
+        found = math_function(self.function, name)
+        if isinstance(found, Refusal):
+            raise _Cannot(found.reason)
+        text, imports = found
+        self.imports = imports or self.imports
+        return text
 
     def read(self, node: cst.Call) -> str:
         """`.item()`, `int()`, `float()`: where a number leaves NumPy."""
