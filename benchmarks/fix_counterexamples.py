@@ -38,6 +38,7 @@ from pt2lint.fixes.repairs import (
     copying,
     counting,
     grad,
+    grouped,
     guard,
     index,
     log_operator,
@@ -265,6 +266,10 @@ def experts(draw: st.DrawFn) -> list[str]:
         )
     )  # fmt: skip
     given = ["h = torch.stack([x.float(), y.float()], -1)", "s = h.argsort(-1)", "w = h.softmax(-1)"]
+    if draw(st.booleans()):
+        lines = ["s = h.argmax(-1)", "h = h[s.argsort()]", "n = torch.nn.functional.one_hot(s, 2).sum(0)"]
+        lines += ["n = n.tolist()", "p = h.split(n)", "o = []", "for i in range(2):"]
+        return [given[0], *lines, f"    o.append({each.replace('{}', 'p[i]')})", "z = torch.cat(o)"]
     given += ["z = torch.zeros_like(h)"]
     if draw(st.booleans()):
         lines = ["for i in range(2):", "    q = s[:, 0] == i"]
@@ -628,6 +633,7 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
                 ("mask", mask.fixes(code, node)),
                 ("counting", counting.fixes(code, node)),
                 ("chunks", chunks.fixes(code, node)),
+                ("grouped", grouped.fixes(code, node)),
                 ("passed on", passed_on.fixes(code, node)),
                 ("ragged", ragged.fixes(code, node)),
                 ("uncut", uncut.fixes(code, node)),

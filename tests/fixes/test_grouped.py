@@ -117,6 +117,7 @@ def test_every_weight_is_given_all_rows(source):
         ("        return results", "        return results, chunks"),
         ("        return results", "        return results[: sizes[0]]"),
         ("return order, sizes", "return order, sizes[0]"),
+        ("        _, order", "        sizes = [1, 1, 2]\n        _, order"),
         ("range(3):", "range(3):\n            x = x + 1"),
         ("made = []", "made = [x]"),
     ],

@@ -64,8 +64,10 @@ def every_weight(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         new[node] = tensor
     elif (statement := statement_of(function, node)) is not None:
         new[statement] = None
-    read = [use.node for use in uses(owner.body) if use.name == name and not use.binds]
-    read = [one for one in read if function.range(one)[:2] >= later]
+    after = [use for use in uses(owner.body) if use.name == name and function.range(use.node)[:2] >= later]
+    if any(use.binds for use in after):
+        return Refusal("the name is bound anew")
+    read = [use.node for use in after]
     here = _Rows(function, owner, name).rewritten(read) if read else None
     if here is not None:
         text, imports = here
@@ -155,7 +157,7 @@ class _Rows:
             return None
         kept = small_of(end)
         result = kept.targets[0].target.value if isinstance(kept, cst.Assign) else fresh(function, "results")  # type: ignore[attr-defined]
-        if result == rows or names.count(self.sizes) > 3:
+        if result == rows:
             return None
         ids, mask = (
             fresh(function, "expert_ids"),
