@@ -61,11 +61,13 @@ def what_is_lost(old: str, new: str, replaced: Sequence[tuple[int, int, int, int
         ((line, column - 1), (end_line, end_column - 1)) for line, column, end_line, end_column in replaced
     ]
     try:
-        first, old, new = _around_change(_LINE_END.sub("\n", old), _LINE_END.sub("\n", new), spans)
+        old, new = _LINE_END.sub("\n", old), _LINE_END.sub("\n", new)
+        trees = _parsed(old), _parsed(new)
+        first, old, new = _around_change(old, new, trees, spans)
         before, after = _items(old, first), _items(new, first)
     except (SyntaxError, IndentationError, tokenize.TokenError) as error:
         return f"leaves text that has no tokens ({error.args[0]})"
-    missing = _definitions(old) - _definitions(new)
+    missing = _definitions(trees[0]) - _definitions(trees[1])
     if missing:
         return f"would lose `{next(iter(missing))}`"
     exempt = Counter(
@@ -110,14 +112,16 @@ def _grew(old: str, new: str) -> bool:
     return all(character in rest for character in old)
 
 
-def _around_change(old: str, new: str, spans: Sequence[tuple[Point, Point]]) -> tuple[int, str, str]:
+def _around_change(
+    old: str, new: str, trees: tuple[ast.Module, ast.Module], spans: Sequence[tuple[Point, Point]]
+) -> tuple[int, str, str]:
     """(first line, old text, new text): the statements of the top level that differ or are said to be replaced, and at
     least one before and one after them. What is left out is line for line the same, and no statement goes across."""
     one, other = old.split("\n"), new.split("\n")
     shortest = min(len(one), len(other))
     same = next((n for n in range(shortest) if one[n] != other[n]), shortest)
     alike = next((n for n in range(shortest - same) if one[-1 - n] != other[-1 - n]), shortest - same)
-    starts, new_starts = _statements(old), _statements(new)
+    starts, new_starts = _statements(trees[0]), _statements(trees[1])
     longer = len(other) - len(one)
     first = min([same, *(start[0] for start, _ in spans)])
     last = max([len(one) - alike, *(end[0] for _, end in spans)])
@@ -129,10 +133,10 @@ def _around_change(old: str, new: str, spans: Sequence[tuple[Point, Point]]) -> 
     return head, "\n".join(one[head - 1 :]), "\n".join(other[head - 1 :])
 
 
-def _statements(text: str) -> list[int]:
+def _statements(tree: ast.Module) -> list[int]:
     """The first lines of the statements of the top level that begin a line of their own, decorators included."""
     found, end = [], 0
-    for statement in _parsed(text).body:
+    for statement in tree.body:
         first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
         if first > end and statement.col_offset == 0:
             found.append(first)
@@ -176,9 +180,19 @@ def _comments(items: Iterable[_Item]) -> Counter[str]:
     return Counter(text for item in items for text in item.gap if text is not None)
 
 
-def _definitions(text: str) -> Counter[str]:
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return Counter(node.name for node in ast.walk(_parsed(text)) if isinstance(node, kinds))
+def _definitions(tree: ast.Module) -> Counter[str]:
+    """The names of all functions and classes. Expressions hold none: most of a tree is passed over."""
+    found: Counter[str] = Counter()
+    pending: list[ast.AST] = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found[node.name] += 1
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            below = getattr(node, name, None)
+            if isinstance(below, list):
+                pending += below
+    return found
 
 
 def _parsed(text: str) -> ast.Module:

@@ -142,7 +142,7 @@ def test_looking_around_the_change_alone_says_what_looking_at_all_says(monkeypat
             cases.append(("".join(new), spans))
     assert len(cases) > 100
     around = [what_is_lost(text, new, spans) for new, spans in cases]
-    monkeypatch.setattr(loss, "_around_change", lambda old, new, spans: (1, old, new))
+    monkeypatch.setattr(loss, "_around_change", lambda old, new, trees, spans: (1, old, new))
     whole = [what_is_lost(text, new, spans) for new, spans in cases]
     assert [said is None for said in around] == [said is None for said in whole]
     assert {said is None for said in whole} == {True, False}
