@@ -303,7 +303,15 @@ REFUSED_BY_WHERE = {
         ),
         (
             "if n > 0:\n        m = n * 2\n        y = y / m\n    return y",
-            "    m_then = n * 2\n    y_then = y / torch.where(take, m_then, 1)\n",
+            "    m = n * 2\n    y = torch.where(take, y / torch.where(take, m, 1), y)\n",
+        ),
+        (
+            "z = y + 1\n    if n > 0:\n        m = y\n        y = z * 2\n        z = m * 3\n    return y + z",
+            "    m = y\n    y = torch.where(take, z * 2, y)\n    z = torch.where(take, m * 3, z)\n",
+        ),
+        (
+            "z = y + 1\n    if n > 0:\n        y = z * 2\n    else:\n        z = y - 1\n    return y + z",
+            "    z_otherwise = y - 1\n    y = torch.where(take, z * 2, y)\n    z = torch.where(take, z, z_otherwise)\n",
         ),
     ],
 )

@@ -162,7 +162,8 @@ def test_shortcut_is_left_out(text):
     found = [one for call in range(4) for one in [_shortcut(source, call)] if isinstance(one, Fix)]
     assert found
     assert found[0].description.startswith(SHORTCUT)
-    prove(source, found[0], [[X, torch.ones(2, 3)], [X, torch.tensor([1.0, 0.0, 1.0])]])
+    after = prove(source, found[0], [[X, torch.ones(2, 3)], [X, torch.tensor([1.0, 0.0, 1.0])]])
+    assert "if (" not in after
 
 
 def _shortcut(source, at):
@@ -333,6 +334,9 @@ def test_index_of_one_row():
     after = prove(source, both, [[X]])
     assert "x.flatten()[k[None]].squeeze(0)" in after
     assert "x[:, (k % 3)[None]].squeeze(1)" in after
+    source = lines("return x[x[:, 0].argmax()][None]")
+    fix = index.select_row(code := function_code(source), nodes(code, cst.Subscript)[1])
+    assert "return x[x[:, 0].argmax()[None]]\n" in prove(source, fix, [[X]])
     source = lines("ks = x.argmax(1)", "return x[:, ks[1]] * 2")
     code = function_code(source)
     fix = index.select_row(code, nodes(code, cst.Subscript)[-2])

@@ -63,8 +63,13 @@ def select_row(function: FunctionCode, node: cst.Subscript, kind: Kind | None = 
     if not sure and (len(node.slice) == 1 or not isinstance(index.value, cst.Subscript)):
         return Refusal("the index may have dimensions")
     one = cst.parse_expression(f"{in_parentheses(source(function, index.value))}[None]")
-    text = source(function, node.with_deep_changes(index, value=one))
-    edits = rewrite(function, {node: cst.parse_expression(f"{text}.squeeze({chosen[0]})")})
+    row = node.with_deep_changes(index, value=one)
+    outer = function.parent(node)
+    if isinstance(outer, cst.Subscript) and outer.value is node and chosen == [0] and _adds_first(outer):
+        edits = rewrite(function, {outer: row})  # `x[k][None]`: the dimension that would go is wanted
+    else:
+        whole = cst.parse_expression(f"{source(function, row)}.squeeze({chosen[0]})")
+        edits = rewrite(function, {node: whole})
     return fix(
         f"Select by the tensor itself instead of the number in it. It assumes that "
         f"`{source(function, index.value)}` has no dimensions.{'' if sure else f' {ONCE_PROVEN}.'} {WHOLE_NUMBERS}.",
@@ -151,6 +156,12 @@ def by_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None) 
         "selected, which is a copy.",
         edits,
     )
+
+
+def _adds_first(node: cst.Subscript) -> bool:
+    """`x[None]`"""
+    index = node.slice[0].slice if len(node.slice) == 1 else None
+    return isinstance(index, cst.Index) and isinstance(index.value, cst.Name) and index.value.value == "None"
 
 
 def _is_whole(part: cst.BaseSlice) -> bool:

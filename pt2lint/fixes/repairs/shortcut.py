@@ -69,7 +69,9 @@ def without_shortcut(function: FunctionCode, node: cst.If, tested: cst.BaseExpre
         return Refusal("the test stands in something else than `and` and `or`")
     if rest is None and len(block[0]) == 1:
         return Refusal("the block holds nothing else")
-    new: New = None if rest is None else node.with_changes(test=rest)
+    new: New = None
+    if rest is not None:
+        new = node.with_changes(test=cst.parse_expression(bare(source(function, rest))))
     return fix(
         f"{SHORTCUT} for a mask that masks nothing: it is then used as it is. It assumes that the code after it treats "
         "such a mask and None alike, but for the time it takes.",

@@ -35,6 +35,7 @@ from pt2lint.fixes.rewrite import (
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import visit, walk
 
+Pair = tuple[str, cst.BaseExpression]  # `name = value`, of a side
 NAN_WARNING = (
     " Both sides are computed: the gradient of the side not taken is multiplied by zero, and is NaN where "
     "that side's own gradient is infinite."
@@ -327,7 +328,7 @@ class _WhereWriter:
         self.imports += imports
         return text
 
-    def assignments(self, statements: Sequence[cst.BaseStatement]) -> list[tuple[str, cst.BaseExpression]]:
+    def assignments(self, statements: Sequence[cst.BaseStatement]) -> list[Pair]:
         """The side as `name = value` pairs."""
         pairs = []
         for statement in statements:
@@ -392,8 +393,8 @@ class _WhereWriter:
                 (name, one.text_for(where, condition, at == 0, take))
                 for (name, _), one in zip(side, shields[at], strict=True)
             ]
-        then_names = self.renamed(lines, then, "then", outs)
-        else_names = self.renamed(lines, orelse, "otherwise", outs)
+        then_names = self.renamed(lines, then, "then", outs, orelse)
+        else_names = self.renamed(lines, orelse, "otherwise", outs, then)
         for name in outs:
             first, second = then_names.get(name, name), else_names.get(name, name)
             if first != second:
@@ -407,21 +408,27 @@ class _WhereWriter:
     def renamed(
         self,
         lines: list[str],
-        pairs: Sequence[tuple[str, cst.BaseExpression]],
+        pairs: Sequence[Pair],
         suffix: str,
         outs: Sequence[str],
+        other: Sequence[Pair] = (),
     ) -> dict[str, str]:
-        """Add the side's assignments under names of their own, but for what has a name that stays; returns the
-        names."""
+        """Add the side's assignments, and return what stands for each name: one of its own, the name itself where only
+        this side knows it, or the value where that can stand in the selection."""
         own: dict[str, str] = {}
         assigned = [name for name, _ in pairs]
-        for name, value in pairs:
+        elsewhere = {name for name, _ in other} | reads(*(value for _, value in other))
+        for at, (name, value) in enumerate(pairs):
             text = self.with_names(value, own)
-            if isinstance(value, cst.Name) and text not in (*outs, *assigned) and assigned.count(name) == 1:
+            stays = (
+                isinstance(value, cst.Name) and text not in (*outs, *assigned) and assigned.count(name) == 1
+            )
+            if stays or (name in outs and "\n" not in text and _only_selected(at, pairs, outs)):
                 own[name] = text
-                continue
-            own[name] = own.get(name) or fresh(self.function, f"{name}_{suffix}")
-            lines.append(f"{own[name]} = {self.one_line(text)}")
+            else:
+                inner = bool(outs) and name not in outs and name not in elsewhere
+                own[name] = own.get(name) or (name if inner else fresh(self.function, f"{name}_{suffix}"))
+                lines.append(f"{own[name]} = {self.one_line(text)}")
         return own
 
     def with_names(self, value: cst.BaseExpression, own: dict[str, str]) -> str:
@@ -471,8 +478,8 @@ class _WhereWriter:
     def safe(
         self,
         name: str,
-        then: Sequence[tuple[str, cst.BaseExpression]],
-        orelse: Sequence[tuple[str, cst.BaseExpression]],
+        then: Sequence[Pair],
+        orelse: Sequence[Pair],
     ) -> bool:
         """Whether the selection of this name surely gives the same tensor, for every input."""
         if (
@@ -484,6 +491,15 @@ class _WhereWriter:
         return all(
             one == name and alike(self.function, value, name, self.kind) for one, value in [*then, *orelse]
         )
+
+
+def _only_selected(at: int, pairs: Sequence[Pair], outs: Sequence[str]) -> bool:
+    """Whether the value of a side's assignment is asked for nowhere but where it is selected, after the names of `outs`
+    before its own got theirs."""
+    name, value = pairs[at]
+    once = sum(name == one for one, _ in pairs) == 1
+    later = reads(*(one for _, one in pairs[at + 1 :]))
+    return once and name not in later and not reads(value) & set(outs[: outs.index(name)])
 
 
 def _is_text(node: cst.CSTNode) -> bool:
