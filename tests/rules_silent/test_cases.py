@@ -288,6 +288,37 @@ def run():
     in_place.compile()
     return 3 if in_place else 4
 """,
+    "the signature of a compiled module": """
+import inspect
+from inspect import signature
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def forward(self, x, scale=1):
+        return x * scale
+
+def columns(model):
+    return list(signature(model.forward).parameters)  # PTS336
+
+class Trainer:
+    def __init__(self, model):
+        self.model, self.plain = model, None
+        self.made = Net()
+        self.net = torch.compile(Net())
+
+    def columns(self):
+        inspect.signature(self.made.forward), inspect.signature(self.columns)
+        inspect.signature(self.net.forward)  # PTS336
+        return inspect.signature(self.model.forward)  # PTS336
+
+    def name(self):
+        return self.made.__class__.__name__ + self.net.__class__.__name__  # PTS336
+
+def run():
+    scaled = torch.compile(lambda x: x * 2)
+    return scaled.__class__
+""",
     "data that is refused": """
 import numpy as np
 import torch

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 KNOWS = ("_orig_mod", "OptimizedModule", "is_compiled")  # who says one of them knows of the wrapper
 NAMES = ("named_parameters", "named_modules", "named_buffers")
-OPS = ("names of given", "type of given", "unwrap given", "state of given")
-WORDS = ("isinstance(", "type(", '"module"', "'module'", "state_dict(", *NAMES)
+OPS = ("names of given", "type of given", "unwrap given", "state of given", "signature of given")
+SIGNATURES = ("inspect.signature", "inspect.getfullargspec")
+WORDS = ("isinstance(", "type(", '"module"', "'module'", "state_dict(", "signature(", "argspec(", *NAMES)
 OF_MODULES = ("parameters", "named_parameters", "modules", "named_modules", "children", "train", "eval")
 HELD = "module"  # where a wrapper that spreads a module keeps it
 Found = Iterator[tuple[str, ast.expr, dict[int | str, str]]]
@@ -106,6 +107,7 @@ class _Look:
             elif isinstance(node, ast.Call):
                 yield from self.tells(node)
                 yield from self.saves(node)
+                yield from self.asks_signature(node)
 
     def is_given(self, node: ast.expr) -> bool:
         """A parameter, or what an object holds that is one: no module that the function made, or went on to."""
@@ -248,6 +250,26 @@ class _Look:
             )
         if self.told_saved and self.is_used_as_module(callee.value):
             yield "state of given", node, {"name": dotted(callee.value) or ""}
+
+    def asks_signature(self, node: ast.Call) -> Found:
+        """`inspect.signature(model.forward)`"""
+        asked = node.args[0] if len(node.args) == 1 else None
+        if not isinstance(asked, ast.Attribute) or asked.attr != "forward" or not self.is_given(asked.value):
+            return
+        callee = self.value(node.func)
+        if isinstance(callee, Ext) and callee.name in SIGNATURES and not self.is_made(asked.value):
+            yield "signature of given", asked, {"name": dotted(asked.value) or ""}
+
+    def is_made(self, place: ast.expr) -> bool:
+        """Whether the class makes by itself what its objects hold there: `self.model = Net()`."""
+        name = dotted(place) or ""
+        return self.frame.cls is not None and any(
+            isinstance(one, ast.Assign)
+            and isinstance(one.value, ast.Call)
+            and any(dotted(target) == name for target in one.targets)
+            for method in self.frame.cls.methods.values()
+            for one in walk(method)
+        )
 
     def plays_save(self, callee: ast.expr) -> bool:
         value = self.value(callee)

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.fixes.rewrite import rewrite
+from pt2lint.op import Op
+from pt2lint.rule import Rule
+
+ASKS = ("signature", "getfullargspec")  # of inspect
+
+
+class SignatureOfCompiled(Rule):
+    """The signature and the class of a module wrapped by `torch.compile` are the wrapper's.
+
+    ## What happens
+    What `torch.compile(model)` returns takes `*args, **kwargs` and is of the class `OptimizedModule`. So
+    `inspect.signature(compiled.forward)` has none of the parameters of `forward`: code that passes on what `forward`
+    accepts passes on nothing, or everything. `compiled.__class__` is not the model's class, nor is its `__name__`.
+    `module.compile()` compiles in place, and both stay.
+
+    A function that is given a module may be given a compiled one. Where its file compiles modules itself that is told;
+    elsewhere it is a note. A file that mentions `_orig_mod` knows of the wrapper.
+
+    ## Example
+    ```python
+    import inspect
+    import torch
+
+    class Net(torch.nn.Module):
+        def forward(self, x, scale=1):
+            return x * scale
+
+    def run():
+        model = torch.compile(Net())
+        names = inspect.signature(model.forward).parameters
+        given = {"x": torch.ones(3), "scale": 2, "label": 1}
+        return model(torch.ones(3)), [name for name in given if name in names]
+    ```
+
+    ## Use instead
+    ```python
+    import inspect
+    import torch
+
+    class Net(torch.nn.Module):
+        def forward(self, x, scale=1):
+            return x * scale
+
+    def run():
+        model = torch.compile(Net())
+        names = inspect.signature(getattr(model, "_orig_mod", model).forward).parameters
+        given = {"x": torch.ones(3), "scale": 2, "label": 1}
+        return model(torch.ones(3)), [name for name in given if name in names]
+    ```
+
+    ## Versions
+    Measured: `(*args, **kwargs)` and `OptimizedModule` on torch 2.6, 2.9, 2.13 and 2.15.
+    """
+
+    code = "PTS336"
+    name = "signature-of-compiled"
+    ops = ("attribute of compiled", "signature of given")
+    anywhere = True
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        if op.region or op.arg("aware"):
+            return False
+        if op.name == "signature of given":
+            return True
+        of_module = op.arg("name") == "constant '__class__'" and op.arg("self") != "unknown"
+        return of_module or op.arg("name") == "constant 'forward'"
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if not isinstance(node, cst.Attribute):
+            return
+        module = self.text(node.value)
+        inner = f"{module}.{op.arg('within')}_orig_mod"
+        severity = None
+        if op.name == "signature of given":
+            inner = f'getattr({module}, "_orig_mod", {module})'
+            severity = None if op.arg("compiles") == "yes" else "note"
+            says = f"the signature of {self.quote(node)} is `(*args, **kwargs)` where torch.compile wrapped `{module}`"
+        elif node.attr.value == "__class__":
+            says = f"{self.quote(node)} is `OptimizedModule`: torch.compile wrapped the module in one"
+        elif self.is_asked(node):
+            says = f"the signature of {self.quote(node)} is `(*args, **kwargs)`: torch.compile wrapped the module"
+        else:
+            return
+        edit = rewrite(self.function, {node.value: cst.parse_expression(inner)})
+        self.report(
+            node,
+            op,
+            says,
+            severity=severity,
+            fixes=[self.fix("Ask the module inside of the wrapper.", *edit)],
+        )
+
+    def is_asked(self, node: cst.Attribute) -> bool:
+        """Whether the method is what a call of `inspect` is given."""
+        argument = self.function.parent(node)
+        call = self.function.parent(argument) if isinstance(argument, cst.Arg) else None
+        if not isinstance(call, cst.Call):
+            return False
+        return self.text(call.func).rpartition(".")[2] in ASKS
