@@ -172,13 +172,21 @@ class ChangingArgument(CompiledCall):
         )
 
     def is_filtered(self, value: cst.BaseExpression) -> bool:
-        """What a test leaves of a list, or what is unzipped of such."""
+        """What a test leaves of a list, or what is unzipped or made of such."""
         meaning = self.made(value)
         if isinstance(meaning, cst.ListComp):
-            return bool(meaning.for_in.ifs)
-        if isinstance(value, cst.Name):
-            return self.is_appended(value.value) or self.is_unzipped(value.value)
-        return False
+            return bool(meaning.for_in.ifs) or (
+                meaning.for_in.inner_for_in is None and self.is_left_over(meaning.for_in.iter)
+            )
+        if isinstance(meaning, cst.Call) and isinstance(meaning.func, cst.Name) and len(meaning.args) == 1:
+            return meaning.func.value in ("list", "tuple") and self.is_left_over(meaning.args[0].value)
+        return self.is_left_over(value)
+
+    def is_left_over(self, value: cst.BaseExpression) -> bool:
+        """Whether it is the name of what a loop keeps of a list."""
+        return isinstance(value, cst.Name) and (
+            self.is_appended(value.value) or self.is_unzipped(value.value)
+        )
 
     def is_unzipped(self, name: str) -> bool:
         """`xs, ys = zip(*pairs)`"""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.finding import Step
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import observes
@@ -14,8 +15,9 @@ class SettlingState(Rule):
     An optimizer's own `step` fills the state of each parameter the first time, an agent or a trainer counts its calls:
     Dynamo guards on what it found there, so the second call fails the guard and is compiled again. After that the
     state stays as it is, and for a number Dynamo keeps a symbol. It costs one compilation at the start, which matters
-    where that takes minutes, or where a server has to answer at once. A number in an `nn.Module`, or in what one
-    holds, is another matter: PTR202.
+    where that takes minutes, or where a server has to answer at once. Only a number that picks from a list, or ends a
+    loop, can be no symbol: each is compiled anew, up to the recompile limit. A number in an `nn.Module`, or in what
+    one holds, is another matter: PTR202.
 
     ## Example
     ```python
@@ -60,7 +62,7 @@ class SettlingState(Rule):
 
     ## Versions
     Measured over 11 calls: one recompilation on torch 2.6, 2.9, 2.13 and 2.15, for the number as for a state that is
-    filled.
+    filled; 8, and then eager, for a number that picks from a list.
     """
 
     code = "PTR215"
@@ -72,6 +74,15 @@ class SettlingState(Rule):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if observes(self.function, node):
+            return
+        if op.arg("use"):
+            path, _, line = op.arg("at").rpartition(":")
+            op = op._replace(flow=(*op.flow, Step(path, int(line), "decides here what is compiled")))
+            what = (
+                f"{self.quote(node)} counts, and decides what is compiled: each number is compiled anew, until the "
+                "limit"
+            )
+            self.report(node, op, what, severity="warning")
             return
         if op.name == "count once":
             what = f"{self.quote(node)} counts: the second call is compiled anew, and then Dynamo keeps a symbol for it"

@@ -725,6 +725,9 @@ def train(net, x, mask, lens, params, fixed: int):
         pairs.append((p, p.grad))
     ps, gs = zip(*pairs)
     norm(gs)  # PTR220
+    norm(list(gs))  # PTR220
+    norm([g.float() for g in gs])  # PTR220
+    norm([p.float() for p in params])
     for step in range(100):
         cut(x, length(step))  # PTR220
         cut(x, length(3))
@@ -833,7 +836,11 @@ def scaled(x, name, n):
 def named(x, name, k):
     return x * k
 
-def main(data, names: list[str], total_steps, k: int):
+@torch.compile
+def annotated(x, name: str):
+    return x * scales[name]
+
+def main(data, names: list[str], total_steps, k: int, layers):
     model = torch.compile(Net(40))
     every = torch.compile(total)
     by_key = torch.compile(table)
@@ -861,6 +868,9 @@ def main(data, names: list[str], total_steps, k: int):
         i += 1
     for name in names:
         scaled(data, name, 3)  # PTR209
+    for name in layers:
+        scaled(data, name, 3)
+        annotated(data, name)  # PTR209
     for name in ("train", "eval"):
         scaled(data, name, 3)
     for i in range(4):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from pt2lint.said import told_line
+from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.observers.growing import stays_long
 from pt2lint.static.observers.sizes import from_shape
+from pt2lint.static.observers.uses import Decisive
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, walk
 from pt2lint.static.values import (
@@ -27,6 +28,7 @@ LIMIT = 8  # So many lengths Dynamo compiles for, and then no more.
 class ChangingState:
     def __init__(self, at: Context) -> None:
         self.at = at
+        self.decisive = Decisive(at)
 
     def changed(self, target: ast.expr, current: Value, env: Env, frame: Frame) -> None:
         """A number is read and written back: `self.step += 1`, `global n; n += 1`."""
@@ -43,13 +45,20 @@ class ChangingState:
             elif self.held_by_module(target.value, env, frame):
                 self.at.notebook.note(target, "change attribute", frame)
             elif self.outlives(target.value, env, frame) and self.at.notebook.listens("count once", frame):
-                self.at.notebook.note(target, "count once", frame)
+                self.at.notebook.note(target, "count once", frame, args=self.decided_by(owner, target.attr))
         elif (
             isinstance(target, ast.Name)
             and target.id in frame.globals
             and self.at.notebook.listens("change global", frame)
         ):
             self.at.notebook.note(target, "change global", frame)
+
+    def decided_by(self, owner: Instance, attribute: str) -> dict[int | str, str]:
+        """{"use": ..., "at": "PATH:LINE"} where the number decides what is compiled (uses.py), else {}."""
+        found = self.decisive.of_attribute(owner, attribute)
+        if found is None or found[0].how in ("read", "iterated"):
+            return {}
+        return {"use": found[0].how, "at": told_place(found[0].path, found[0].line)}
 
     def settled(self, test: ast.expr, env: Env, frame: Frame) -> None:
         """`if len(state) == 0: state["step"] = 0`, where `state = self.state[p]`."""

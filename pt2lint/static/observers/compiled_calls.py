@@ -11,7 +11,7 @@ from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.syntax import parameters_of
 from pt2lint.static.observers.computing import Computing
-from pt2lint.static.observers.uses import Use, Uses, uses
+from pt2lint.static.observers.uses import Decisive, Use
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, unit_of, walk, yields
 from pt2lint.static.values import (
@@ -42,7 +42,7 @@ MANY = (
 class CompiledCalls:
     def __init__(self, at: Context) -> None:
         self.at = at
-        self._decisive: dict[FunctionNode, Uses] = {}
+        self.decisive = Decisive(at)
         self._counted: dict[ClassInfo, set[str]] = {}
         self._parts: dict[int, Instance] = {}
         self._read_of = 0  # modules that were compiled when the parts were looked for
@@ -231,12 +231,19 @@ class CompiledCalls:
         words: dict[int | str, str] = {i: self.at.types.sort(a) for i, a in enumerate(args)}
         words.update({k: self.at.types.sort(v) for k, v in kwargs.items()})
         if inner is not None:
-            names, used = parameters_of(inner), self.uses_of(inner)
+            names, used = parameters_of(inner), self.decisive.of(inner)
             a = inner.node.args
             given: list[tuple[int | str, str]] = [*enumerate(names[: len(args)]), *((k, k) for k in kwargs)]
             given += [(stars, p.arg) for stars, p in (("*", a.vararg), ("**", a.kwarg)) if p is not None]
+            texts = {
+                p.arg
+                for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)
+                if isinstance(p.annotation, ast.Name) and p.annotation.id == "str"
+            }
             for at, name in given:
                 words[f"name {at}"] = name
+                if name in texts and words.get(at) == "unknown":
+                    words[at] = "str"
                 if name in used and not (plain and _is_left_to_python(inner, used[name])):
                     how, path, line = used[name]
                     words[f"use {at}"], words[f"at {at}"] = how, told_place(path, line)
@@ -285,32 +292,6 @@ class CompiledCalls:
                             if isinstance(side.value, ast.Name) and side.value.id == me:
                                 return side.attr
         return ""
-
-    def uses_of(self, func: Func) -> Uses:
-        """What decides how often the function is compiled: see `pt2lint.static.observers.uses`."""
-        definition = func.node
-        assert not isinstance(definition, ast.Lambda)
-        known = self._decisive.get(definition)
-        if known is not None:
-            return known
-        self._decisive[definition] = {}  # what a recursive call adds
-        frame = Frame(
-            func.module, unit_of(definition), "", cls=func.defined_in, me=func.bound, closure=func.env
-        )
-        me = definition.args.args[0].arg if func.bound is not None and definition.args.args else ""
-        env: Env = {me: func.bound} if func.bound is not None else {}
-
-        def follow(call: ast.Call) -> tuple[Uses, list[str]] | None:
-            inner = self.at.functions.usage.callee(call.func, me, func, frame)
-            return None if inner is None else (self.uses_of(inner), parameters_of(inner))
-
-        def evaluate(expression: ast.expr) -> Value:
-            return self.at.expressions.quietly(expression, env, frame)
-
-        found = self._decisive[definition] = uses(
-            definition, func.module.path, evaluate, follow, self.at.models, me
-        )
-        return found
 
     def assigned(
         self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
@@ -373,15 +354,11 @@ class CompiledCalls:
         cls = owner.cls
         if cls is None or not self.at.classes.is_module(cls) or self.at.classes.find_method(cls, attribute):
             return {}
-        for base in self.at.classes.bases(cls)[0]:
-            for method in base.methods.values():
-                if method not in self.at.functions.reached or method.name == "__init__":
-                    continue
-                reader = Func(method, base.module, base.env, owner, base)
-                use = self.uses_of(reader).get("." + attribute)
-                if use is not None:
-                    return {"use": use.how, "at": told_place(use.path, use.line), "to": title(reader)}
-        return {}
+        found = self.decisive.of_attribute(owner, attribute)
+        if found is None:
+            return {}
+        use, reader = found
+        return {"use": use.how, "at": told_place(use.path, use.line), "to": title(reader)}
 
     def is_part(self, module: Instance) -> bool:
         """Whether the module was given to torch.compile, or is in one that was; for one of torch's own, whether any of

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pt2lint.libraries.model import Models
-from pt2lint.static.source.nodes import FunctionNode, walk
-from pt2lint.static.values import Dict, Ext, Seq, Value
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.syntax import parameters_of
+from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
+from pt2lint.static.values import Dict, Ext, Func, Instance, Seq, Value
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
 
 STRENGTH = ("range", "index", "constant", "iterated", "read")
 
@@ -26,6 +31,52 @@ class Use(NamedTuple):
 Uses = dict[str, Use]
 # A function of the project that a call runs, what its uses are, and the names of the parameters it fills: or None.
 Follow = Callable[[ast.Call], "tuple[Uses, list[str]] | None"]
+
+
+class Decisive:
+    """The uses of each function, as far as somebody asked."""
+
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self._known: dict[FunctionNode, Uses] = {}
+
+    def of(self, func: Func) -> Uses:
+        """What decides how often the function is compiled."""
+        definition = func.node
+        assert not isinstance(definition, ast.Lambda)
+        known = self._known.get(definition)
+        if known is not None:
+            return known
+        self._known[definition] = {}  # what a recursive call adds
+        frame = Frame(
+            func.module, unit_of(definition), "", cls=func.defined_in, me=func.bound, closure=func.env
+        )
+        me = definition.args.args[0].arg if func.bound is not None and definition.args.args else ""
+        env: Env = {me: func.bound} if func.bound is not None else {}
+
+        def follow(call: ast.Call) -> tuple[Uses, list[str]] | None:
+            inner = self.at.functions.usage.callee(call.func, me, func, frame)
+            return None if inner is None else (self.of(inner), parameters_of(inner))
+
+        def evaluate(expression: ast.expr) -> Value:
+            return self.at.expressions.quietly(expression, env, frame)
+
+        found = self._known[definition] = uses(
+            definition, func.module.path, evaluate, follow, self.at.models, me
+        )
+        return found
+
+    def of_attribute(self, owner: Instance, attribute: str) -> tuple[Use, Func] | None:
+        """What a compiled method of the object does with its attribute, and which; None if none reads it."""
+        assert owner.cls is not None
+        for cls in self.at.classes.bases(owner.cls)[0]:
+            for method in cls.methods.values():
+                if method in self.at.functions.reached and method.name != "__init__":
+                    reader = Func(method, cls.module, cls.env, owner, cls)
+                    use = self.of(reader).get("." + attribute)
+                    if use is not None:
+                        return use, reader
+        return None
 
 
 def uses(
@@ -104,6 +155,7 @@ def _rank(how: str) -> int:
 def _picked(part: ast.Subscript, evaluate: Callable[[ast.expr], Value], add: Callable[..., None]) -> None:
     places = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
     bounds = [b for p in places for b in ((p.lower, p.upper) if isinstance(p, ast.Slice) else (p,))]
+    bounds = [_shifted(b) for b in bounds if b is not None]
     if not any(isinstance(b, (ast.Name, ast.Attribute)) for b in bounds):
         return
     container = evaluate(part.value)
@@ -112,6 +164,13 @@ def _picked(part: ast.Subscript, evaluate: Callable[[ast.expr], Value], add: Cal
             add(bound, "index")
         else:
             add(bound, "read")
+
+
+def _shifted(place: ast.expr) -> ast.expr:
+    """`n` of `n + 1`"""
+    if isinstance(place, ast.BinOp) and isinstance(place.op, (ast.Add, ast.Sub)):
+        return place.left if isinstance(place.right, ast.Constant) else place
+    return place
 
 
 def _given(
