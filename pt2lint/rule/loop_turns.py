@@ -216,6 +216,19 @@ class Turns:
                 return True
         return False
 
+    def filled_under(self, name: str) -> cst.BaseExpression | None:
+        """The key, another one at each turn, under which a turn puts something into the dictionary of that name."""
+        for loop in self.loops:
+            if name in _bindings(loop.body):
+                return None
+            for node in walk(loop.body):
+                target = node.target if isinstance(node, cst.AssignTarget) else None
+                if isinstance(target, cst.Subscript) and dotted(target.value) == name:
+                    index = target.slice[0].slice
+                    if isinstance(index, cst.Index) and (self.number(index.value) or self.text(index.value)):
+                        return index.value if len(target.slice) == 1 else None
+        return None
+
     def size(self, value: cst.BaseExpression) -> tuple[int | None, str] | None:
         """For a tensor that has another size at each turn: which dimension (None: not told), and the name that says
         how long. `x[:, :n]`, `torch.ones(n, 3)`, and `ids` where a turn does `ids = torch.cat([ids, new], dim=1)`."""

@@ -12,9 +12,9 @@ class ChangingKeys(CompiledCall):
 
     ## What happens
     Dynamo guards on the keys of every dictionary that it goes through, and on how many values a `*args` holds: they
-    decide what the graph's inputs are. Keys made of a counter, or arguments that become more, are compiled anew at
-    every call, until the recompile limit; from then on the function runs without compiling. Tensors under the same
-    keys cost nothing, whatever is in them.
+    decide what the graph's inputs are. Keys made of a counter, and keys or arguments that become more, are compiled
+    anew at every call, until the recompile limit; from then on the function runs without compiling. Tensors under the
+    same keys cost nothing, whatever is in them.
 
     ## Example
     ```python
@@ -58,12 +58,12 @@ class ChangingKeys(CompiledCall):
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         for argument in self.arguments(node, op):
-            key = self.key(turns.meaning(argument.value), turns)
+            key = self.key(argument.value, turns, argument.word.startswith("dict"))
             if argument.use and key is not None:
                 self.say(argument.value, self.shown(op, argument.key, "the dictionary is used here"), key)
         for a in node.args:
             if a.star == "**" and op.arg("use **"):
-                key = self.key(turns.meaning(a.value), turns)
+                key = self.key(a.value, turns, True)
                 if key is not None:
                     self.say(a.value, self.shown(op, "**"), key)
             elif (
@@ -79,13 +79,15 @@ class ChangingKeys(CompiledCall):
                     "each is compiled anew, until the limit",
                 )
 
-    def key(self, value: cst.BaseExpression, turns: Turns) -> cst.BaseExpression | None:
-        """The first key of a dictionary as it is written that is another text at each turn."""
-        if isinstance(value, cst.Dict):
-            for element in value.elements:
+    def key(self, value: cst.BaseExpression, turns: Turns, is_dict: bool) -> cst.BaseExpression | None:
+        """The first key of a dictionary as it is written that is another text at each turn, or under which a turn puts
+        one thing more."""
+        made = turns.meaning(value)
+        if isinstance(made, cst.Dict):
+            for element in made.elements:
                 if isinstance(element, cst.DictElement) and turns.text(element.key):
                     return element.key
-        return None
+        return turns.filled_under(value.value) if is_dict and isinstance(value, cst.Name) else None
 
     def say(self, node: cst.BaseExpression, op: Op, key: cst.BaseExpression) -> None:
         self.report(

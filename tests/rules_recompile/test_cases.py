@@ -844,7 +844,8 @@ def main(data, names: list[str], total_steps, k: int, layers):
     model = torch.compile(Net(40))
     every = torch.compile(total)
     by_key = torch.compile(table)
-    seen = []
+    seen, kept, held, anew = [], {}, {}, {}
+    rows = [None] * 100
     i = 0
     for batch in data:
         p = i / 100
@@ -864,6 +865,14 @@ def main(data, names: list[str], total_steps, k: int, layers):
         every(*data)
         by_key({f"k{i}": batch})  # PTR210
         by_key({}, **{f"a{i}": batch})  # PTR210
+        kept[f"a{i}"] = held["b"] = anew[f"a{i}"] = batch
+        by_key(kept)  # PTR210
+        by_key({}, **kept)  # PTR210
+        by_key(held)
+        anew = {}
+        by_key(anew)
+        rows[i] = batch
+        by_key(rows)
         by_key({"k": batch})
         i += 1
     for name in names:
