@@ -19,6 +19,8 @@ LIMIT = 8
 _THROUGH = ("tqdm", "trange", "track", "reversed", "list", "iter")
 _GROW = ("append", "extend", "insert", "appendleft")
 _SHRINK = ("clear", "pop", "popleft", "remove")
+_JOIN = ("cat", "concat", "hstack")
+_STACK = (*_JOIN, "stack", "vstack")
 _SIZED = ("zeros", "ones", "empty", "rand", "randn")
 
 
@@ -231,11 +233,12 @@ class Turns:
 
     def size(self, value: cst.BaseExpression) -> tuple[int | None, str] | None:
         """For a tensor that has another size at each turn: which dimension (None: not told), and the name that says
-        how long. `x[:, :n]`, `torch.ones(n, 3)`, and `ids` where a turn does `ids = torch.cat([ids, new], dim=1)`."""
+        how long. `x[:, :n]`, `torch.ones(n, 3)`, `torch.stack(seen)` of a list that grows, and `ids` where a turn does
+        `ids = torch.cat([ids, new], dim=1)`."""
         if isinstance(value, cst.Name) and value.value in self._renewed:
-            joined = _joined(value.value, self._renewed[value.value])
-            if joined is not None:
-                return joined, value.value
+            made = self._renewed[value.value]
+            if isinstance(made, cst.Call) and _is_joined(value.value, made):
+                return _joining_dimension(made), value.value
         value = self.meaning(value)
         if isinstance(value, cst.Subscript):
             for place, element in enumerate(value.slice):
@@ -252,6 +255,10 @@ class Turns:
                         name = self.function.module.code_for_node(bounds[0])
                         return _dimension([e.slice for e in value.slice[:place]]), name
         if isinstance(value, cst.Call) and "." in _called(value):
+            if _called(value).rsplit(".", 1)[-1] in _STACK and value.args:
+                parts = value.args[0].value
+                if isinstance(parts, cst.Name) and self.grows(parts.value):
+                    return _joining_dimension(value), parts.value
             for place, size in enumerate(_sizes(value)):
                 if self.number(size):
                     return place, self.function.module.code_for_node(size)
@@ -280,21 +287,22 @@ def mentions_marks(loops: list[Loop]) -> bool:
     )
 
 
-def _joined(name: str, value: cst.BaseExpression) -> int | None:
-    """The dimension at which the tensor is joined with more: `torch.cat([ids, new], dim=1)`."""
-    if not isinstance(value, cst.Call) or _called(value).rsplit(".", 1)[-1] not in (
-        "cat",
-        "concat",
-        "hstack",
-    ):
-        return None
+def _is_joined(name: str, value: cst.BaseExpression) -> bool:
+    """Whether the tensor is joined with more: `torch.cat([ids, new], dim=1)`."""
+    if not isinstance(value, cst.Call) or _called(value).rsplit(".", 1)[-1] not in _JOIN:
+        return False
     if not value.args or not isinstance(value.args[0].value, cst.List | cst.Tuple):
-        return None
+        return False
     parts = [e.value for e in value.args[0].value.elements]
-    if len(parts) < 2 or not any(isinstance(p, cst.Name) and p.value == name for p in parts):
+    return len(parts) > 1 and any(isinstance(p, cst.Name) and p.value == name for p in parts)
+
+
+def _joining_dimension(call: cst.Call) -> int | None:
+    """The dimension at which tensors are joined; None where it is counted from the end, or not told."""
+    if _called(call).endswith("hstack"):
         return None
-    dims = [a.value for a in value.args[1:] if a.keyword is None or a.keyword.value in ("dim", "axis")]
-    text = dims[0].value if dims and isinstance(dims[0], cst.Integer) else "0" if not dims else ""
+    dims = [a.value for a in call.args[1:] if a.keyword is None or a.keyword.value in ("dim", "axis")]
+    text = dims[0].value if dims and isinstance(dims[0], cst.Integer) else "" if dims else "0"
     return int(text) if text.isdigit() else None
 
 

@@ -57,7 +57,19 @@ class Trainer:
     def __init__(self):
         self.net = Net()
         self.model = torch.compile(self.net)
-        self.step, self.epoch, self.fixed = 0, 0, 3
+        self.step, self.epoch, self.fixed, self._frames = 0, 0, 3, 0
+
+    @property
+    def frames(self):
+        return self._frames * 4
+
+    @property
+    def size(self):
+        return self.fixed
+
+    def collect(self, x):
+        self._frames += 1
+        return self.model(x, self.frames, 1.0) + self.model(x, self.size, 1.0)  # PTR207
 
     def train_step(self, x):
         self.net.set_step(self.step)  # PTR211
@@ -987,6 +999,13 @@ def main(x, data):
         torch._dynamo.mark_dynamic(ids, 1)
         new = f(ids)
         ids = torch.cat([ids, new], dim=1)
+    seen, ids = [data], data
+    for _ in range(40):
+        new = f(torch.stack(seen, dim=1))  # PTR213
+        seen.append(new)
+        f(torch.stack([x, new]))
+        f(ids)  # PTR213
+        ids = torch.cat((ids, new), dim=-1)
     for n in (8, 16, 32):
         f(x[:n])
     a = b = 3

@@ -192,12 +192,10 @@ class CompiledCalls:
             return {}
         own = self._counted.get(me.cls)
         if own is None:
-            own = self._counted[me.cls] = {
-                name
-                for cls in self.at.classes.bases(me.cls)[0]
-                for method in cls.methods.values()
-                for name in counted_in(method)
-            }
+            order = self.at.classes.bases(me.cls)[0]
+            methods = [method for cls in order for method in cls.methods.values()]
+            own = self._counted[me.cls] = {name for method in methods for name in counted_in(method)}
+            own |= {method.name for method in methods if _shows_one_of(own, method)}
         found = {
             part.attr for part in walk(definition) if isinstance(part, ast.Attribute) and part.attr in own
         }
@@ -458,6 +456,17 @@ def counted_in(method: FunctionNode) -> Iterator[str]:
             continue
         if fits and isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self":
             yield target.attr
+
+
+def _shows_one_of(counts: set[str], method: FunctionNode) -> bool:
+    """Whether it is a property that returns one of these attributes: `return self._step`."""
+    last = method.body[-1]
+    return (
+        any(isinstance(d, ast.Name) and d.id == "property" for d in method.decorator_list)
+        and isinstance(last, ast.Return)
+        and last.value is not None
+        and any(isinstance(part, ast.Attribute) and part.attr in counts for part in ast.walk(last.value))
+    )
 
 
 def _counts(source: ast.expr) -> bool:
