@@ -89,9 +89,9 @@ def raise_to_assert(
     kind: Kind | None = None,
     stands_for: cst.BaseExpression | None = None,
 ) -> Repaired:
-    """`if bad: raise X("text")` as `torch._assert_async(not bad, "text")` where X is RuntimeError, as an `assert` where
-    it is AssertionError. Of any other error, and of a message that holds values of tensors, the `raise` stays for
-    eager mode, under `elif`, and the assertion is for compiled code. `stands_for` is what the test is a name for.
+    """`if bad: raise X("text")` as an `assert` where X is AssertionError. Any other `raise` stays for eager mode, under
+    `elif`, and `torch._assert_async(not bad, "text")` is for compiled code: in eager mode it would leave a GPU
+    unusable. `stands_for` is what the test is a name for.
 
     Refused where the body does more than raise, there is an `else`, the error is raised from another, or is caught in
     the function.
@@ -134,10 +134,7 @@ def raise_to_assert(
         imports += added
         check = f"{name}({holds}, {message})"
     static = " and ".join(condition.static)
-    stays = not asserts and not (
-        error == "RuntimeError" and value is not None and _says_all(function, value, kind)
-    )
-    if not stays:
+    if asserts:
         new: cst.BaseStatement = line(check, node)
         if static:
             block = cst.parse_statement(f"if {static}:\n    {check}\n")
@@ -153,11 +150,10 @@ def raise_to_assert(
             "Check as an `assert`, which Dynamo keeps in the graph; compiled, a failure raises RuntimeError.",
             edits,
         )
-    there = " where it is compiled" if stays else ""
-    eager = "; in eager mode as before" if stays else ""
     return fix(
-        f"Check{there} with `torch._assert_async`, which stays in the graph{eager}. In the graph a failure raises "
-        "RuntimeError with this message; on a GPU it does so later, and the device cannot be used after it.",
+        "Check where it is compiled with `torch._assert_async`, which stays in the graph; in eager mode as before. "
+        "In the graph a failure raises RuntimeError with this message; on a GPU it does so later, and the device "
+        "cannot be used after it.",
         edits,
     )
 
@@ -360,7 +356,7 @@ def _fails(function: FunctionCode, condition: cst.BaseExpression, kind: Kind) ->
     return f"not {in_parentheses(source(function, condition))}"
 
 
-ROOM = 20  # characters of a line that are left for what stands around a message
+ROOM = 12  # characters of a line that are left for what stands around a message on a line of its own
 
 
 def _is_text(node: cst.BaseExpression) -> bool:
@@ -386,20 +382,14 @@ def _message(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> st
         if isinstance(part, cst.FormattedStringExpression) and not _is_static(
             function, part.expression, kind
         ):
-            pieces.append(cst.FormattedStringText("..."))
-        else:
-            pieces.append(part)
+            part = cst.FormattedStringText("...")
+        pieces.append(part)
     made = node.with_changes(parts=pieces)
     text = function.module.code_for_node(made)
     if all(isinstance(piece, cst.FormattedStringText) for piece in pieces):
         text = text.lstrip("fF").replace("{{", "{").replace("}}", "}")
-    return text
-
-
-def _says_all(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> bool:
-    """Whether the message can be made without a tensor's values."""
-    parts = [part for part in walk(node) if isinstance(part, cst.FormattedStringExpression)]
-    return all(_is_static(function, part.expression, kind) for part in parts)
+    # With the full stop after it.
+    return text if [*node.parts] == pieces else text.replace("....", "...")
 
 
 def _parts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
