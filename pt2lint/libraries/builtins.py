@@ -36,6 +36,7 @@ from pt2lint.static.values import (
     tensor_of,
     truth,
 )
+from pt2lint.static.values.release import OLDEST, Release, numbers
 
 ALL = tuple(range(8))
 
@@ -128,7 +129,11 @@ def truth_value(call: Call, first: Value) -> Value:
 
 def number(call: Call, first: Value) -> Value:
     off = first.off if isinstance(first, Py) else 0
-    return Py(call.name.split(".")[1], read=tensor_of(first) is not None, off=off)
+    kind = call.name.split(".")[1]
+    digits = first.const if kind == "int" and isinstance(first, Py) else None
+    if isinstance(digits, str) and digits.isdecimal():
+        return Py(kind, int(digits))
+    return Py(kind, read=tensor_of(first) is not None, off=off)
 
 
 def text(call: Call, first: Value) -> Value:
@@ -369,6 +374,8 @@ def container_method(method: str, call: Call) -> Value:
     if isinstance(owner, Dict):
         return dictionary_method(method, owner, first, call)
     if isinstance(owner, Py) and owner.type == "str":
+        if isinstance(owner.const, Release):
+            return release_method(method, owner, first)
         if method in ("split", "rsplit", "splitlines"):
             return Seq(None, STR, "list")
         if method.startswith(("is", "starts", "ends")):
@@ -380,6 +387,19 @@ def container_method(method: str, call: Call) -> Value:
                 shown(call, given)
         return INT if method in ("find", "index", "count") else STR
     return UNKNOWN
+
+
+def release_method(method: str, owner: Py, first: Value) -> Value:
+    """What is asked of torch's version as a text: `.split("+")[0]`, `.split(".")[0]`, `.startswith("1.")`."""
+    if method == "split":
+        whole = isinstance(first, Py) and first.const == "."
+        return Seq(None, STR, "list", [Py("str", str(OLDEST[0])) if whole else owner])
+    if method == "startswith":
+        asked = first.elts or [] if isinstance(first, Seq) else [first]
+        texts = [each.const for each in asked if isinstance(each, Py) and isinstance(each.const, str)]
+        older = [numbers(text)[:1] < OLDEST[:1] for text in texts if numbers(text)]
+        return Py("bool", False) if older and len(older) == len(asked) and all(older) else BOOL
+    return owner if method == "strip" else STR
 
 
 def sequence_method(method: str, owner: Seq, first: Value, call: Call) -> Value:

@@ -47,6 +47,10 @@ WHY = "Dynamo has no version of this function of NumPy's"
 # Functions whose version asks for values, of constant arrays too (torch 2.6, 2.9, 2.13 and 2.15).
 ASKING = "allclose argwhere array_equal bincount corrcoef cov pad".split()
 WHY_ASKING = "Dynamo's version of this function of NumPy's asks for the values in arrays"
+# Other names of Python's own types, up to NumPy 1.23.
+ALIASES = {"numpy.int": "int", "numpy.long": "int", "numpy.float": "float"}
+# What makes one number of all elements, where it is given nothing.
+REDUCTIONS = frozenset("sum prod max min mean".split())
 SCALARS = frozenset("float32 float64 float16 int64 int32 int8 uint8 bool_ int16".split())
 # What draws one number where no size is given, and at which place the size stands.
 DRAWN = {
@@ -81,6 +85,8 @@ def method(call: Call) -> Value:
         return UNKNOWN  # what no array has: it is an object of a class that does
     if last in ("item", "tolist"):
         return Py("float", read=True) if last == "item" else Seq(None, Py("float", read=True))
+    if last in REDUCTIONS and not (call.frame.region or call.args or call.kwargs):
+        return OBJECT  # what an object keeps of it is a size in the graph (torch 2.13 and 2.15)
     dtype = receiver.dtype if isinstance(receiver, Tensor) else None
     leaf = receiver.leaf if isinstance(receiver, Tensor) else 0
     if last == "astype" and leaf:
@@ -97,7 +103,7 @@ def called(call: Call) -> Value:
     if name.startswith("numpy.ndarray."):
         return method(call)
     last = name.rsplit(".", 1)[-1]
-    if last in SCALARS and not args:
+    if last in SCALARS and (not args or (not call.frame.region and isinstance(args[0], Py))):
         return OBJECT
     if last[:1].isupper() or name.startswith(NOT_FOLLOWED):
         return UNKNOWN
@@ -126,7 +132,11 @@ def dimensions(last: str, args: list[Value]) -> int | None:
 LIBRARY = Library(
     "numpy",
     given="tensors",
-    returns={"numpy.finfo": "object", "numpy.random.default_rng": "instance numpy.random.Generator"},
+    returns={
+        **ALIASES,
+        "numpy.finfo": "object",
+        "numpy.random.default_rng": "instance numpy.random.Generator",
+    },
     constants={"numpy.pi": "float", "numpy.inf": "float", "numpy.__version__": "str"},
     types={"numpy.ndarray": "array"},
     roles={"random source": ("numpy.random.*",), "array type": ("numpy.ndarray",)},

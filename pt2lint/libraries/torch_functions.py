@@ -204,7 +204,7 @@ LIBRARY = Library(
     },
     constants={
         **dict.fromkeys(("torch.pi", "torch.inf", "torch.nan"), "float"),
-        "torch.__version__": "str",
+        **dict.fromkeys(("torch.__version__", "torch.version.__version__"), "release"),
     },
     roles={
         "asks for gradients": ("torch.is_grad_enabled",),

@@ -256,6 +256,7 @@ LIBRARY = Library(
     roles={
         "module base": (MODULE, "torch.nn.modules.module.Module", "torch.jit.ScriptModule"),
         "module namespace": ("torch.nn.*",),
+        "holds modules": ("torch.nn.ModuleList", "torch.nn.ModuleDict"),
         "random module": tuple(f"*.{n}" for n in RANDOM),
         "bare only of modules": tuple(
             f"{MODULE}.{n}" for n in ("parameters", "named_parameters", "named_buffers")

@@ -9,6 +9,7 @@ tuple(A,B,...)   list(A)   A|B      a mixed tuple, a list of A, either
 bool int float number str bytes list dict set dtype device slice none object any
 true false                          that constant;  dtype:float and the like: that dtype; half: torch.float16
 off                                 a flag that is False
+release                             the version of torch, as a text
 size                                torch.Size or a tuple of ints;  range
 data:bool, data:list ...            a Python value that is read out of a tensor's data
 instance NAME                       an object of that external type
@@ -34,6 +35,7 @@ from pt2lint.static.values import (
     Value,
     join_all,
 )
+from pt2lint.static.values.release import RELEASE
 
 Origin = tuple[str, int, str] | None
 
@@ -52,6 +54,7 @@ SIMPLE: dict[str, Value] = {
     "true": Py("bool", True),
     "false": Py("bool", False),
     "any": UNKNOWN,
+    "release": Py("str", RELEASE),
 }
 _WORD = re.compile(
     r"tensor(:(bool|int|float))?|tensors(:\d+)?|array|first|self|size|range|packed|list|dict|set|frozenset|tuple"

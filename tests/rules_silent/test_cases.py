@@ -152,6 +152,21 @@ def inject(model, state):
         if name in kept:  # PTS317
             parameter.data.copy_(state[name])
 """,
+    "a module that is given its parts": """
+import torch
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+def compiled(model):
+    return torch.compile(model)
+
+def unwrapped(model):
+    if isinstance(model, DDP):
+        model = model.module
+    if isinstance(model, nn.ModuleDict):
+        return nn.ModuleDict({name: unwrapped(part) for name, part in model.items()})
+    return model
+""",
     "a file that knows of the wrapper": """
 from torch.nn.parallel import DistributedDataParallel as DDP
 

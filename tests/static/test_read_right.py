@@ -652,3 +652,69 @@ class M(nn.Module):
 def test_a_part_of_a_class_of_the_project_is_no_other(tmp_path: Path, kind: str, told: int) -> None:
     found = findings(tmp_path, OF_CLASS.format(kind=kind))
     assert sum(line == "x = part(x)" for _, line in found) == told
+
+
+NUMBERS = """
+import os
+from functools import partial, wraps
+from packaging import version
+
+def only(kind, fn=None, *, gather=False):
+    def wrapper(fn):
+        @wraps(fn)
+        def wrapped(*args):
+            out = fn(*args)
+            if gather:
+                out = out * out.sum().item()
+            return out
+        return wrapped
+    return wrapper if fn is None else wrapper(fn)
+
+only_here = partial(only, "here")
+
+class M(nn.Module):
+    def __init__(self, size=4):
+        super().__init__()
+        self.layer, self.flag = nn.Linear(2, 2), size > 3
+        self.n, self.ends = np.int(2 ** np.ceil(size)), (np.int64(1), np.array([1, 2]).sum())
+
+    @only_here
+    def doubled(self, x):
+        return x * 2
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor):
+        {body}
+        return self.layer(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        # what stands beside a star keeps its place
+        ("a, b, c, flag = *x.shape, y, self.flag\n        x = x * 2 if flag else x + 1", 0),
+        ("a, b, c, flag = *x.shape, y, self.flag\n        x = x * 2 if a > 2 else x + 1", 0),
+        ("a, b, c, flag = *x.shape, y, self.flag\n        x = x * 2 if c else x + 1", 1),
+        ("c, *rest, flag = y, *x.shape, self.flag\n        x = x * 2 if flag else x + 1", 0),
+        # no torch that pt2lint speaks of is so old
+        ("x = x * x.sum().item() if torch.__version__ < '2.0' else x", 0),
+        ("x = x if torch.__version__ >= '2.6.0' else x * x.sum().item()", 0),
+        ("x = x * x.sum().item() if torch.__version__ <= (1, 13) else x", 0),
+        ("x = x * x.sum().item() if version.parse(torch.__version__) < version.parse('1.9.0') else x", 0),
+        ("x = x * x.sum().item() if int(torch.__version__.split('.')[0]) < 2 else x", 0),
+        ("x = x * x.sum().item() if torch.__version__.split('+')[0] < '1.10' else x", 0),
+        ("x = x * x.sum().item() if torch.__version__.startswith(('0.', '1.')) else x", 0),
+        ("x = x * x.sum().item() if torch.__version__ < '2.9' else x", 1),
+        ("x = x * x.sum().item() if torch.__version__ > '2.0' else x", 1),
+        ("x = x * x.sum().item() if torch.__version__.startswith('2.1') else x", 1),
+        # whole numbers of NumPy that an object keeps are sizes in the graph; `np.int` is Python's own
+        ("x = x[: self.n // 2]", 0),
+        ("x = x[self.ends[0] : self.ends[1]]", 0),
+        ("first, last = self.ends\n        x = x[first:last]", 0),
+        ("x = x[: np.int64(2)]", 1),
+        # a function closes over what the functions around it close over
+        ("x = self.doubled(x)", 0),
+    ],
+)
+def test_numbers_that_are_known(tmp_path: Path, body: str, told: int) -> None:
+    assert len(findings(tmp_path, NUMBERS.format(body=body))) == told

@@ -60,6 +60,10 @@ class Assignments:
         elts: list[Value] | None = None
         if isinstance(value, Seq) and value.prefix and value.elts is None and starred is None:
             elts = [*value.prefix, *[mixed(value.elem)] * len(targets)][: len(targets)]
+        elif isinstance(value, Seq) and value.around is not None and starred is None:
+            before, each, after = value.around
+            between = len(targets) - len(before) - len(after)
+            elts = [*before, *[each] * between, *after] if between >= 0 else None
         else:
             spread = [_spread(o, len(targets), starred) for o in options(value)]
             known = [each for each in spread if each is not None]

@@ -41,6 +41,7 @@ from pt2lint.static.values import (
     tensor_of,
     truth,
 )
+from pt2lint.static.values.release import Release
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -68,6 +69,7 @@ class Expressions:
         self.seen: dict[ast.expr, tuple[Env, Value]] = {}
         self.subscripts = Subscripts(at)
         self.by_methods = ByMethods(at)
+        self._outside: dict[int, tuple[Env, Env]] = {}  # by identity: names, and those around them
         self.handlers = self._expressions
 
     def eval(self, node: ast.expr, env: Env, frame: Frame) -> Value:
@@ -117,10 +119,11 @@ class Expressions:
         if value is not None:
             return value
         closure = frame.closure
-        if closure is not None:
+        while closure is not None:
             value = closure.get(name)
             if value is not None:
                 return value
+            closure = self._outside[id(closure)][1] if id(closure) in self._outside else None
         return self.at.names.global_name(frame.module, name)
 
     def e_attribute(self, node: ast.Attribute, env: Env, frame: Frame) -> Value:
@@ -268,7 +271,11 @@ class Expressions:
             else:
                 elts.append(self.eval(e, env, frame))
         made = Seq(elts, None, type) if exact else Seq(None, join_all(elts), type)
-        made.counted = type != "set" and not any(isinstance(e, ast.Starred) for e in node.elts)
+        stars = [i for i, e in enumerate(node.elts) if isinstance(e, ast.Starred)]
+        made.counted = type != "set" and not stars
+        if not exact and len(stars) == 1:
+            [star] = stars
+            made.around = elts[:star], elts[star], elts[star + 1 :]
         return made
 
     def e_list(self, node: ast.List, env: Env, frame: Frame) -> Value:
@@ -528,6 +535,10 @@ class Expressions:
                 if any(isinstance(o, Py) and o.type != "none" for o in value.options):
                     result = join(result, BOOL)
             return result
+        if isinstance(left, Py) and isinstance(left.const, Release) and isinstance(right, Seq):
+            right = Py(
+                "tuple", tuple(each.const if isinstance(each, Py) else None for each in right.elts or ())
+            )
         if isinstance(left, Py) and isinstance(right, Py):
             if left.const is not NO_CONST and right.const is not NO_CONST and type(op) in _COMPARE:
                 try:
@@ -598,7 +609,13 @@ class Expressions:
         return self.subscripts.subscript(node, env, frame)
 
     def e_lambda(self, node: ast.Lambda, env: Env, frame: Frame) -> Value:
-        return Func(node, frame.module, env, None, frame.cls)
+        return Func(node, frame.module, self.closed(env, frame), None, frame.cls)
+
+    def closed(self, env: Env, frame: Frame) -> Env:
+        """The names that a function closes over which is defined there: what that function closes over, too."""
+        if frame.closure is not None and frame.closure is not env:
+            self._outside[id(env)] = env, frame.closure
+        return env
 
     def e_slice(self, node: ast.Slice, env: Env, frame: Frame) -> Value:
         for part in (node.lower, node.upper, node.step):

@@ -178,7 +178,7 @@ class Statements:
                 env[local] = self.at.names.qualified(target)
 
     def s_functiondef(self, node: ast.FunctionDef, env: Env, frame: Frame) -> None:
-        value: Value = Func(node, frame.module, env)
+        value: Value = Func(node, frame.module, self.at.expressions.closed(env, frame))
         value = self.at.calls.decorated(value, node, env, frame)
         env[node.name] = self.nested[node] = value
 

@@ -65,8 +65,20 @@ class GivenModules:
                 callee = self.at.expressions.quietly(call.func, {}, frame)
                 own = isinstance(given, ast.Name) and given.id in module.functions
                 if isinstance(callee, Ext) and self.at.models.plays(callee.name, "compiles") and not own:
-                    return True
+                    if not self._is_other(given, function, frame):
+                        return True
         return False
+
+    def _is_other(self, given: ast.expr, function: FunctionNode, frame: Frame) -> bool:
+        """Whether it is a parameter that is annotated as a function, or as a class of the project that is no module."""
+        parameters = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+        said = next((a.annotation for a in parameters if _is(given, a.arg)), None)
+        if isinstance(said, ast.Subscript):  # `Callable[[Tensor], Tensor]`, `Step[Batch]`
+            said = said.value
+        kind = self.at.expressions.quietly(said, {}, frame) if said is not None else None
+        if isinstance(kind, Class):
+            return not self.at.classes.is_module(kind.info)
+        return isinstance(kind, Ext) and kind.name.rpartition(".")[2] == "Callable"
 
 
 class _Look:
@@ -204,8 +216,18 @@ class _Look:
         kept = not isinstance(taken, ast.Assign) or [dotted(t) for t in taken.targets] == [
             dotted(inner.value)
         ]
-        if kept and self.asks_for_held(node.test, inner.value):
+        if kept and self.asks_for_held(node.test, inner.value) and not self.may_be_parts(inner.value):
             yield "unwrap given", node.test, {"name": dotted(inner.value) or ""}
+
+    def may_be_parts(self, given: ast.expr) -> bool:
+        """Whether the function asks whether it is given a list or a dictionary of modules, which nobody compiles."""
+        tests = [self.asked(part) for part in walk(self.function) if isinstance(part, ast.Call)]
+        return any(
+            asked is not None
+            and dotted(asked) == dotted(given)
+            and any(isinstance(k, Ext) and self.at.models.plays(k.name, "holds modules") for k in kinds)
+            for asked, kinds in tests
+        )
 
     def takes_off(self, node: ast.Return | ast.Assign) -> Found:
         """`return model.module if hasattr(model, "module") else model`, `getattr(model, "module", model)`."""

@@ -11,6 +11,8 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from pt2lint.static.values.release import Release
+
 if TYPE_CHECKING:
     from pt2lint.static.source.modules import ClassInfo, Module
 
@@ -114,10 +116,11 @@ class Seq(Value):
 
     `prefix` holds the first elements where those are known but the length is not. `owner` is the module whose
     parameters it gives. `counted` says that it has as many elements as the code that makes it lists, as nothing since
-    has changed.
+    has changed. `around` is of `(a, *sizes, b)`, of which nobody knows how many `sizes` are: what stands before them,
+    what each of them is, and what stands behind.
     """
 
-    __slots__ = ("counted", "elem", "elts", "owner", "prefix", "type")
+    __slots__ = ("around", "counted", "elem", "elts", "owner", "prefix", "type")
     kind = "seq"
 
     def __init__(
@@ -134,6 +137,7 @@ class Seq(Value):
         self.type = type
         self.owner: Value | None = None
         self.counted = False
+        self.around: tuple[list[Value], Value, list[Value]] | None = None
 
 
 OUTSIDE = "iterator from outside"  # the type of an iterator that compiled code is given
@@ -518,7 +522,7 @@ def signature(value: Value, depth: int = 0) -> Any:
         return ("t", value.dtype, value.sure, value.array, value.ndim, value.leaf, value.sparse)
     if isinstance(value, Py):
         const = value.const
-        if const is None or const is True or const is False or type(const) is str:
+        if const is None or const is True or const is False or type(const) in (str, Release):
             return ("p", value.type, const)
         return ("p", value.type, value.off)
     if isinstance(value, Seq):
