@@ -123,6 +123,7 @@ LIBRARIES = (
         },
         measured="matrix/constructs/python_code.py",
     ),
+    *(Library(name, roles={"runs tests": (f"{name}*",)}) for name in ("pytest", "unittest")),
     Library("importlib", roles={"loads code": ("importlib.import_module",)}),
     Library(
         "copy",

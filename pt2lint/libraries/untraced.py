@@ -26,6 +26,7 @@ LIBRARIES = (
     ),
     Library(
         "matplotlib",
+        roles={"draws figures": ("matplotlib.pyplot.figure", "matplotlib.pyplot.subplots")},
         breaks={f"matplotlib.pyplot.{name}": DRAWS for name in ("figure", "plot", "subplots")},
         measured="matplotlib 3.11 on torch 2.6, 2.9, 2.13 and 2.15",
     ),

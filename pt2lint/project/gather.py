@@ -60,17 +60,22 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
         if where is None:
             return [*findings]
         leader = next((lead for at, lead in leaders if _covers(at, lead, where, finding)), None)
-        if leader is None:
-            leaders.append((where, finding))
-        else:
+        if leader is not None:
             under[id(finding)] = leader
+        if (
+            leader is None or leader.code != finding.code
+        ):  # of one statement: it may well lead others of its cause
+            leaders.append((where, finding))
     for at, finding in leaders:  # one of the same cause that comes later and happens more often
         later = (lead for where, lead in leaders if where.function == at.function)
         more = (lead for lead in later if _mends(lead, finding))
         leader = next(more, None)
-        if leader is not None and id(leader) not in under:
+        if leader is not None and not {id(leader), id(finding)} & under.keys():
             under[id(finding)] = leader
-    under = {name: under.get(id(leader), leader) for name, leader in under.items()}
+    for name, leader in under.items():
+        while id(leader) in under:
+            leader = under[id(leader)]
+        under[name] = leader
     broken = [
         (place(line), f)
         for f in candidates
@@ -125,8 +130,8 @@ def _covers(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
         return True  # the other arms of one choice: who mends one mends them all
     if not set(leader.when) <= set(finding.when):
         return False
-    if leader.code == finding.code and at.statement == where.statement:
-        return True
+    if at.statement == where.statement:
+        return True  # whoever mends the one reads the other
     if _of_one_cause(leader, finding):
         return True
     a = leader.price

@@ -14,7 +14,18 @@ from pt2lint.libraries.model import Models
 from pt2lint.op import Op
 from pt2lint.static.interpreter.context import Context
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.guards import HOOKED, OPEN, PARTS, SELDOM, UNCALLED, Guard, Path, rare, told
+from pt2lint.static.interpreter.guards import (
+    HOOKED,
+    OPEN,
+    PARTS,
+    SELDOM,
+    TESTED,
+    UNCALLED,
+    Guard,
+    Path,
+    rare,
+    told,
+)
 from pt2lint.static.interpreter.notebook import Key, Notebook
 from pt2lint.static.observers import EVERY
 from pt2lint.static.source.modules import ClassInfo, Module, Project
@@ -205,6 +216,8 @@ class Interpreter:
             seldom += (Guard("", OPEN), *self.at.calls.roots.duties.of_module(cls))
             if self._compiles_parts(cls):
                 seldom += (Guard("", PARTS),)
+            if any(self.at.models.plays(name, "runs tests") for name in cls.module.imports.values()):
+                seldom += (Guard("", TESTED),)
         self.at.calls.roots.root(
             self.at.classes.method_value(owner, node, instance), "forward", seldom, beside, assumed=assumed
         )

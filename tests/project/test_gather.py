@@ -309,3 +309,20 @@ def test_the_same_test_again_is_of_one_cause(
     Path("m.py").write_text(HEAD + TWICE.replace("SECOND", second))
     found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
     assert [(f["line"], f["severity"], f["also"]) for f in found] == told
+
+
+def test_two_breaks_of_one_statement_are_one_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    code = """
+class M(nn.Module):
+    def forward(self, x: torch.Tensor, sizes: torch.Tensor):
+        a = x[x > 0].split(sizes.tolist())
+        b = x.split(sizes.tolist())
+        return a, b
+"""
+    Path("m.py").write_text(HEAD + code)
+    told = [(r["line"], r["code"], r["severity"], r["also"]) for r in rows(capsys, "m.py")]
+    assert told == [
+        (7, "PTB120", "warning", [8]),
+        (7, "PTB105", "note", []),
+        (8, "PTB105", "note", []),  # of a cause that line 7 has too
+    ]

@@ -1387,3 +1387,137 @@ def test_a_setting_that_the_project_makes(tmp_path: Path, where: str, note: str)
     made.write_text("import torch._dynamo\ntorch._dynamo.config.trace_autograd_ops = True\n")
     found = check([str(tmp_path)], Configs({"target_torch": (2, 13)})).findings
     assert [f.note for f in found if f.code == "PTB160"] == [note.format(made)]
+
+
+KEEPS = """
+class M(nn.Module):
+    def __init__(self, kind="mean", parts=1, causal=True, limit=None):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        self.kind = kind
+        self.parts = parts
+        self.causal = causal
+
+    def forward(self, x: torch.Tensor):
+        parts = self.parts
+        {test}
+            x = x * x.sum().item()
+        return self.layer(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "made", "note"),
+    [
+        ("if self.kind == 'last':", "", "`self.kind == 'last'` is off by default"),
+        ("if self.kind in ('last', 'first'):", "", "`self.kind in ('last', 'first')` is off by default"),
+        ("if self.kind == 'mean':", "", ""),
+        ("if self.kind != 'last':", "", ""),
+        ("if not self.causal:", "", "`not self.causal` is off by default"),
+        ("if self.causal:", "", ""),
+        ("if parts > 1:", "", "`parts > 1` is off by default"),
+        (
+            "if parts == 1 and self.causal:\n            x = x + 1\n        else:",
+            "",
+            "`not (parts == 1 and self.causal)` is off by default",
+        ),
+        # what the project gives, wherever it makes such an object
+        ("if self.kind == 'last':", "M('last')", ""),
+        ("if self.kind == 'last':", "M(config.kind)", ""),
+        ("if self.kind == 'last':", "M('first')", "`self.kind == 'last'` is off by default"),
+        ("if self.kind == 'last':", "M(parts=2)", "`self.kind == 'last'` is off by default"),
+    ],
+)
+def test_an_option_that_is_something_else_by_default(tmp_path: Path, test: str, made: str, note: str) -> None:
+    code = KEEPS.format(test=test)
+    assert notes(tmp_path, f"{code}\ndef build(config):\n    return {made}\n" if made else code) == [note]
+
+
+@pytest.mark.parametrize(
+    ("returned", "note"),
+    [
+        ("-> list[str]", "in a function that returns texts, or a list of records"),
+        ("-> str", "in a function that returns texts, or a list of records"),
+        ("-> Boxes", "in a function that returns texts, or a list of records"),
+        ("-> Box", ""),  # which may hold what the model computed
+        ("-> list[int]", ""),  # sizes, maybe
+        ("-> list[torch.Tensor]", ""),
+        ("-> list[nn.Linear]", ""),
+        ("", ""),
+    ],
+)
+def test_what_a_model_found_in_pythons_own_words(tmp_path: Path, returned: str, note: str) -> None:
+    code = f"""
+class Box:
+    pass
+
+Boxes = list[Box]
+
+class M(nn.Linear):
+    def read(self, x) {returned}:
+        return self.decode(x.sum().item())
+
+    def forward(self, x: torch.Tensor):
+        x = super().forward(x)
+        return x, self.read(x)
+"""
+    assert notes(tmp_path, code) == [note]
+
+
+def test_a_function_that_draws_figures(tmp_path: Path) -> None:
+    code = """
+import matplotlib.pyplot as plt
+
+class M(nn.Linear):
+    def show(self, x):
+        plt.figure()
+        plt.imshow(x.tolist())
+
+    def forward(self, x: torch.Tensor):
+        self.show(x)
+        return super().forward(x)
+"""
+    assert notes(tmp_path, code, "PTB105") == ["in a function that draws figures"]
+
+
+def test_a_module_of_a_file_of_tests(tmp_path: Path) -> None:
+    code = "class M(nn.Linear):\n    def forward(self, x: torch.Tensor):\n        return x * x.sum().item()\n"
+    assert notes(tmp_path, f"import pytest\n{code}") == ["in a module that a file of tests defines"]
+    assert notes(tmp_path, f"import pytest\n{code}\nfast = torch.compile(M(2, 2))\n") == [""]
+
+
+def test_what_a_class_has_in_place_of_another_method_holds_no_weights(tmp_path: Path) -> None:
+    code = """
+class Metric(nn.Module):
+    def __init__(self, metric=None):
+        super().__init__()
+        self.given = metric
+
+    def forward(self, x: torch.Tensor):
+        return self.metric(x)
+
+    def metric(self, x):
+        return self.given(x)
+
+class Sharpness(Metric):
+    def metric(self, x):
+        return {called}x * x.sum().item()
+"""
+    assert notes(tmp_path, code.format(called="")) == [WEIGHTLESS]
+    assert notes(tmp_path, code.format(called="super().metric(x) + ")) == [""]
+
+
+def test_what_is_kept_of_a_function_by_name(tmp_path: Path) -> None:
+    code = """
+def table(x):
+    kept = getattr(table, "kept", None)
+    if kept is None:
+        kept = x.sum().item()
+        setattr(table, "kept", kept)
+    return kept
+
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor):
+        return super().forward(x) * table(x)
+"""
+    assert notes(tmp_path, code) == ["once"]

@@ -171,6 +171,8 @@ class Asked:
                 return OFF
             if outcome and self.defaults.made_where_asked(test, frame):
                 return OFF
+            if not outcome and self.defaults.is_otherwise(test, outcome, frame):
+                return OFF
             sort = self._given(test, frame)
             if isinstance(value, Py) and value.type == "int":  # a size, which nobody switches on
                 return None
@@ -191,6 +193,8 @@ class Asked:
         if self._is_spread(test, outcome, env, frame) or is_by_default(test, frame) is (not outcome):
             return OFF
         if outcome and self.at.conditions.unlikely(test, env, frame):
+            return OFF
+        if self.defaults.is_otherwise(test, outcome, frame):
             return OFF
         asks = isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and is_zero(right)
         if outcome and asks and values[0] is UNKNOWN and self.defaults.made_off(left, frame):

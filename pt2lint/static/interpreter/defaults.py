@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.guard_syntax import (
     asks_for_one,
+    came_out,
+    defaults_of,
     is_empty,
     is_name,
     is_one_of,
@@ -20,7 +22,7 @@ from pt2lint.static.interpreter.guard_syntax import (
 )
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.nodes import FunctionNode, walk
-from pt2lint.static.values import Func, Instance, Py, Seq, Value, is_none, options
+from pt2lint.static.values import NO_CONST, Func, Instance, Py, Seq, Value, is_none, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -42,6 +44,7 @@ class Defaults:
     def __init__(self, at: Context) -> None:
         self.at = at
         self._off: dict[tuple[str, str], bool] = {}  # by file and attribute: see `off_in_file`
+        self._otherwise: dict[tuple[ast.expr, bool, ClassInfo], bool] = {}
 
     def starts_empty(self, place: ast.expr, value: Value, frame: Frame) -> bool:
         """Whether an attribute is a list or a set that is empty until someone calls a method that puts something into
@@ -130,6 +133,34 @@ class Defaults:
             ]
             self._off[key] = bool(kept) and all(kept)
         return self._off[key]
+
+    def is_otherwise(self, test: ast.expr, outcome: bool, frame: Frame) -> bool:
+        """Whether a test of an option of `__init__` comes out otherwise than so with what that is by default, and with
+        what the project gives wherever it makes the object: `self.pooling == "last"`, of `pooling="mean"`."""
+        place = looked_up(test.left if isinstance(test, ast.Compare) else test, frame.block, looks=False)
+        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        if cls is None or not isinstance(place, ast.Attribute) or not is_name(place.value, "self"):
+            return False
+        key = (test, outcome, cls)
+        if key not in self._otherwise:
+            self._otherwise[key] = self._comes_out_otherwise(test, place, outcome, frame)
+        return self._otherwise[key]
+
+    def _comes_out_otherwise(self, test: ast.expr, place: ast.Attribute, outcome: bool, frame: Frame) -> bool:
+        made = self._set_by_init(place, frame)
+        option = made.values[0] if made is not None and len(made.values) == 1 else None
+        default = defaults_of(made.init).get(option.id) if made and isinstance(option, ast.Name) else None
+        if default is None or default.value is None or came_out(test, default.value) is not (not outcome):
+            return False
+        return all(
+            is_none(value) is True
+            or (
+                isinstance(value, Py)
+                and value.const is not NO_CONST
+                and came_out(test, value.const) is not outcome
+            )
+            for value in self._made_with(place, frame, True)
+        )
 
     def made_on(self, place: ast.expr, frame: Frame) -> bool:
         """Whether an attribute is an option of `__init__`, and wherever the project makes the object, it gives it."""

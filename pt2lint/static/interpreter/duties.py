@@ -6,13 +6,26 @@ import ast
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.guards import FOR_ARRAYS, SHOWS, SPREAD, THREADED, WRITES, Guard, Path
+from pt2lint.static.interpreter.guards import (
+    DRAWS,
+    FOR_ARRAYS,
+    RECORDS,
+    SHOWS,
+    SPREAD,
+    THREADED,
+    WRITES,
+    Guard,
+    Path,
+)
 from pt2lint.static.source.nodes import FunctionNode, walk
-from pt2lint.static.values import Func, Instance, Tensor, Value, options
+from pt2lint.static.values import Func, Instance, Py, Seq, Tensor, Value, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
     from pt2lint.static.source.modules import ClassInfo
+
+# What a function is there for that calls what plays the role.
+BY_ROLE = {"writes files": WRITES, "shows progress": SHOWS, "draws figures": DRAWS}
 
 
 class Duties:
@@ -33,10 +46,11 @@ class Duties:
             found += (Guard("", FOR_ARRAYS),)
         if self._needs_processes(definition, frame):
             found += (Guard("", SPREAD),)
-        if self.calls(definition, "writes files", func.env or {}, frame):
-            found += (Guard("", WRITES),)
-        if self.calls(definition, "shows progress", func.env or {}, frame):
-            found += (Guard("", SHOWS),)
+        if self._gives_records(definition, frame):
+            found += (Guard("", RECORDS),)
+        for role, sort in BY_ROLE.items():
+            if self.calls(definition, role, func.env or {}, frame):
+                found += (Guard("", sort),)
         return found
 
     def calls(self, definition: FunctionNode, role: str, env: Env, frame: Frame) -> bool:
@@ -113,6 +127,32 @@ class Duties:
                 return False
             arrays = arrays or any(isinstance(o, Tensor) for o in promised)
         return arrays
+
+    def _gives_records(self, definition: FunctionNode, frame: Frame) -> bool:
+        """Whether it is annotated to return texts, or a list of texts or of objects that are no modules: what a model
+        found, in Python's own words. What follows computes no more."""
+        if definition.returns is None:
+            return False
+        key = (definition, "records")
+        if key not in self._does:
+            promised = options(self.at.types.annotation(definition.returns, frame, 0, ""))
+            self._does[key] = all(
+                self._is_record(o, True)
+                if isinstance(o, Seq) and o.type == "list"
+                else self._is_record(o, False)
+                for o in promised
+            )
+        return self._does[key]
+
+    def _is_record(self, value: Value, listed: bool) -> bool:
+        for o in options(value.elem) if listed and isinstance(value, Seq) else (value,):
+            if isinstance(o, Py) and o.type == "str":
+                continue
+            if not listed or not isinstance(o, Instance) or (o.external or "").startswith("torch."):
+                return False
+            if o.cls is not None and self.at.classes.is_module(o.cls):
+                return False
+        return True
 
     def _needs_processes(self, definition: FunctionNode, frame: Frame) -> bool:
         """Whether it has to be given a group of processes: `def __init__(self, pg: dist.ProcessGroup)`."""

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+import operator
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
-from typing import TYPE_CHECKING
+from typing import Any
 
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.nodes import FunctionNode, walk
 
-if TYPE_CHECKING:
-    pass
-
-
+COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.In: lambda value, asked: value in asked,
+    ast.NotIn: lambda value, asked: value not in asked,
+}
 MAX_PASSED = 3  # functions that pass an answer on
 OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
@@ -71,7 +78,7 @@ def set_in(body: Iterable[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr | None
                     owner = owner.value
                 yield owner, call.args[0]
             elif len(call.args) > 1 and (place := kept_by_name(call)) is not None:
-                yield place, call.args[1]
+                yield place, call.args[2 if is_name(call.func, "setattr") else 1]
 
 
 def keeps(body: list[ast.stmt], new: ast.expr, best: ast.expr) -> bool:
@@ -103,12 +110,37 @@ def is_by_default(test: ast.Compare, frame: Frame) -> bool | None:
     return (default in texts) is isinstance(op, (ast.In, ast.Eq)) if type(op) in OPPOSITE else None
 
 
-def options_of(init: FunctionNode) -> set[str | None]:
-    """The options of an `__init__` that are off by default: False, 0, None or nothing."""
+def defaults_of(init: FunctionNode) -> dict[str, ast.Constant]:
+    """What the options of an `__init__` are by default, where that is written out."""
     given = init.args
     defaults = dict(zip([a.arg for a in given.args[::-1]], given.defaults[::-1], strict=False))
     defaults |= {a.arg: d for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None}
-    return {name for name, d in defaults.items() if isinstance(d, ast.Constant) and not d.value}
+    return {name: d for name, d in defaults.items() if isinstance(d, ast.Constant)}
+
+
+def options_of(init: FunctionNode) -> set[str | None]:
+    """The options of an `__init__` that are off by default: False, 0, None or nothing."""
+    return {name for name, default in defaults_of(init).items() if not default.value}
+
+
+def came_out(test: ast.expr, value: object) -> bool | None:
+    """How a test comes out where what it asks is that value: `self.flag`, `self.kind == "mean"`, `self.n > 1`; None
+    where that cannot be told."""
+    if not isinstance(test, ast.Compare):
+        return bool(value)
+    right = test.comparators[0]
+    asked = right.elts if isinstance(right, (ast.Tuple, ast.List, ast.Set)) else [right]
+    if len(test.ops) != 1 or not all(isinstance(part, ast.Constant) for part in asked):
+        return None
+    against = [part.value for part in asked if isinstance(part, ast.Constant)]
+    compare = COMPARED.get(type(test.ops[0]))
+    several = isinstance(test.ops[0], (ast.In, ast.NotIn))
+    if compare is None or several is (asked[0] is right):
+        return None
+    try:
+        return bool(compare(value, against if several else against[0]))
+    except TypeError:
+        return None
 
 
 def is_one_of(value: ast.expr | None, names: set[str | None]) -> bool:
@@ -194,11 +226,16 @@ def missing(test: ast.expr) -> set[str | None]:
 
 
 def kept_by_name(call: ast.Call) -> ast.expr | None:
-    """What `self.register_buffer("table", ...)` or `self.__setattr__("table", ...)` sets."""
-    name = call.args[0]
-    if isinstance(call.func, ast.Attribute) and call.func.attr in ("register_buffer", "__setattr__"):
-        if isinstance(name, ast.Constant) and isinstance(name.value, str):
-            return ast.Attribute(call.func.value, name.value, ast.Load())
+    """What `self.register_buffer("table", ...)`, `self.__setattr__("table", ...)` or `setattr(self, "table", ...)`
+    sets."""
+    if is_name(call.func, "setattr") and len(call.args) == 3:
+        owner, name, _ = call.args
+    elif isinstance(call.func, ast.Attribute) and call.func.attr in ("register_buffer", "__setattr__"):
+        owner, name = call.func.value, call.args[0]
+    else:
+        return None
+    if isinstance(name, ast.Constant) and isinstance(name.value, str):
+        return ast.Attribute(owner, name.value, ast.Load())
     return None
 
 

@@ -43,8 +43,11 @@ MAX_TOLD = 3
     SEARCHES,
     WRITES,
     SHOWS,
+    DRAWS,
+    RECORDS,
     PARTS,
-) = range(34)
+    TESTED,
+) = range(37)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -64,6 +67,7 @@ RARE = {
     LOADS: "in a module that loads data itself",
     MISSING: "where that library is not installed",
     PARTS: "in a module that compiles its parts one by one",
+    TESTED: "in a module that a file of tests defines",
 }
 # Of a loss, what is computed without gradients: each alone says nothing.
 STATISTICS = frozenset((GRADLESS, LOSS))
@@ -78,6 +82,8 @@ BESIDE = {
     SEARCHES: "where the best of several tries is kept",
     WRITES: "in a function that writes files",
     SHOWS: "in a function that shows its progress",
+    DRAWS: "in a function that draws figures",
+    RECORDS: "in a function that returns texts, or a list of records",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pt2lint.libraries.model import FOREIGN
 from pt2lint.static.source.modules import ClassInfo
@@ -23,7 +23,7 @@ class Weights:
     def __init__(self, at: Context) -> None:
         self.at = at
         self._known: dict[ClassInfo, bool] = {}
-        self._methods: dict[FunctionNode, tuple[frozenset[str], bool]] = {}
+        self._methods: dict[FunctionNode, _Does] = {}
 
     def of(self, cls: ClassInfo) -> bool:
         """Whether an object of the class holds weights, or something of which that cannot be told."""
@@ -40,15 +40,20 @@ class Weights:
         state = self.at.objects.state(self.at.objects.instance(cls))
         if any(self._holds(value, False) for value in [*state.values()]):
             return True  # as of most: without reading what all its methods and its bases' do
-        called: set[str] = set()
+        called, above, seen = set[str](), set[str](), set[str]()
         for one in order:
-            for method in one.methods.values():
+            for name in one.methods.keys() - (
+                seen - above
+            ):  # a class below may have another one in its place
+                method = one.methods[name]
                 known = self._methods.get(method)
                 if known is None:  # a base class is asked about for each class below it
                     known = self._methods[method] = _what_it_does(method)
-                called |= known[0]
-                if known[1]:
+                called |= known.called
+                above |= known.above
+                if known.adds:
                     return True
+            seen |= one.methods.keys()
         return any(self._holds(value, True) for name, value in state.items() if name in called)
 
     def _is_plain_base(self, base: str) -> bool:
@@ -89,10 +94,27 @@ class Weights:
         return "holds weights" in entry.roles
 
 
-def _what_it_does(method: FunctionNode) -> tuple[frozenset[str], bool]:
-    """The attributes of its object that a method calls, and whether it may add weights."""
-    called = frozenset(_own(part.func) for part in walk(method) if isinstance(part, ast.Call))
-    return called, any(_adds(part) for statement in _always(method.body) for part in walk(statement))
+class _Does(NamedTuple):
+    """The attributes of its object that a method calls, the methods that it calls by `super()`, and whether it may add
+    weights."""
+
+    called: frozenset[str]
+    above: frozenset[str]
+    adds: bool
+
+
+def _what_it_does(method: FunctionNode) -> _Does:
+    callees = [part.func for part in walk(method) if isinstance(part, ast.Call)]
+    above = (
+        callee.attr
+        for callee in callees
+        if isinstance(callee, ast.Attribute)
+        and isinstance(callee.value, ast.Call)
+        and isinstance(callee.value.func, ast.Name)
+        and callee.value.func.id == "super"
+    )
+    adds = any(_adds(part) for statement in _always(method.body) for part in walk(statement))
+    return _Does(frozenset(map(_own, callees)), frozenset(above), adds)
 
 
 def _own(callee: ast.expr) -> str:
