@@ -115,6 +115,11 @@ class Call:
             return owner.external in types
         return depth < MAX_PARTS and any(self.holds(part, types, depth + 1) for part in self.parts(owner))
 
+    def fields(self, owner: Instance) -> dict[str, Value]:
+        """What an object of a class of the project holds, by the names that the class annotates."""
+        names = (name for cls in self.at.classes.bases(owner.cls)[0] for name in cls.annotations)
+        return {name: self.attribute(owner, name) for name in names}
+
     def parts(self, owner: Instance) -> list[Instance]:
         """The objects that an object of a class of the project holds, and those in its lists."""
         return [

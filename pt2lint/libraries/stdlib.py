@@ -11,15 +11,18 @@ from pt2lint.static.values import (
     OFF_TEXTS,
     OFTEN_OFF,
     UNKNOWN,
+    Dict,
     Ext,
     Func,
     Instance,
     Partial,
     Py,
+    Seq,
     Tensor,
     Value,
     Wrapped,
     is_none,
+    tensor_of,
 )
 
 IDENTITY = "pt2lint.identity"  # a decorator that changes nothing
@@ -105,7 +108,25 @@ def held(type_name: str, owner: Value, name: str) -> Value | None:
     return owner.attrs.get(name) if type_name == NAMESPACE and isinstance(owner, Instance) else None
 
 
+def fields_copied(call: Call) -> Value:
+    """`dataclasses.asdict(batch)`: the fields of an object, as copies."""
+    owner = call.args[0] if call.args else UNKNOWN
+    if not isinstance(owner, Instance) or owner.cls is None:
+        return UNKNOWN
+    fields = call.fields(owner)
+    tensor = next(filter(None, map(tensor_of, fields.values())), None)
+    if tensor is not None:
+        why = "it makes a deep copy of the tensors that the object holds"
+        call.note("call breaking", tensor, {"why": why})
+    return Dict(fields, UNKNOWN) if call.name.endswith("asdict") else Seq([*fields.values()], None, "tuple")
+
+
 LIBRARIES = (
+    Library(
+        "dataclasses",
+        handlers=dict.fromkeys(("dataclasses.asdict", "dataclasses.astuple"), fields_copied),
+        measured="tests/static/test_libraries.py",
+    ),
     Library("types", handlers={NAMESPACE: namespace}, attribute=held, measured="matrix/calls.py"),
     Library("pt2lint", handlers={IDENTITY: same}),
     Library(

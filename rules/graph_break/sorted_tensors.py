@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+import libcst as cst
+
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, is_tensor
+
+PAIRS = "tuple of "  # what the word for them (Op.args) begins with
+COMPARES_PAIRS = (2, 15)  # the first that compares pairs by what comes first in them
 
 
 class SortedTensors(GraphBreak):
     """Python's `sorted` has to compare tensors.
 
     ## What happens
-    Sorting asks each comparison for its truth, which depends on values: Dynamo ends the graph (GB0207).
+    Sorting asks each comparison for its truth, which depends on values: Dynamo ends the graph (GB0207). Of pairs that
+    hold a tensor (`sorted(tensors.items())`) it does so although the first of each pair, by which Python sorts them,
+    is a text or a number: a `key` that names it stays in the graph.
 
     ## Example
     ```python
@@ -33,7 +40,7 @@ class SortedTensors(GraphBreak):
     ```
 
     ## Versions
-    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`.
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`; pairs on 2.6 to 2.13.
     """
 
     code = "PTB112"
@@ -46,9 +53,11 @@ class SortedTensors(GraphBreak):
     INVALID = (
         "both = [x.sum(), x.mean()]\nboth.sort()\nreturn both[0] + x",
         "return sorted([x, x + 1], key=lambda t: t.sum())[0]",
+        "pairs = {'b': x, 'a': x + 1}\nreturn sorted(pairs.items())[0][1] * 2",
     )
     VALID = (
         "return x + sorted([2, 1])[0]",
+        "pairs = {'b': x, 'a': x + 1}\nreturn sorted(pairs.items(), key=lambda pair: pair[0])[0][1] * 2",
         "return x + sorted({'b': 1, 'a': 2}.values())[0]",
         "return max([x.sum(), x.mean()]) + x",
         "return sorted([x, x[:2]], key=lambda t: t.shape[0])[0]",
@@ -58,5 +67,14 @@ class SortedTensors(GraphBreak):
     def accepts(cls, op: Op) -> bool:
         if op.name == "sort by tensor":
             return True
-        things = op.arg("self", 0).removeprefix("list of ").removeprefix("tuple of ")
-        return is_tensor(things) and not op.arg("key")
+        return is_tensor(_items(op).removeprefix(PAIRS)) and not op.arg("key")
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if self.function.target < COMPARES_PAIRS or not _items(op).startswith(PAIRS):
+            super().check(node, op)
+
+
+def _items(op: Op) -> str:
+    """The word for what is sorted."""
+    word = op.arg("self", 0)
+    return word.partition(" of ")[2] or word

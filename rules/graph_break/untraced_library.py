@@ -7,6 +7,7 @@ from pt2lint.rule import GraphBreak, calls
 
 RE = "match search sub compile findall split fullmatch"
 HEAP = "heappush heappop heapify heapreplace heappushpop nlargest nsmallest"
+FIELDS = "call dataclasses.fields"
 BYTES = "replace split join find startswith endswith strip hex count index"
 
 
@@ -85,7 +86,8 @@ class UntracedLibrary(GraphBreak):
         "call builtins.object",
         "call collections.Counter",
         "call collections.Counter.most_common",
-        *calls("dataclasses", "fields replace"),
+        FIELDS,
+        "call dataclasses.replace",
         "call string.Template.substitute",
         *calls("itertools", "starmap takewhile dropwhile filterfalse permutations combinations"),
         *calls("builtins", "hex bin chr hash eval"),
@@ -102,6 +104,10 @@ class UntracedLibrary(GraphBreak):
     says = "{code} is part of the standard library that Dynamo does not trace"
     repairs = ("scripted", "train_step", "operator", "disable")
     graph_breaks = ("GB0156", "GB0007", "GB0147", "GB0134", "GB0059", "GB4695")
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return op.name != FIELDS or op.arg(0) == "class"  # the fields of an object are read while tracing
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         says = self.says

@@ -72,6 +72,14 @@ def test_what_a_part_of_a_library_does_not_say_the_whole_says() -> None:
     assert models.of("numpy.linalg.norm").answer is models.of("numpy.sum").answer
 
 
+DATACLASS = """import torch
+from dataclasses import asdict, dataclass, fields
+Count = dataclass(type("Count", (), {"n": 1}))
+@dataclass
+class Batch:
+    x: torch.Tensor"""
+
+
 @pytest.mark.parametrize(
     ("imported", "body", "lines"),
     [
@@ -89,6 +97,8 @@ def test_what_a_part_of_a_library_does_not_say_the_whole_says() -> None:
             [6, 6],
         ),
         ("from matplotlib import pyplot as plt", "figure, axes = plt.subplots()\n    plt.title('x')", [6]),
+        (DATACLASS, "x = x + len(fields(Batch))\n    x = x + len(fields(Batch(x)))", [11]),
+        (DATACLASS, "x = x + asdict(Batch(x))['x'] + asdict(Count())['n']", [11]),
         ("from torch.autograd import Variable", "if Variable(x).sum() > 0: x = -x", [6, 6]),
     ],
 )
