@@ -25,6 +25,9 @@ COMPILES_ELSEWHERE = "Compile what"  # how a fix begins after which another func
 ONCE_PROVEN = "Only `--verify --fix` writes it, where it is proven"
 UNCALLED = "in code that no model calls"  # the note of what a package offers beside its models
 ITERATES = "in a loop that runs until its values say so"  # the note of an algorithm, which ends compiling all the same
+COPY = (
+    "generated: the same is told at "  # how that begins of a copy, before the place of what it is a copy of
+)
 UNDER = "told with line "  # how the note of a finding begins whose line another one tells too
 # What a fix says whose proof has to try other whole numbers than those of the sample, which may be indices.
 WHOLE_NUMBERS = "It is tried with other whole numbers, too"
@@ -256,6 +259,16 @@ class Finding:
     def is_of_uncalled(self) -> bool:
         """Whether it is a note of code that no model calls: in a package there can be thousands."""
         return self.is_note and self.note == UNCALLED
+
+    @property
+    def copy_of(self) -> str:
+        """Where a finding stands of which this one is a copy, in a file that is generated; "" for no copy."""
+        return self.note.removeprefix(COPY) if self.note.startswith(COPY) else ""
+
+    @property
+    def place(self) -> str:
+        """The path and the line."""
+        return f"{self.path}:{self.line}"
 
     @property
     def is_under_another(self) -> bool:

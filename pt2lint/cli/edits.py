@@ -166,8 +166,9 @@ def _as_written(options: argparse.Namespace, configs: Configs, checked: Checked,
     """What is found in the files once fixes were written to them."""
     from pt2lint.check import check
 
-    kept = memory.written()  # most of it was found out when the fixes were tried
-    again = check(options.paths or ["."], configs, force_exclude=options.force_exclude, memory=kept)
+    # Most of it was found out when the fixes were tried.
+    again = check(options.paths or ["."], configs, force_exclude=options.force_exclude, memory=memory)
+    memory.hand_down()
     narrow(options, again)
     again.problems += [problem for problem in checked.problems if problem not in again.problems]
     return again
@@ -189,7 +190,7 @@ def _fixable_notes(findings: Sequence[Finding], unsafe: bool, verified: bool) ->
     """What --notes would add, "" for nothing: right as notes are, they are no reason to change code unasked."""
     from pt2lint.fixes.edit import choose
 
-    left = (f for f in findings if f.is_note and not f.is_under_another)
+    left = (f for f in findings if f.is_note and not f.is_under_another and not f.copy_of)
     count = len(choose(left, "unsafe" if unsafe else "safe", verified).taken)
     return f"; {count} note{'s have fixes' if count > 1 else ' has a fix'} too (--notes)" if count else ""
 

@@ -117,14 +117,7 @@ class _Rounds:
 
     def go(self, applicability: Applicability, proven_only: bool, notes: bool) -> bool:
         """One round; whether another one may find more to do."""
-        usable = [
-            finding
-            for finding in self.findings
-            if (notes or not finding.is_note or finding.is_under_another)
-            and finding.path not in self.stopped
-            and _what_it_does(finding) not in self.dropped
-        ]
-        chosen = self.readable(choose(usable, applicability, proven_only).taken)
+        chosen = self.readable(choose(self.usable(notes), applicability, proven_only).taken)
         made, left = _applied(chosen, self.now)
         for one, why in left:
             self.drop(one[0], why)
@@ -159,6 +152,20 @@ class _Rounds:
         done = {_inserted(fix) for _, fix in self.fixed.taken} - {()}
         self.findings = [
             replace(one, fixes=tuple(fix for fix in one.fixes if _inserted(fix) not in done)) for one in again
+        ]
+
+    def usable(self, notes: bool) -> list[Finding]:
+        """Those whose fixes may be taken. What is fixed is fixed in its copies too, which are told once it is gone."""
+        left = [
+            one
+            for one in self.findings
+            if one.path not in self.stopped and _what_it_does(one) not in self.dropped
+        ]
+        told = {one.place for one in left if one.fixes and not one.is_note}
+        return [
+            one
+            for one in left
+            if notes or not one.is_note or one.is_under_another or (one.copy_of and one.copy_of in told)
         ]
 
     def readable(self, chosen: Iterable[Taken]) -> list[Taken]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from pt2lint.finding import ITERATES, UNDER, Finding
+from pt2lint.finding import COPY, ITERATES, UNDER, Finding
 
 BREAKS = "PTB1"  # how the codes of graph breaks begin
 UNROLLED_NO_MORE = (
@@ -231,8 +231,7 @@ def without_copies(findings: Sequence[Finding], sources: Mapping[str, str], know
         other = first.get(keys.get(id(finding), ("", "", "")))
         if finding.path in made and other is not None and other is not finding and other.path != finding.path:
             if finding.verdict is None:
-                why = f"generated: the same is told at {other.path}:{other.line}"
-                finding = replace(finding, severity="note", note=why)
+                finding = replace(finding, severity="note", note=f"{COPY}{other.place}")
         result.append(finding)
     return result
 

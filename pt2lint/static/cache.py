@@ -46,8 +46,8 @@ class Cache:
     keeps_buffers = False  # what was found of texts that are in no file
     few = 4  # files that changed: comparing them again at the next edit is faster than writing anew
 
-    def __init__(self, folder: str, other: Cache | None = None) -> None:
-        self.folder, self.other = folder, other  # where what is not here may be
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
         self._project = ""
         with suppress(OSError):  # the working folder is gone
             self._project = os.getcwd()
@@ -62,12 +62,7 @@ class Cache:
 
         `current` gives a file's digest, `change` what became of a file since it had another, if that can be told.
         """
-        facts = self._holding(key, self._kept(key), current, change)
-        if facts is None and self.other is not None:
-            facts = self._holding(key, self.other._kept(key), current, change)
-            if facts is not None and not self.keeps_buffers:
-                self.put(key, facts)
-        return facts
+        return self._holding(key, self._kept(key), current, change)
 
     def _holding(
         self,
@@ -207,8 +202,7 @@ class Cache:
         return os.path.join(self.folder, name)
 
     def _read(self, name: str) -> bytes | None:
-        data = entries.read(self._path(name))
-        return self.other._read(name) if data is None and self.other is not None else data
+        return entries.read(self._path(name))
 
 
 class Scratch(Cache):
@@ -216,9 +210,36 @@ class Scratch(Cache):
 
     keeps_buffers = True
 
-    def written(self) -> Cache:
-        """The one below, into which goes what still holds once the texts are in files."""
-        return self if self.other is None else Cache(self.other.folder, self)
+    def __init__(self, folder: str, below: Cache | None) -> None:
+        super().__init__(folder)
+        self.below = below
+
+    def get(
+        self,
+        key: Sequence[str],
+        current: Callable[[str], str | None],
+        change: Callable[[str, str], Change | None],
+    ) -> Facts | None:
+        facts = super().get(key, current, change)
+        if facts is None and self.below is not None:
+            facts = self._holding(key, self.below._kept(key), current, change)
+            if facts is not None:
+                with suppress(OSError):  # of a text that was given up
+                    os.unlink(self._path(f"facts-{self.name(key)}"))
+        return facts
+
+    def hand_down(self) -> None:
+        """Keep below what was found out here, once the texts are in files."""
+        if self.below is None or not entries.make_folder(self.below.folder):
+            return
+        for name in sorted(os.listdir(self.folder)):
+            data = entries.read(self._path(name)) if ENTRY.fullmatch(name) else None
+            if data is not None:
+                entries.write(self.below._path(name), data)
+
+    def _read(self, name: str) -> bytes | None:
+        data = super()._read(name)
+        return self.below._read(name) if data is None and self.below is not None else data
 
 
 def _moved(

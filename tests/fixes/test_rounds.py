@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pt2lint.finding import COMPILES_ELSEWHERE, Edit, Finding, Fix
+from pt2lint.finding import COMPILES_ELSEWHERE, COPY, Edit, Finding, Fix
 from pt2lint.fixes.edit import digest, read_source
 from pt2lint.fixes.rounds import fix_findings
 from tests.fixes.test_edit import edit, finding
@@ -197,3 +197,16 @@ def test_fixes_of_several_files_are_taken_back_together(tmp_path: Path) -> None:
     fixed = fix_findings(relint({}, None), relint=relint)
     assert (fixed.texts, fixed.taken) == ({}, [])
     assert fixed.refused == [f"{first}:1: a fix was left out: pt2lint would find PTB999 in what it writes"]
+
+
+def test_what_is_fixed_is_fixed_in_its_copies_at_once(tmp_path: Path) -> None:
+    paths = [str(tmp_path / f"{name}.py") for name in "abc"]
+    for path in paths:
+        Path(path).write_text("x = 1\n")
+    fixes = [Fix("f", "safe", (edit(1, 5, 1, 6, "2", path),)) for path in paths]
+    first, copy, other = (finding(fix, path=path) for fix, path in zip(fixes, paths, strict=True))
+    copy = replace(copy, severity="note", note=f"{COPY}{first.place}")
+    other = replace(other, severity="note", note=f"{COPY}{tmp_path / 'gone.py'}:1")
+    fixed = fix_findings([first, copy, other])
+    assert [*fixed.texts] == paths[:2]
+    assert not fix_findings([replace(first, fixes=()), copy]).texts
