@@ -96,17 +96,27 @@ class ChangingArgument(CompiledCall):
             return "is read out of a tensor, another time another number,"
         if self.is_picked(meaning) and not word.startswith(("list", "tuple")):
             return "is a number that the data decide"
-        if (
-            argument.use == "read"
-            and turns.are_any
-            and word.startswith(("int", "float"))
-            and " | " not in word
-        ):
-            if turns.number(value) or turns.fraction(value) or self.is_helped(meaning, turns):
-                return "is another number at every turn"
+        if argument.use == "read" and turns.are_any and self.is_another(argument, meaning, turns):
+            return "is another number at every turn"
         if word.startswith(("list", "tuple", "unknown")) and self.is_filtered(value):
             return "is a list whose length changes"
         return ""
+
+    def is_another(self, argument: Argument, meaning: cst.BaseExpression, turns: Turns) -> bool:
+        """Whether it is a number, and another one at every turn."""
+        value, word = argument.value, argument.word
+        if not word.startswith(("int", "float")) or " | " in word:
+            return turns.of_counts_alone(value) and turns.number(value)
+        picked = turns.meaning(value)
+        if isinstance(picked, cst.Subscript):  # `sigmas[i]`
+            at = picked.slice[0].slice
+            return isinstance(at, cst.Index) and turns.number(at.value)
+        return (
+            turns.number(value)
+            or turns.fraction(value)
+            or turns.item(value)
+            or self.is_helped(meaning, turns)
+        )
 
     def is_one_of_many(self, argument: Argument, op: Op, turns: Turns) -> bool:
         """Whether the function is called with other modules too: in a loop over them, elsewhere in the function, or

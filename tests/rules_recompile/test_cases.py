@@ -746,6 +746,17 @@ def train(net, x, mask, lens, params, fixed: int):
     for t in torch.arange(10):
         cut(x, t.item())  # PTR220
 
+def generate(x, sigmas: list[float], total, n: int):
+    before = 0
+    for at in range(3, total):
+        cut(x, before)  # PTR220, PTR222
+        before = at
+    for at, sigma in enumerate(sigmas):
+        cut(x, sigma)  # PTR220
+        cut(x, sigmas[at])  # PTR220
+        cut(x, sigmas[0])
+        cut(x, n)
+
 train(Net(), torch.ones(2, 4), torch.ones(2, 4), [1], [], 3)
 """,
     "calls": """
@@ -871,7 +882,7 @@ def main(data, names: list[str], total_steps, k: int, layers):
         scaled(batch, "x", i * total_steps)
         scaled(batch, "x", i * batch)
         scaled(batch, "x", i // 8)
-        named(batch, f"s{i}", i)
+        named(batch, f"s{i}", i)  # PTR220
         seen.append(batch)
         every(*seen)  # PTR210
         every(*data)
