@@ -84,6 +84,7 @@ LIBRARY = Library(
     },
     returns={f"{MODEL}.get_input_embeddings": "instance torch.nn.Embedding"},
     instances=instances,
+    told_by={OUTPUT: ("last_hidden_state", "pooler_output")},
     attribute=attribute,
     mentions=("torch_compile", "cache_implementation"),
     handlers={

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.finding import Severity
 from pt2lint.fixes.rewrite import rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
@@ -76,7 +77,7 @@ class SignatureOfCompiled(Rule):
             return
         module = self.text(node.value)
         inner = f"{module}.{op.arg('within')}_orig_mod"
-        severity = None
+        severity: Severity | None = None
         if op.name == "signature of given":
             inner = f'getattr({module}, "_orig_mod", {module})'
             severity = None if op.arg("compiles") == "yes" else "note"

@@ -280,6 +280,7 @@ class Net(BertPreTrainedModel):
     [
         ("if self.bert(ids).last_hidden_state.sum() > 0: x = -x", ["PTB110"]),
         ("if self.bert(ids)[0].sum() > 0: x = -x", ["PTB110"]),
+        ("given = t(ids)\n        if given.last_hidden_state.sum() > 0: x = -x", ["PTB110"]),
         ("if self.bert(ids).hidden_states[-1].sum() > 0: x = -x", ["PTB110"]),
         ("if self.bert(ids).past_key_values: x = -x", []),
         ("x = x * self.language(ids, labels=ids).loss.item()", ["PTB103"]),
