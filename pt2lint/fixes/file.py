@@ -278,6 +278,19 @@ def class_around(function: FunctionCode, line: int) -> ast.ClassDef | None:
     return None
 
 
+def layers(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """The attributes below the node that are made by the call of one name, with the name: `self.layer = Layer()`."""
+    for one in ast.walk(tree):
+        if (
+            isinstance(one, ast.Assign)
+            and isinstance(one.value, ast.Call)
+            and isinstance(one.value.func, ast.Name)
+        ):
+            for target in one.targets:
+                if isinstance(target, ast.Attribute):
+                    yield target.attr, one.value.func.id
+
+
 @lru_cache(maxsize=8)
 def _file(path: str, source: str, tree: ast.Module | None) -> File:
     try:

@@ -376,7 +376,7 @@ def fresh(function: FunctionCode, wanted: str, owner: cst.CSTNode | None = None)
     """A name that the function does not use, from `wanted`; and that no repair of another node than `owner` was given,
     since both may be made."""
     given: dict[str, cst.CSTNode | None] = function.memo.setdefault("fresh names", {})
-    taken = set(re.findall(r"\w+", function.text)) | set(function.imports)
+    taken = set(re.findall(r"(?<![\w.])\w+", function.text)) | set(function.imports)
     taken |= {name for name, other in given.items() if owner is not None and other is not owner}
     found = next(name for name in _numbered(wanted) if name not in taken)
     given.setdefault(found, owner)

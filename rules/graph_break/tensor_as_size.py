@@ -77,12 +77,23 @@ class TensorAsSize(GraphBreak):
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """Dynamo can keep sizes and bounds as symbols, but neither count by one nor look into a list."""
-        from pt2lint.fixes.repairs import disable, in_math, index, number_buffers, ragged, rows, sized, uncut
+        from pt2lint.fixes.repairs import (
+            disable,
+            grid,
+            in_math,
+            index,
+            number_buffers,
+            ragged,
+            rows,
+            sized,
+            uncut,
+        )
         from pt2lint.fixes.repairs.settings import capture_scalars
         from pt2lint.fixes.rewrite import accepted
 
         yield from in_math.fixes(self.function, node)
         yield from number_buffers.fixes(self.function, node)
+        yield from grid.fixes(self.function, node)
         yield from index.fixes(self.function, node)
         yield from sized.fixes(self.function, node)
         yield from ragged.fixes(self.function, node)

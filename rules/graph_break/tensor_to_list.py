@@ -51,7 +51,17 @@ class TensorToList(GraphBreak):
     waits = True
     ops = ("call torch.Tensor.tolist", "call numpy.ndarray.tolist")
     says = "{code} moves values from the tensor to Python"
-    repairs = ("train_step", "counting", "chunks", "grouped", "passed_on", "scalar", "operator", "disable")
+    repairs = (
+        "train_step",
+        "counting",
+        "chunks",
+        "grid",
+        "grouped",
+        "passed_on",
+        "scalar",
+        "operator",
+        "disable",
+    )
     graph_breaks = ("GB0109", "GB0033")
 
     INVALID = (

@@ -10,7 +10,7 @@ import libcst as cst
 from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Edit, Fix
 from pt2lint.fixes.condition import definition
 from pt2lint.fixes.elsewhere import function_at
-from pt2lint.fixes.file import file_of
+from pt2lint.fixes.file import file_of, layers
 from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
@@ -164,19 +164,10 @@ def _calls(function: FunctionCode) -> list[tuple[FunctionCode, cst.Call]]:
     )
     found = []
     for holder in classes:
-        layers = {
-            target.attr
-            for one in ast.walk(holder)
-            if isinstance(one, ast.Assign)
-            and isinstance(one.value, ast.Call)
-            and isinstance(one.value.func, ast.Name)
-            and one.value.func.id == own
-            for target in one.targets
-            if isinstance(target, ast.Attribute)
-        }
-        for one in ast.walk(holder) if layers else ():
+        made = {name for name, of in layers(holder) if of == own}
+        for one in ast.walk(holder) if made else ():
             if not (
-                isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in layers
+                isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in made
             ):
                 continue
             there = function_at(function.path, function.source, one.lineno, function.target)
