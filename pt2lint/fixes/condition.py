@@ -25,6 +25,7 @@ from pt2lint.rule.tree import walk
 
 _REDUCES = words("any all sum mean max min prod norm count_nonzero")
 _PLACES = words("argmax argmin")
+_OF_TABLES = words("isnull isna notnull notna")  # methods of pandas and the like, and of no tensor
 
 
 MOST_PARTS = 8  # `and` and `or` in one test
@@ -53,6 +54,8 @@ def read_condition(function: FunctionCode, test: cst.BaseExpression, kind: Kind)
     found = effect(test)
     if found:
         return Refusal(f"the test has an effect: {found}")
+    if any(isinstance(one, cst.Call) and callee(one) in _OF_TABLES for one in walk(test)):
+        return Refusal("a table is asked, no tensor")
     negated = False
     while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         test, negated = test.expression, not negated

@@ -406,7 +406,15 @@ def test_cond_is_refused(body):
 
 @pytest.mark.parametrize(
     "test",
-    ["(x > 0).any() or flag", "not (flag and (x > 0).any())", "x is None", "x.sum() in xs", "xs.pop().any()"],
+    [
+        "(x > 0).any() or flag",
+        "not (flag and (x > 0).any())",
+        "x is None",
+        "x.sum() in xs",
+        "xs.pop().any()",
+        "x.isnull().any()",
+        'x["a"].isna().sum() > 0',
+    ],
 )
 def test_tests_that_are_no_tensor_are_refused(test):
     source = (
