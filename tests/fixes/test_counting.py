@@ -4,7 +4,7 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.fixes.repairs.counting import list_of_range
+from pt2lint.fixes.repairs.counting import list_of_parts, list_of_range
 from pt2lint.fixes.repairs.grad import without_gradient
 from pt2lint.fixes.rewrite import Refusal
 from tests.fixes.lab import calls, function_code, nodes, prove
@@ -82,3 +82,33 @@ def test_a_sum_starts_without_a_gradient(start, after):
 def test_a_leaf_that_is_more_than_a_start_is_left(rest):
     _, code = code_of("total = torch.zeros(1, requires_grad=True)", *rest)
     assert isinstance(without_gradient(code, calls(code, "torch.zeros")), Refusal)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("t = torch.cat([torch.as_tensor([-1], dtype=torch.long), torch.as_tensor(s)], dim=0)", "t.tolist()"),
+        ("", "torch.cat((torch.tensor([-1]), torch.tensor(s, dtype=torch.long))).tolist()"),
+    ],
+)
+def test_lists_put_together_in_python(lines):
+    source, code = code_of("s = x.size()[1:]", *filter(None, lines[:1]), f"return x.reshape({lines[1]})")
+    fix = list_of_parts(code, calls(code, lines[1][:-2]))
+    assert fix.waits_for_proof
+    assert "x.reshape([-1, *s])" in prove(source, fix, [[X]], exact=True)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("t = torch.cat([torch.as_tensor([-1]), x])",),
+        ("t = torch.cat([torch.as_tensor([-1.0], dtype=torch.float), torch.as_tensor(s)])",),
+        ("t = torch.cat([torch.as_tensor([-1]), torch.as_tensor(s)], dim=1)",),
+        ("t = torch.cat([torch.as_tensor([-1]), torch.as_tensor(s)])", "s = []"),
+        ("t = torch.cat([torch.as_tensor([-1]), torch.as_tensor(s.pop())])",),
+        ("t = torch.stack([torch.as_tensor([-1]), torch.as_tensor(s)])",),
+    ],
+)
+def test_other_lists_stay(lines):
+    _, code = code_of("s = x.size()[1:]", *lines, "return x.reshape(t.tolist())")
+    assert isinstance(list_of_parts(code, calls(code, "t.tolist")), Refusal)
