@@ -2,6 +2,7 @@
 
     python benchmarks/edit_speed.py FILE --keystrokes
     python benchmarks/edit_speed.py SOURCES [--package transformers] [--bodies 5]
+    python benchmarks/edit_speed.py SOURCES [--package transformers] --fix
 
 SOURCES is the folder that holds the package (a wheel, unpacked); it is copied. Each row changes one file, lints the
 whole package with what the run before kept, and takes the change back (which is linted too, and not counted). CPU time
@@ -32,10 +33,12 @@ class Bench:
     def __init__(self, package: str, cache: Path) -> None:
         self.command = [sys.executable, "-m", "pt2lint", "--exit-zero", "--cache-dir", str(cache), package]
 
-    def run(self) -> tuple[float, float]:
+    def run(self, *options: str) -> tuple[float, float]:
         """(CPU seconds, wall seconds) of one lint of the package."""
         start = time.perf_counter()
-        child = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        child = subprocess.Popen(
+            [*self.command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         _, _, used = os.wait4(child.pid, 0)
         child.returncode = 0
         return used.ru_utime + used.ru_stime, time.perf_counter() - start
@@ -107,6 +110,7 @@ def main() -> None:
         "--cache", type=Path, help="keep what is kept here, and take it from here (for --copy)"
     )
     parser.add_argument("--copy", type=Path, help="a copy of SOURCES made before, to be changed")
+    parser.add_argument("--fix", action="store_true", help="what --fix --unsafe-fixes costs after a lint")
     parser.add_argument("--keystrokes", action="store_true", help="SOURCES is one file, open in an editor")
     options = parser.parse_args()
     if options.keystrokes:
@@ -118,18 +122,22 @@ def main() -> None:
             shutil.copytree(options.sources / options.package, folder / options.package)
         cache = options.cache.resolve() if options.cache else Path(scratch, "kept")
         os.chdir(folder)
-        rows(
-            Bench(options.package, cache), Path(options.package), options.bodies, random.Random(options.seed)
-        )
+        bench = Bench(options.package, cache)
+        print("| | CPU s | wall s |\n| --- | --- | --- |")
+        row("from cold", bench.run())
+        row("again", bench.run())
+        if options.fix:
+            row("--fix --unsafe-fixes", bench.run("--fix", "--unsafe-fixes"))
+            row("after it", bench.run())
+        else:
+            rows(bench, Path(options.package), options.bodies, random.Random(options.seed))
+
+
+def row(name: str, taken: tuple[float, float]) -> None:
+    print(f"| {name} | {taken[0]:.2f} | {taken[1]:.2f} |", flush=True)
 
 
 def rows(bench: Bench, package: Path, bodies: int, draw: random.Random) -> None:
-    def row(name: str, taken: tuple[float, float]) -> None:
-        print(f"| {name} | {taken[0]:.2f} | {taken[1]:.2f} |", flush=True)
-
-    print("| | CPU s | wall s |\n| --- | --- | --- |")
-    row("from cold", bench.run())
-    row("again", bench.run())
     for path in (package / MODEL, package / BASE):
         text = path.read_text(encoding="utf-8")
         row(f"{path.name}: a comment at the end", bench.after(path, text + "# a comment\n"))
