@@ -11,12 +11,12 @@ _FIRST, _PATH, _LAST = "\ufdd0", "\ufdd1", "\ufdd2"
 _MARKED = re.compile(f"{_FIRST}(?:([^{_FIRST}{_PATH}{_LAST}]*){_PATH})?([0-9]+){_LAST}")
 
 
-def told_line(number: int) -> str:
+def told_line(number: int | str) -> str:
     """A line of the file that the text is about."""
     return f"{_FIRST}{number}{_LAST}"
 
 
-def told_place(path: str, number: int) -> str:
+def told_place(path: str, number: int | str) -> str:
     """A line of any file, "PATH:LINE"."""
     return f"{_FIRST}{path}{_PATH}{number}{_LAST}"
 
@@ -28,7 +28,12 @@ def plain(text: str) -> str:
     return _MARKED.sub(lambda m: m[2] if m[1] is None else f"{m[1]}:{m[2]}", text)
 
 
-def moved(text: str, path: str, move: Callable[[str, int], int]) -> str:
+def places(text: str) -> set[str]:
+    """The other files of which the text tells a line."""
+    return {m[1] for m in _MARKED.finditer(text) if m[1] is not None} if _FIRST in text else set()
+
+
+def moved(text: str, path: str, move: Callable[[str, int], int | str]) -> str:
     """The text with each line as `move` has it, of a path and a line; `path` is the file that the text is about."""
     if _FIRST not in text:
         return text

@@ -17,7 +17,7 @@ import re
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.finding import RulePage
 from pt2lint.project import entries
 from pt2lint.project.entries import digest, place_of
-from pt2lint.static.facts import Facts, from_plain, to_plain
+from pt2lint.static.facts import Facts, Late, from_plain, kinds_of_text, notes_of_text, to_plain
 from pt2lint.static.ledger import Ledger
 from pt2lint.static.source.modules import decode
 
@@ -38,6 +38,55 @@ LARGEST = 200_000_000  # bytes that all entries may take; the oldest go first
 ENTRY = re.compile(
     r"(facts|answer|text|pages|ledger|known)-[0-9a-f]{32}(\.[0-9a-f]+)?"
 )  # what is not whole yet has a suffix
+
+
+ALL, READ = "facts", "read"  # texts of an entry
+LATE = ("notes", "kinds")  # of which there is one for each file
+
+
+class Texts(Mapping[str, str]):
+    """Texts by name, each packed by itself: of most entries one is wanted."""
+
+    def __init__(self, packed: Mapping[str, bytes]) -> None:
+        self._packed = packed
+
+    @classmethod
+    def of(cls, texts: Mapping[str, str]) -> Texts:
+        return cls(
+            {name: zlib.compress(text.encode(), 1) for name, text in texts.items()}
+        )  # an eighth of its size
+
+    def packed(self) -> bytes:
+        sizes = json.dumps({name: len(data) for name, data in self._packed.items()})
+        return b"\n".join([sizes.encode(), b"".join(self._packed.values())])
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> Texts:
+        """Raises ValueError, TypeError or AttributeError for what `packed` did not make."""
+        end = data.index(b"\n") + 1
+        texts: dict[str, bytes] = {}
+        for name, size in json.loads(data[: end - 1]).items():
+            texts[name], end = data[end : end + size], end + size
+        return cls(texts)
+
+    def below(self, kind: str) -> Texts:
+        """The texts "KIND NAME", each by NAME."""
+        names = [name.partition(" ") for name in self._packed]
+        return Texts(
+            {name: self._packed[f"{kind} {name}"] for first, _, name in names if first == kind and name}
+        )
+
+    def __getitem__(self, name: str) -> str:
+        return zlib.decompress(self._packed[name]).decode()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._packed
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._packed)
+
+    def __len__(self) -> int:
+        return len(self._packed)
 
 
 class Cache:
@@ -72,7 +121,7 @@ class Cache:
         change: Callable[[str, str], Change | None],
     ) -> Facts | None:
         """What was kept, as it is by now; None where it may be something else."""
-        others = {} if facts is None else {at: seen for at, seen in facts.read.items() if current(at) != seen}
+        others = {} if facts is None else _others(facts, current)
         if facts is None or not others:
             return facts
         moved = _moved(facts, others, change)
@@ -84,19 +133,50 @@ class Cache:
 
     def _kept(self, key: Sequence[str]) -> Facts | None:
         """What was kept under the key, and is used from now on."""
-        entry = self._read(f"facts-{self.name(key)}")
+        name = self.name(key)
+        entry = self._entry(name)
         if entry is None:
             return None
         try:
-            data = json.loads(zlib.decompress(entry))
-            facts = from_plain(data["facts"])
+            data = json.loads(entry[ALL])
+            late = {kind: entry.below(kind) for kind in LATE}
+            facts = from_plain({**data["facts"], **late, READ: json.loads(entry[READ])})
             if data["key"] != list(key):
                 return None
         except (zlib.error, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None  # another version's
-        self.use([self.name(key)])
-        facts.name = self.name(key)
+        self.use([name])
+        facts.name = name
         return facts
+
+    def noted(
+        self,
+        name: str,
+        paths: Iterable[str],
+        current: Callable[[str], str | None],
+        change: Callable[[str, str], Change | None],
+    ) -> Facts | None:
+        """As `get`, but only the notes and kinds in these files, of an entry by name that is known to hold."""
+        entry = self._entry(name)
+        if entry is None:
+            return None
+        notes, kinds = (
+            {path: each[path] for path in paths if path in each} for each in map(entry.below, LATE)
+        )
+        facts = Facts(notes=Late(notes, notes_of_text), kinds=Late(kinds, kinds_of_text), name=name)
+        facts.read = json.loads(entry[READ])
+        others = _others(facts, current)
+        if not others:
+            return facts
+        facts.reads_ = str(json.loads(entry[ALL])["facts"]["reads"])
+        return _moved(facts, others, change)
+
+    def _entry(self, name: str) -> Texts | None:
+        data = self._read(f"facts-{name}")
+        with suppress(ValueError, TypeError, AttributeError):
+            if data is not None:
+                return Texts.unpacked(data)
+        return None
 
     def use(self, names: Iterable[str]) -> None:
         """Note that the entries were of use."""
@@ -107,9 +187,11 @@ class Cache:
     def put(self, key: Sequence[str], facts: Facts) -> None:
         if entries.make_folder(self.folder):
             facts.name = self.name(key)
-            data = json.dumps({"key": list(key), "facts": to_plain(facts)})
-            packed = zlib.compress(data.encode(), 1)  # an eighth of its size
-            entries.write(self._path(f"facts-{facts.name}"), packed)
+            plain = to_plain(facts)
+            texts = {f"{kind} {path}": text for kind in LATE for path, text in plain.pop(kind).items()}
+            texts[READ] = json.dumps(plain.pop(READ))
+            texts[ALL] = json.dumps({"key": list(key), "facts": plain})
+            entries.write(self._path(f"facts-{facts.name}"), Texts.of(texts).packed())
 
     def ledger(self, key: Sequence[str]) -> Ledger:
         """The ledger of the last run over the same files; an empty one where there is none."""
@@ -240,6 +322,11 @@ class Scratch(Cache):
     def _read(self, name: str) -> bytes | None:
         data = super()._read(name)
         return self.below._read(name) if data is None and self.below is not None else data
+
+
+def _others(facts: Facts, current: Callable[[str], str | None]) -> dict[str, str | None]:
+    """The files that are not as they were when they were read, with what they had then."""
+    return {file: seen for file, seen in facts.read.items() if current(file) != seen}
 
 
 def _moved(

@@ -35,11 +35,12 @@ from pt2lint.static.facts import (
     joined,
     kinds_of_text,
     kinds_to_text,
+    marked,
     to_plain,
 )
 from pt2lint.static.interpreter.guards import ONCE, RARE
 from pt2lint.static.ledger import Ledger, Unit
-from pt2lint.static.moved import Lost, with_lines_plain
+from pt2lint.static.moved import Lost, told_of, with_lines_plain
 from pt2lint.static.source.data import SMALL
 from pt2lint.static.source.modules import Module, Project, digest_of, module_name
 from pt2lint.static.source.named import inside, unknown
@@ -230,34 +231,52 @@ class _Run:
         if self.cache is not None and self._many:
             self.ledger = self.cache.ledger([*self._salt, place_of(self.files)])
             self.ledger.compare(self._digest, self._change)
-        parts: list[Part | None] = [self._noted(self._key(group)) for group in groups]
+        parts: list[Part | None] = [self._known(self._key(group)) for group in groups]
         wanted = [i for i, part in enumerate(parts) if part is None]
+        noted: dict[str, Facts] = {}
         while True:
             self._fill(groups, parts, wanted)
             there = [part for part in parts if part is not None]
             calls = dict(called_from_elsewhere(there))
-            known = {path: self._noted(self._called_key(path, called)) for path, called in calls.items()}
+            known = {path: self._known(self._called_key(path, called)) for path, called in calls.items()}
             told = {path for path, unit in known.items() if unit is not None and unit.files}
-            needed = {id(part) for path, unit in known.items() if unit is None for part in calls[path]}
-            wanted = [
-                i
-                for i, part in enumerate(there)
-                if isinstance(part, Unit) and (id(part) in needed or self._hidden(part, told))
-            ]
+            asked = {path: calls[path] for path, unit in known.items() if unit is None}
+            homes = {id(called[0]) for called in asked.values()}
+            units = [(i, part) for i, part in enumerate(there) if isinstance(part, Unit)]
+            wanted = [i for i, unit in units if id(unit) in homes or self._hidden(unit, told)]
+            if not wanted:
+                noted = self._noted([unit for _, unit in units], asked)
+                lacking = {unit.name for called in asked.values() for unit in called} - noted.keys()
+                wanted = [i for i, unit in units if unit.name in lacking]
             if not wanted:
                 break
-        # Those of which the ledger does not know what others add; all of their groups' facts are there.
-        asked = {
-            path: [part for part in called if isinstance(part, Facts)]
-            for path, called in calls.items()
-            if known[path] is None
-        }
-        added = self.with_calls_from_elsewhere(asked)
+        # Those of which the ledger does not know what others add: what these noted, and all facts of their own group.
+        added = self.with_calls_from_elsewhere(
+            {
+                path: [part if isinstance(part, Facts) else noted[part.name] for part in called]
+                for path, called in asked.items()
+            }
+        )
         return [*there, *(known[path] or added[path] for path in calls)]
 
-    def _noted(self, key: Sequence[str]) -> Unit | None:
+    def _known(self, key: Sequence[str]) -> Unit | None:
         """What the ledger has under the key of an entry, if that holds."""
         return self.ledger.unit(self.cache.name(key)) if self.cache is not None and key else None
+
+    def _noted(self, units: Iterable[Unit], asked: Mapping[str, Sequence[Part]]) -> dict[str, Facts]:
+        """By name, what units noted in these files, as it was kept, in the lines of now; of those of which all is."""
+        found: dict[str, Facts] = {}
+        of: dict[str, list[str]] = {}
+        for path, called in asked.items():
+            for part in called:
+                of.setdefault(part.name, []).append(path)
+        for unit in units:
+            if unit.name in of and self.cache is not None:
+                facts = self.cache.noted(unit.name, of[unit.name], self._digest, self._change)
+                if facts is not None:
+                    facts.name, facts.marks = unit.name, unit.noted
+                    found[unit.name] = facts
+        return found
 
     def _hidden(self, unit: Unit, told: Collection[str]) -> bool:
         """Whether its findings of a file, which the ledger has not, are those to tell."""
@@ -392,9 +411,8 @@ class _Run:
             if stay:
                 facts.findings[path] += stay
                 facts.reads_ = facts.reads_.with_those_of(home.reads.of(path))
-            told = {step.path for finding in facts.findings[path] for step in finding.flow}
-            edited = {e.path for f in facts.findings[path] for fix in f.fixes for e in fix.edits}
-            facts.read = {each: self._digest(each) for each in (path, *told, *edited)}
+            told = {each for finding in facts.findings[path] for each in told_of(finding)}
+            facts.read = {each: self._digest(each) for each in (path, *told)}
         if key := self._called_key(path, called):
             self.keep([path], facts, key)
         return facts
@@ -591,6 +609,7 @@ class _Run:
         self.find(modules, facts, facts.notes, kinds)
         if self._many:
             facts.kinds = self.kinds(project, facts.notes, kinds)
+            facts.marks = marked(facts.notes, facts.kinds, project.place_of)
         facts.parsed = sorted(project.parsed().difference(group))
         facts.read, facts.looked_at, facts.reads_ = (
             {**project.read(), FILES: self._digest(FILES)},

@@ -10,11 +10,13 @@ from typing import Any, Protocol, TypeVar
 from pt2lint.finding import Edit, Finding, Fix, Price, Problem, Step
 from pt2lint.op import Op, Range, either
 from pt2lint.project.entries import digest
+from pt2lint.said import moved
 from pt2lint.static.interpreter.guards import RARE, UNCALLED
 from pt2lint.static.source.nodes import Unit
 from pt2lint.static.source.reads import Reads
 
 Notes = dict[Unit, list[Op]]
+Place = Callable[[str, int], str]  # where a line of a file stands
 Kinds = dict[Unit, Mapping[Range, str]]  # what the expressions of functions are, in the words of Op.args
 
 
@@ -38,8 +40,9 @@ class Facts:
 
     `read` are the digests of all files read or sought (None: not there), `reads_` what was read of them (as JSON where
     it was kept), `complete` says that nothing but the contents of these files made it so. `name` is that of the entry
-    that holds it ("" for none), `marks` are as `mark` told them before lines moved. `parsed` are the files that took
-    time, for those who plan the rest of the run.
+    that holds it ("" for none). `marks`, by the files of `notes`, tell what is in `notes` and `kinds` from anything
+    else, and stay as they are where lines move. `parsed` are the files that took time, for those who plan the rest of
+    the run.
     """
 
     findings: dict[str, list[Finding]] = field(default_factory=dict)
@@ -71,13 +74,7 @@ class Facts:
 
     def mark(self, path: str) -> str:
         """What tells its notes of the file, and the kinds in it, from others; "" where it has none."""
-        if path not in self.marks and path in self.notes:
-            kinds = kinds_to_text(self.kinds.get(path, {}))
-            self.marks[path] = digest(notes_to_text(self.notes[path]), kinds)
         return self.marks.get(path, "")
-
-    def every_mark(self) -> dict[str, str]:
-        return {path: self.mark(path) for path in self.notes}
 
 
 def joined(a: Facts, b: Facts) -> Facts:
@@ -91,7 +88,50 @@ def joined(a: Facts, b: Facts) -> Facts:
         sorted({*a.looked_at, *b.looked_at}),
         a.complete and b.complete,
         reads_=a.reads.with_those_of(b.reads),
+        marks={**b.marks, **a.marks},
     )
+
+
+def marked(notes: Mapping[str, Notes], kinds: Mapping[str, Kinds], place: Place) -> dict[str, str]:
+    """The marks of notes and kinds. Lines count from where their function begins, as `place` tells it: what an edit
+    elsewhere in a file moves is the same, in lines that can be told (moved.py)."""
+
+    def unit(path: str, lines: Unit, ops: Iterable[Op]) -> list[Any]:
+        first, last = lines
+        return [place(path, first), last - first, [_op_to_plain(_from(path, first, op, place)) for op in ops]]
+
+    return {
+        path: digest(
+            json.dumps([unit(path, lines, ops) for lines, ops in units.items()]),
+            json.dumps(
+                [
+                    unit(path, lines, ()) + _kinds_from(lines[0], of)
+                    for lines, of in kinds.get(path, {}).items()
+                ]
+            ),
+        )
+        for path, units in notes.items()
+    }
+
+
+def _from(path: str, first: int, op: Op, place: Place) -> Op:
+    """The operation with its own lines counted from the first of its function."""
+
+    def told(text: str) -> str:
+        return moved(text, path, place)
+
+    return op._replace(
+        line=op.line - first,
+        end_line=op.end_line - first,
+        flow=tuple(Step(place(s.path, s.line), 0, told(s.message)) for s in op.flow),
+        args={key: told(word) for key, word in op.args.items()},
+        why=told(op.why),
+        uses=frozenset(map(told, op.uses)),
+    )
+
+
+def _kinds_from(first: int, kinds: Mapping[Range, str]) -> list[Any]:
+    return [[line - first, at, end - first, to, word] for (line, at, end, to), word in kinds.items()]
 
 
 def merged(old: Op, new: Op) -> Op:
@@ -199,14 +239,14 @@ def to_plain(facts: Facts) -> dict[str, Any]:
     reads = facts.reads_ if isinstance(facts.reads_, str) else json.dumps(facts.reads_.to_plain())
     return {
         "findings": {path: [f.as_json() for f in found] for path, found in facts.findings.items()},
-        "notes": late_texts(facts.notes, notes_to_text),
-        "kinds": late_texts(facts.kinds, kinds_to_text),
+        "notes": dict(late_texts(facts.notes, notes_to_text)),
+        "kinds": dict(late_texts(facts.kinds, kinds_to_text)),
         "problems": [[p.path, p.message, p.line] for p in facts.problems],
         "read": facts.read,
         "looked_at": facts.looked_at,
         "reads": reads,
         "parsed": facts.parsed,
-        "marks": facts.every_mark(),
+        "marks": facts.marks,
     }
 
 
@@ -230,7 +270,7 @@ class Late(Mapping[str, Kept]):
     few."""
 
     def __init__(self, texts: Mapping[str, str], made: Callable[[str], Kept]) -> None:
-        self.texts, self.made = dict(texts), made
+        self.texts, self.made = texts, made
 
     def __getitem__(self, path: str) -> Kept:
         return self.made(self.texts[path])
@@ -245,7 +285,7 @@ class Late(Mapping[str, Kept]):
         return len(self.texts)
 
 
-def late_texts(kept: Mapping[str, Kept], text: Callable[[Kept], str]) -> dict[str, str]:
+def late_texts(kept: Mapping[str, Kept], text: Callable[[Kept], str]) -> Mapping[str, str]:
     return kept.texts if isinstance(kept, Late) else {path: text(each) for path, each in kept.items()}
 
 

@@ -8,7 +8,7 @@ together with what other groups called in it. Findings are kept by file. Only wh
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -33,6 +33,9 @@ class Unit(NamedTuple):
     def mark(self, path: str) -> str:
         """As Facts.mark."""
         return self.noted.get(path, "")
+
+
+NOBODY = Unit("", [], {}, [])  # has a number that was another's
 
 
 class Seen(NamedTuple):
@@ -134,7 +137,10 @@ class Ledger:
     def packed(self) -> bytes:
         numbers = {name: number for number, name in enumerate(self._names)}
         head = {
-            "units": [[*unit[:3], [asdict(each) for each in unit.problems]] for unit in self.units.values()],
+            "units": [
+                [*unit[:3], [asdict(each) for each in unit.problems]]
+                for unit in (self.units.get(name, NOBODY) for name in self._names)
+            ],
             "asks": self._asks,
             "seen": {path: [*seen, len(self._reads.get(path, b""))] for path, seen in self.seen.items()},
             "findings": {path: [numbers[owner], len(data)] for path, (owner, data) in self._findings.items()},
@@ -153,8 +159,9 @@ class Ledger:
         end = at + int(data[:at])
         head = json.loads(data[at:end])
         for name, files, noted, problems in head["units"]:
-            made.units[name] = Unit(name, files, noted, [Problem(**each) for each in problems])
             made._names.append(name)
+            if name:
+                made.units[name] = Unit(name, files, noted, [Problem(**each) for each in problems])
         made._asks = [(kind, about) for kind, about in head["asks"]]
         for path, (*seen, size) in head["seen"].items():
             made.seen[path] = Seen(*seen)
@@ -184,12 +191,9 @@ class Ledger:
         for unit in kept:
             new.units[unit.name] = unit._replace(problems=[*self.problems(unit)])
         for name, facts in made.items():
-            new.units[name] = Unit(name, facts.files, facts.every_mark(), facts.problems)
-        new._names = [*new.units]
-        numbers = {name: number for number, name in enumerate(new._names)}
-        stays = {
-            old: numbers[name] for old, name in enumerate(self._names) if name in numbers and name not in made
-        }
+            new.units[name] = Unit(name, facts.files, facts.marks, facts.problems)
+        numbers = new._number(self._names, made)
+        stay = {number for number, name in enumerate(self._names) if name in new.units and name not in made}
         users: dict[str, list[int]] = {}
         rows: dict[str, list[Any]] = {}
         sought = {path for path, seen in self.seen.items() if seen.sought}
@@ -201,17 +205,17 @@ class Ledger:
             for path, row in _rows_of(facts.reads, asks, new._asks).items():
                 rows.setdefault(path, []).append([number, *row])
         for path in {**self.seen, **users}:
-            old = self.seen.get(path)
-            mine = [stays[user] for user in old.users if user in stays] if old is not None else []
-            if mine or path in users:
-                new.seen[path] = Seen(
-                    current(path), stamp(path), path in sought, sorted([*mine, *users.get(path, ())])
-                )
-                more = rows.get(path, [])
-                if mine:
-                    more = [*self._moved_rows(path, stays), *more]
-                if more:
-                    new._reads[path] = json.dumps(more).encode()
+            before = self.seen[path].users if path in self.seen else []
+            mine = [user for user in before if user in stay]
+            if not mine and path not in users:
+                continue
+            now = sorted([*mine, *users.get(path, ())])
+            new.seen[path] = Seen(current(path), stamp(path), path in sought, now)
+            if mine == before and path not in rows and path not in self.moves.changes:
+                if path in self._reads:
+                    new._reads[path] = self._reads[path]
+            elif more := [*self._moved_rows(path, stay), *rows.get(path, [])]:
+                new._reads[path] = json.dumps(more).encode()
         for path, name in found.items():
             told = made[name].findings[path] if name in made else self.findings(path)
             unmoved = name not in made and not self._speaks_of_changed(path)
@@ -219,10 +223,21 @@ class Ledger:
             new._findings[path] = name, plain
         return new
 
-    def _moved_rows(self, path: str, stays: Mapping[int, int]) -> list[Any]:
-        rows = [
-            [stays[user], *row] for user, *row in json.loads(self._reads.get(path, b"[]")) if user in stays
-        ]
+    def _number(self, before: Sequence[str], made: Iterable[str]) -> dict[str, int]:
+        """Number the units: those that stay as before, so that most of what was read stays as it was written; those
+        that were made in the places of those that go."""
+        new = dict.fromkeys(made)
+        self._names = [name if name in self.units and name not in new else "" for name in before]
+        free = [number for number, name in enumerate(self._names) if not name]
+        for name in new:
+            if free:
+                self._names[free.pop()] = name
+            else:
+                self._names.append(name)
+        return {name: number for number, name in enumerate(self._names) if name}
+
+    def _moved_rows(self, path: str, stay: Set[int]) -> list[Any]:
+        rows = [row for row in json.loads(self._reads.get(path, b"[]")) if row[0] in stay]
         if path in self.moves.changes:
             for row in rows:
                 row[3] = [self.moves.line(path, line) for line in row[3]]

@@ -35,6 +35,9 @@ class Memory(Cache):
             self._facts.move_to_end(tuple(key))
         return facts
 
+    def noted(self, *_: object) -> Facts | None:
+        return None  # there is no ledger that could ask
+
     def put(self, key: Sequence[str], facts: Facts) -> None:
         facts.name = self.name(key)
         self._facts[tuple(key)] = facts

@@ -9,7 +9,7 @@ from typing import Any
 
 from pt2lint.finding import Edit, Finding, Fix, Problem, Step
 from pt2lint.op import Op
-from pt2lint.said import moved, plain
+from pt2lint.said import moved, places, plain
 from pt2lint.static.change import Change
 from pt2lint.static.facts import (
     Facts,
@@ -44,7 +44,7 @@ class Moves:
             facts.looked_at,
             facts.complete,
             reads_=self.reads(facts.reads),
-            marks=facts.every_mark(),
+            marks=facts.marks,
         )
 
     def all_notes(self, notes: Mapping[str, Notes]) -> Mapping[str, Notes]:
@@ -172,6 +172,15 @@ class Moves:
         if problem.path is None or problem.path not in self.changes or problem.line is None:
             return problem
         return Problem(problem.path, problem.message, self.line(problem.path, problem.line))
+
+
+def told_of(finding: Finding) -> set[str]:
+    """The files of which the finding, or a fix of it, tells a line."""
+    texts = [finding.message, finding.note, *(step.message for step in finding.flow)]
+    texts += [fix.description for fix in finding.fixes]
+    texts += [] if finding.price is None else [finding.price.cause]
+    edited = {edit.path for fix in finding.fixes for edit in fix.edits}
+    return {step.path for step in finding.flow}.union(edited, *map(places, texts))
 
 
 def with_lines_plain(finding: Finding) -> Finding:

@@ -240,6 +240,30 @@ def test_an_edit_reads_the_entries_that_it_changes(
     assert run(two, *files) == lint(files, Settings(target_torch=(2, 13))).findings
 
 
+def test_lines_that_move_leave_what_others_did_as_it_is(two: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a group does in a file of others is the same after an edit above, and told in the lines that it has now."""
+    monkeypatch.setattr(engine, "GROUP", 1)
+    above = "def above(x):\n    return x\n\n\nclass Net"
+    files = ["net.py", "lib.py", "other.py"]
+    Path("other.py").write_text(USING.replace("Net", "Other"))
+    Path("net.py").write_text(USING.replace("class Net", above))
+    run(two, *files)
+    read: list[object] = []
+    kept, noted = Cache._kept, Cache.noted
+    monkeypatch.setattr(Cache, "_kept", lambda self, key: (read.append(key[-1]), kept(self, key))[1])
+    monkeypatch.setattr(Cache, "noted", lambda self, *about: (read.append(about), noted(self, *about))[1])
+    longer = USING.replace("class Net", above.replace("    return", "    x = x\n    return"))
+    Path("net.py").write_text(longer)
+    found = run(two, *files)
+    assert found == lint(files, Settings(target_torch=(2, 13))).findings
+    assert {"net.py"} <= {step.path for f in found if f.path == "lib.py" for step in f.flow}
+    assert read == ["net.py"]
+    Path("net.py").write_text(longer.replace("if x.sum() > 0:", "if x.size(0) > 1:"))  # on the way to lib.py
+    assert run(two, *files) == lint(files, Settings(target_torch=(2, 13))).findings
+    assert "other.py" not in read  # of which no more is wanted than what it noted
+    assert [about[1] for about in read if isinstance(about, tuple)] == [["lib.py"]]
+
+
 def test_deleting_it_is_safe(cache: Cache) -> None:
     first = run(cache)
     for path in Path("kept").iterdir():

@@ -367,22 +367,39 @@ class Module:
     def unit_at(self, line: int) -> tuple[int, int] | None:
         """The lines of the top-level function, method or statement that holds the line."""
         if self._parts and not self.linted:  # of a linted file, where its own group says that it ends
-            part = next((p for p in self._parts if p.first <= line <= p.last), None)
-            if part is not None and part.kind == "class":
-                methods = self._outline.methods(part)
-                part = next((m for m in methods if m.first <= line <= m.last), part)
-            return None if part is None else (part.first, part.last)
-        body = self.tree.body
+            parts = self._parts_around(line)
+            return (parts[-1].first, parts[-1].last) if parts else None
+        around = self._around(line)
+        return unit_of(around[-1]) if around and not isinstance(around[-1], ast.ClassDef) else None
+
+    def _parts_around(self, line: int) -> list[Part]:
+        """The part that holds the line, and where that is a class, the method."""
+        part = next((p for p in self._parts if p.first <= line <= p.last), None)
+        methods = self._outline.methods(part) if part is not None and part.kind == "class" else []
+        return [p for p in (part, *methods) if p is not None and p.first <= line <= p.last]
+
+    def _around(self, line: int) -> list[ast.stmt]:
+        """The statements that hold the line: classes, and what stands in the innermost one."""
+        found: list[ast.stmt] = []
+        body: Sequence[ast.stmt] = self.tree.body
         while True:
-            for statement in body:
-                first, last = unit_of(statement)
-                if first <= line <= last:
-                    break
-            else:
-                return None
-            if not isinstance(statement, ast.ClassDef):
-                return first, last
-            body = statement.body
+            holder = next((s for s in body if unit_of(s)[0] <= line <= unit_of(s)[1]), None)
+            if holder is None:
+                return found
+            found.append(holder)
+            if not isinstance(holder, ast.ClassDef):
+                return found
+            body = holder.body
+
+    def place_of(self, line: int) -> str:
+        """The line counted from the beginning of the top-level function, method or statement that holds it."""
+        around: list[tuple[str, int]] = (
+            [(getattr(statement, "name", ""), unit_of(statement)[0]) for statement in self._around(line)]
+            if self.whole
+            else [(part.name, part.first) for part in self._parts_around(line)]
+        )
+        name = ".".join(name for name, _ in around)
+        return f"{self.path} {name}+{line - around[-1][1] if around else line}"
 
     def _bind(self, statement: ast.stmt) -> None:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
@@ -575,6 +592,11 @@ class Project:
     def parsed(self) -> set[str]:
         """The files that were parsed, or bound at least."""
         return set(self._by_path)
+
+    def place_of(self, path: str, line: int) -> str:
+        """A line of a file, by the function in which it stands where the file was bound."""
+        module = self._by_path.get(path)
+        return f"{path}+{line}" if module is None else module.place_of(line)
 
     def read(self) -> dict[str, str | None]:
         """The digests of all files that were read, or sought and not found."""
