@@ -13,7 +13,7 @@ from typing import Any
 
 from pt2lint.static.source.modules import nearest
 from pt2lint.static.source.nodes import FunctionNode, parse, unit_of
-from pt2lint.static.source.reads import FACTS, OF_METHODS, Reads, calls
+from pt2lint.static.source.reads import FACTS, OF_BODIES, Reads, calls
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
@@ -80,8 +80,8 @@ class Change:
         for where, kind, about in reads.facts:
             if where != path:
                 continue
-            if kind in OF_METHODS:
-                if not self._methods_say_alike(kind, about):
+            if kind in OF_BODIES:
+                if not self._bodies_say_alike(kind, about):
                     return False
             elif FACTS[kind](self.old, about) != FACTS[kind](self.new, about):
                 return False
@@ -94,9 +94,9 @@ class Change:
             and self._reads_alike_to_fixes()
         )
 
-    def _methods_say_alike(self, kind: str, about: str) -> bool:
-        cls, name = about.split()
-        ask = OF_METHODS[kind]
+    def _bodies_say_alike(self, kind: str, about: str) -> bool:
+        cls, _, name = about.partition(" ")
+        ask = OF_BODIES[kind]
         return self.alike and all(
             ask(old, name) == ask(new, name) for home, old, new in self.changed.values() if home == cls
         )

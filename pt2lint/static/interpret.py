@@ -141,9 +141,11 @@ class Interpreter:
     def _calls_compiler(self, func: Func, home: Module) -> bool:
         known = self._compilers.get(func.node)
         if known is None:
-            known = self._compilers[func.node] = any(
-                isinstance(part, ast.Call) and self._is_compiler(part.func, home) for part in walk(func.node)
-            )
+            if func.module.functions.get(name := getattr(func.node, "name", "")) is func.node:
+                called = func.module.callees(name)
+            else:
+                called = [part.func for part in walk(func.node) if isinstance(part, ast.Call)]
+            known = self._compilers[func.node] = any(self._is_compiler(callee, home) for callee in called)
         return known
 
     def _is_compiler(self, callee: ast.expr, home: Module) -> bool:
@@ -287,11 +289,7 @@ class Interpreter:
         if known is None:
             known = self._compiled_names[cls] = set()
             if self._home_that_compiles(cls.module.name) is not None:
-                for method in cls.methods.values():
-                    me = next((a.arg for a in method.args.args), "")
-                    for given, call in _given_methods(method, me):
-                        if self._is_compiler(call.func, cls.module):
-                            known.add(given)
+                known |= {given for given, call in cls.gives() if self._is_compiler(call.func, cls.module)}
         return known
 
     def run_uncalled(self, module: Module) -> None:
@@ -508,14 +506,6 @@ class Interpreter:
             }
             for path, units in self.at.notebook.notes.items()
         }
-
-
-def _given_methods(function: FunctionNode, me: str) -> Iterator[tuple[str, ast.Call]]:
-    """The calls that are given a method of the object first, with its name."""
-    for part in walk(function):
-        if isinstance(part, ast.Call) and part.args and isinstance(given := part.args[0], ast.Attribute):
-            if isinstance(given.value, ast.Name) and given.value.id == me:
-                yield given.attr, part
 
 
 def _second(callee: ast.expr) -> str:

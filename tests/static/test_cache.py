@@ -480,6 +480,46 @@ def halve"""
     assert ["net.py"] in looked_into(apart, analysed, "lib.py", lib.replace("kept = 1", "kept = x.sum()"))
 
 
+BACKEND = """
+    def save(self, x):
+        x = x + 1
+        return x
+
+
+BACKEND = None
+
+
+def choose(x):
+    global BACKEND
+    x = x + 1
+    return x
+
+
+def halve"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("def save(self, x):\n", "def save(self, x):\n        self.same = torch.compile(self.same)\n"),
+        ("global BACKEND\n", "global BACKEND\n    BACKEND = Base()\n"),
+        ("    return x\n\n\ndef halve", "    return torch.compile(x)\n\n\ndef halve"),
+    ],
+)
+def test_a_body_that_nobody_runs_counts_by_what_is_asked_of_it(
+    apart: Cache, analysed: list[list[str]], old: str, new: str
+) -> None:
+    lib = LIB.replace("\n\ndef halve", BACKEND)
+    net = USING.replace("import Base, halve", "import BACKEND, Base, choose, halve")
+    net = net.replace("halve(x)", "BACKEND.same(x) if BACKEND else x")
+    looked_into(apart, analysed, "lib.py", lib)
+    looked_into(apart, analysed, "net.py", net)
+    other = lib.replace("x = x + 1", "x = x + 2")
+    assert old in other
+    assert ["net.py"] not in looked_into(apart, analysed, "lib.py", other)
+    assert ["net.py"] in looked_into(apart, analysed, "lib.py", other.replace(old, new))
+
+
 def test_what_was_moved_is_moved_again(apart: Cache, analysed: list[list[str]]) -> None:
     text = LIB
     for _ in range(3):

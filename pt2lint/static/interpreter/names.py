@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.source.modules import Module, Project
-from pt2lint.static.source.nodes import unit_of, walk
+from pt2lint.static.source.nodes import unit_of
 from pt2lint.static.values import (
     ALWAYS_OFF,
     PYTHON,
@@ -105,16 +105,8 @@ class Names:
 
     def _set_later(self, module: Module, name: str, frame: Frame) -> list[Value]:
         """The objects of the project that functions put into a global: `global backend; backend = Backend()`."""
-        found: list[Value] = []
-        for function in module.functions.values():
-            parts = list(walk(function))
-            if any(isinstance(part, ast.Global) and name in part.names for part in parts):
-                for part in parts:
-                    if isinstance(part, ast.Assign) and isinstance(part.value, ast.Call):
-                        if any(isinstance(t, ast.Name) and t.id == name for t in part.targets):
-                            value = self.at.expressions.eval(part.value, {}, frame)
-                            found += [value] if isinstance(value, Instance) and value.cls is not None else []
-        return found
+        values = (self.at.expressions.eval(call, {}, frame) for call in module.put_later(name))
+        return [value for value in values if isinstance(value, Instance) and value.cls is not None]
 
     def global_name(self, module: Any, name: str) -> Value:
         value = self.module_value(module, name)

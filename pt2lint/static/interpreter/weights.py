@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pt2lint.libraries.model import FOREIGN
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, walk
 from pt2lint.static.values import UNKNOWN, Dict, Instance, Py, Seq, Tensor, Value, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
-
-ADD = ("register_parameter", "add_module", "register_module", "ParameterList", "ParameterDict")
 
 
 class Weights:
@@ -23,7 +18,6 @@ class Weights:
     def __init__(self, at: Context) -> None:
         self.at = at
         self._known: dict[ClassInfo, bool] = {}
-        self._methods: dict[FunctionNode, _Does] = {}
 
     def of(self, cls: ClassInfo) -> bool:
         """Whether an object of the class holds weights, or something of which that cannot be told."""
@@ -45,10 +39,7 @@ class Weights:
             for name in one.methods.keys() - (
                 seen - above
             ):  # a class below may have another one in its place
-                method = one.methods[name]
-                known = self._methods.get(method)
-                if known is None:  # a base class is asked about for each class below it
-                    known = self._methods[method] = _what_it_does(method)
+                known = one.does(name)
                 called |= known.called
                 above |= known.above
                 if known.adds:
@@ -92,59 +83,6 @@ class Weights:
         if entry.forward is None:
             return called and entry.library is FOREIGN
         return "holds weights" in entry.roles
-
-
-class _Does(NamedTuple):
-    """The attributes of its object that a method calls, the methods that it calls by `super()`, and whether it may add
-    weights."""
-
-    called: frozenset[str]
-    above: frozenset[str]
-    adds: bool
-
-
-def _what_it_does(method: FunctionNode) -> _Does:
-    callees = [part.func for part in walk(method) if isinstance(part, ast.Call)]
-    above = (
-        callee.attr
-        for callee in callees
-        if isinstance(callee, ast.Attribute)
-        and isinstance(callee.value, ast.Call)
-        and isinstance(callee.value.func, ast.Name)
-        and callee.value.func.id == "super"
-    )
-    adds = any(_adds(part) for statement in _always(method.body) for part in walk(statement))
-    return _Does(frozenset(map(_own, callees)), frozenset(above), adds)
-
-
-def _own(callee: ast.expr) -> str:
-    """`self.NAME(...)`, `self.NAME.method(...)`"""
-    while isinstance(callee, ast.Attribute):
-        if isinstance(callee.value, ast.Name) and callee.value.id == "self":
-            return callee.attr
-        callee = callee.value
-    return ""
-
-
-def _always(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements that stand under no test."""
-    for statement in body:
-        if isinstance(statement, (ast.For, ast.While, ast.With, ast.Try)):
-            yield from _always(statement.body)
-        elif not isinstance(statement, ast.If):
-            yield statement
-
-
-def _adds(part: ast.AST) -> bool:
-    """`self.register_parameter(...)`, `setattr(self, ...)` and the like."""
-    if isinstance(part, (ast.Attribute, ast.Name)):
-        return (part.attr if isinstance(part, ast.Attribute) else part.id) in ADD
-    if not isinstance(part, ast.Call):
-        return False
-    return [each.id for each in (part.func, *part.args[:1]) if isinstance(each, ast.Name)] == [
-        "setattr",
-        "self",
-    ]
 
 
 def is_scalar(value: Value) -> bool:

@@ -17,14 +17,14 @@ from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any
 
+from pt2lint.static.source.bodies import Does, attributes, callees, does, gives, puts, stores
 from pt2lint.static.source.extensions import called_compiled, extensions
-from pt2lint.static.source.nodes import SIMPLE, FunctionNode, below, parse, unit_of
+from pt2lint.static.source.nodes import FunctionNode, parse, unit_of
 from pt2lint.static.source.outline import Late, Outline, Part, statements
 from pt2lint.static.source.reads import FILES, Reads, calls, flat
 
 NEVER_OURS = ("torch", "numpy")  # what everybody imports, but for those who lint these themselves
 MAX_SEARCHED = 400  # files that are looked through for calls
-_HOLD_STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")  # in the order of the source
 MAX_CALLERS = 8  # files that are read because they call something
 
 
@@ -56,6 +56,7 @@ class ClassInfo:
         self._assigned: dict[str, list[tuple[FunctionNode, ast.expr | None]]] = {}
         self._stored: dict[FunctionNode, list[tuple[str, ast.expr | None]]] = {}
         self._named: dict[FunctionNode, frozenset[str]] = {}
+        self._done: dict[FunctionNode, Does] = {}
         self.attributes: dict[str, ast.expr] = {}
         self.annotations: dict[str, ast.expr] = {}
         for statement in flat(node.body):
@@ -98,6 +99,20 @@ class ClassInfo:
             known = self._named[method] = attributes(method)
         return known
 
+    def gives(self) -> list[tuple[str, ast.Call]]:
+        """(name, call) where a method gives an attribute of its object to a call, as the first argument."""
+        self.module.asked("gives", f"{self.name} self")
+        return [each for method in self.methods.values() for each in gives(method)]
+
+    def does(self, method: str) -> Does:
+        """What one of the methods does with its object."""
+        self.module.asked("does", f"{self.name} {method}")
+        node = self.methods[method]
+        known = self._done.get(node)
+        if known is None:  # a base class is asked about for each class below it
+            known = self._done[node] = does(node)
+        return known
+
     def layers(self) -> list[tuple[str, ast.expr]]:
         """(name, value) of each plain `self.name = value` in `__init__`."""
         init = self.methods.get("__init__")
@@ -113,60 +128,6 @@ class ClassInfo:
 
     def __repr__(self) -> str:
         return f"<class {self.module.name}.{self.name}>"
-
-
-def _unnoted(method: FunctionNode) -> list[ast.AST]:
-    """All nodes of a method's body, looked at without noting that it is read."""
-    nodes: list[ast.AST] = [*method.__dict__["body"]]
-    for node in nodes:
-        nodes += below(node)
-    return nodes
-
-
-def _statements(method: FunctionNode) -> list[ast.AST]:
-    """All statements of a method's body, in the order of `_unnoted`, and what holds some in them."""
-    nodes: list[ast.AST] = [*method.__dict__["body"]]
-    for node in nodes:
-        if node.__class__ not in SIMPLE:
-            own = node.__dict__
-            for name in _HOLD_STATEMENTS:
-                nodes += own.get(name, ())
-    return nodes
-
-
-def attributes(method: FunctionNode) -> frozenset[str]:
-    """The names of the attributes in a method, which is not noted as read, as for `stores`."""
-    return frozenset(node.attr for node in _unnoted(method) if isinstance(node, ast.Attribute))
-
-
-def stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
-    """(name, value) of each `self.name = value` in a method; None where the value is not plain. That a method is looked
-    through for it is not noted: who asks for a name depends on what is found (reads.FACTS)."""
-    arguments = method.args.posonlyargs + method.args.args
-    if not arguments:
-        return []
-    me = arguments[0].arg
-    found: list[tuple[str, ast.expr | None]] = []
-    for node in _statements(method):
-        targets: list[tuple[ast.expr, ast.expr | None]] = []
-        if isinstance(node, ast.Assign):
-            for t in node.targets:
-                if isinstance(t, ast.Tuple):
-                    targets += [(e, None) for e in t.elts]
-                else:
-                    targets.append((t, node.value))
-        elif isinstance(node, ast.AnnAssign) and node.value is not None:
-            targets.append((node.target, node.value))
-        elif isinstance(node, ast.AugAssign):
-            targets.append((node.target, None))
-        for target, value in targets:
-            if (
-                isinstance(target, ast.Attribute)
-                and isinstance(target.value, ast.Name)
-                and target.value.id == me
-            ):
-                found.append((target.attr, value))
-    return found
 
 
 def _is_setter(function: FunctionNode) -> bool:
@@ -363,6 +324,22 @@ class Module:
             return ClassInfo(self._statement(part), self)
         assert isinstance(node, ast.ClassDef)
         return ClassInfo(node, self, None, late)
+
+    def put_later(self, name: str) -> list[ast.Call]:
+        """The calls whose results functions of the file put into a global of that name."""
+        self.asked("puts", f" {name}")
+        later, said = self.functions.later() if isinstance(self.functions, Late) else {}, f"global {name}"
+        return [
+            call
+            for function in self.functions
+            if function not in later or said in later[function].text
+            for call in puts(self.functions[function], name)
+        ]
+
+    def callees(self, function: str) -> list[ast.expr]:
+        """The names, dotted ones too, that a function of the file calls."""
+        self.asked("callees", f" {function}")
+        return callees(self.functions[function])
 
     def unit_at(self, line: int) -> tuple[int, int] | None:
         """The lines of the top-level function, method or statement that holds the line."""

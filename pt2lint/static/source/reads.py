@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from pt2lint.static.source import bodies
 from pt2lint.static.source.nodes import FunctionNode
 
 
@@ -48,16 +49,30 @@ def calls(text: str, words: str) -> bool:
     return False
 
 
-def _attributes(method: FunctionNode, name: str) -> bool:
-    from pt2lint.static.source.modules import attributes
-
-    return name in attributes(method)
+def _attributes(function: FunctionNode, name: str) -> bool:
+    return name in bodies.attributes(function)
 
 
-def _stores(method: FunctionNode, name: str) -> list[str]:
-    from pt2lint.static.source.modules import stores
+def _stores(function: FunctionNode, name: str) -> list[str]:
+    return [
+        "" if value is None else ast.dump(value) for attr, value in bodies.stores(function) if attr == name
+    ]
 
-    return ["" if value is None else ast.dump(value) for attr, value in stores(method) if attr == name]
+
+def _gives(function: FunctionNode, _: str) -> list[tuple[str, str]]:
+    return [(name, ast.dump(call.func)) for name, call in bodies.gives(function)]
+
+
+def _does(function: FunctionNode, name: str) -> bodies.Does | None:
+    return bodies.does(function) if function.name == name else None
+
+
+def _puts(function: FunctionNode, name: str) -> list[str]:
+    return [ast.dump(call) for call in bodies.puts(function, name)]
+
+
+def _callees(function: FunctionNode, name: str) -> list[str]:
+    return [ast.dump(callee) for callee in bodies.callees(function)] if function.name == name else []
 
 
 # Stands among the paths for the list of the linted files. What is asked of it, "calls near", is which of those that lie
@@ -72,10 +87,15 @@ FACTS: dict[str, Callable[[str, str], object]] = {
     "calls": calls,
 }
 
-# The same of the methods of a class, about "CLASS NAME": kind -> function of one method and of NAME.
-OF_METHODS: dict[str, Callable[[FunctionNode, str], object]] = {
+# The same of the functions of the top level, about " NAME", or of the methods of a class, about "CLASS NAME": kind ->
+# function of one of them and of NAME (bodies.py).
+OF_BODIES: dict[str, Callable[[FunctionNode, str], object]] = {
     "attributes": _attributes,  # whether the attribute is named
     "stores": _stores,  # what is assigned to it, as text
+    "gives": _gives,  # which attributes, whatever NAME is, are given first to a call, and to which function
+    "does": _does,  # what the method of that name calls and adds
+    "puts": _puts,  # the calls whose results become the global
+    "callees": _callees,  # what the function of that name calls
 }
 
 

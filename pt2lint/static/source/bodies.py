@@ -1,0 +1,154 @@
+"""What may be asked of the body of a function or method without reading it.
+
+The nodes of a parsed file note when a body is read (reads.py): whoever read it depends on all of it. These look past
+that, and note nothing: who asks depends on the answer alone, which is a fact of its own (reads.OF_BODIES).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pt2lint.static.source.nodes import SIMPLE, FunctionNode, below, walk
+
+_HOLD_STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")  # in the order of the source
+_ADD_WEIGHTS = ("register_parameter", "add_module", "register_module", "ParameterList", "ParameterDict")
+
+
+def _nodes(function: FunctionNode) -> list[ast.AST]:
+    """All nodes of the body."""
+    nodes: list[ast.AST] = [*function.__dict__["body"]]
+    for node in nodes:
+        nodes += below(node)
+    return nodes
+
+
+def _statements(function: FunctionNode) -> list[ast.AST]:
+    """All statements of the body, in the order of `_nodes`, and what holds some in them."""
+    nodes: list[ast.AST] = [*function.__dict__["body"]]
+    for node in nodes:
+        if node.__class__ not in SIMPLE:
+            own = node.__dict__
+            for name in _HOLD_STATEMENTS:
+                nodes += own.get(name, ())
+    return nodes
+
+
+def attributes(method: FunctionNode) -> frozenset[str]:
+    """The names of the attributes in it, of whatever object."""
+    return frozenset(node.attr for node in _nodes(method) if isinstance(node, ast.Attribute))
+
+
+def stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
+    """(name, value) of each `self.name = value`; None where the value is not plain."""
+    arguments = method.args.posonlyargs + method.args.args
+    if not arguments:
+        return []
+    me = arguments[0].arg
+    found: list[tuple[str, ast.expr | None]] = []
+    for node in _statements(method):
+        targets: list[tuple[ast.expr, ast.expr | None]] = []
+        if isinstance(node, ast.Assign):
+            for t in node.targets:
+                if isinstance(t, ast.Tuple):
+                    targets += [(e, None) for e in t.elts]
+                else:
+                    targets.append((t, node.value))
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            targets.append((node.target, node.value))
+        elif isinstance(node, ast.AugAssign):
+            targets.append((node.target, None))
+        for target, value in targets:
+            if (
+                isinstance(target, ast.Attribute)
+                and isinstance(target.value, ast.Name)
+                and target.value.id == me
+            ):
+                found.append((target.attr, value))
+    return found
+
+
+def gives(method: FunctionNode) -> list[tuple[str, ast.Call]]:
+    """(name, call) where an attribute of the method's object is given to a call, as the first argument."""
+    me = next((a.arg for a in method.args.args), "")
+    return [
+        (given.attr, node)
+        for node in _nodes(method)
+        if isinstance(node, ast.Call) and node.args and isinstance(given := node.args[0], ast.Attribute)
+        if isinstance(given.value, ast.Name) and given.value.id == me
+    ]
+
+
+class Does(NamedTuple):
+    """The attributes of its object that a method calls, the methods that it calls by `super()`, and whether it may add
+    weights."""
+
+    called: frozenset[str]
+    above: frozenset[str]
+    adds: bool
+
+
+def does(method: FunctionNode) -> Does:
+    callees = [node.func for node in _nodes(method) if isinstance(node, ast.Call)]
+    above = (
+        callee.attr
+        for callee in callees
+        if isinstance(callee, ast.Attribute)
+        and isinstance(callee.value, ast.Call)
+        and isinstance(callee.value.func, ast.Name)
+        and callee.value.func.id == "super"
+    )
+    always = _always(method.__dict__["body"])
+    adds = any(_adds(part) for statement in always for part in walk(statement))
+    return Does(frozenset(map(_own, callees)), frozenset(above), adds)
+
+
+def puts(function: FunctionNode, name: str) -> list[ast.Call]:
+    """The calls whose results it puts into the global of that name: `global backend; backend = Backend()`."""
+    nodes = _statements(function)
+    if not any(isinstance(node, ast.Global) and name in node.names for node in nodes):
+        return []
+    return [
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        if any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+    ]
+
+
+def callees(function: FunctionNode) -> list[ast.expr]:
+    """The names, dotted ones too, that it calls, each once."""
+    found = [node.func for node in _nodes(function) if isinstance(node, ast.Call)]
+    named = {ast.dump(callee): callee for callee in found if isinstance(callee, (ast.Name, ast.Attribute))}
+    return [*named.values()]
+
+
+def _own(callee: ast.expr) -> str:
+    """`self.NAME(...)`, `self.NAME.method(...)`"""
+    while isinstance(callee, ast.Attribute):
+        if isinstance(callee.value, ast.Name) and callee.value.id == "self":
+            return callee.attr
+        callee = callee.value
+    return ""
+
+
+def _always(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that stand under no test."""
+    for statement in body:
+        if isinstance(statement, (ast.For, ast.While, ast.With, ast.Try)):
+            yield from _always(statement.body)
+        elif not isinstance(statement, ast.If):
+            yield statement
+
+
+def _adds(part: ast.AST) -> bool:
+    """`self.register_parameter(...)`, `setattr(self, ...)` and the like."""
+    if isinstance(part, (ast.Attribute, ast.Name)):
+        return (part.attr if isinstance(part, ast.Attribute) else part.id) in _ADD_WEIGHTS
+    if not isinstance(part, ast.Call):
+        return False
+    return [each.id for each in (part.func, *part.args[:1]) if isinstance(each, ast.Name)] == [
+        "setattr",
+        "self",
+    ]
