@@ -36,9 +36,8 @@ class Weights:
             return True  # as of most: without reading what all its methods and its bases' do
         called, above, seen = set[str](), set[str](), set[str]()
         for one in order:
-            for name in one.methods.keys() - (
-                seen - above
-            ):  # a class below may have another one in its place
+            replaced = seen - above  # by a class below, which does not call them
+            for name in (name for name in one.methods if name not in replaced):
                 known = one.does(name)
                 called |= known.called
                 above |= known.above
