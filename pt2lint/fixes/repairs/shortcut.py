@@ -10,7 +10,6 @@ from pt2lint.fixes.edit import EARLY, SHORTCUT
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect, number
 from pt2lint.fixes.rewrite import (
-    New,
     Refusal,
     Repaired,
     accepted,
@@ -50,7 +49,8 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
 
 
 def without_shortcut(function: FunctionCode, node: cst.If, tested: cst.BaseExpression) -> Repaired:
-    """`if mask.all(): mask = None` without the test of the tensor: the mask is used as it is.
+    """`if mask.all(): mask = None` as `if not torch.compiler.is_compiling() and mask.all(): mask = None`: compiled, the
+    mask is used as it is.
 
     For a test that all of a mask is set, in an `if` that does nothing but set names to None. Refused in an
     `elif`, with an `else`, and for other tests. Unsafe: the code after it must treat a mask that masks
@@ -62,20 +62,14 @@ def without_shortcut(function: FunctionCode, node: cst.If, tested: cst.BaseExpre
         return Refusal("the `if` does more than set names to None")
     if not _all_set(function, tested):
         return Refusal("the test does not ask whether all of a mask is set")
-    rest = _without(function, node.test, tested)
-    block = block_of(function, node)
-    assert block is not None
-    if rest is node.test:
+    if not _stands_plainly(node.test, tested):
         return Refusal("the test stands in something else than `and` and `or`")
-    if rest is None and len(block[0]) == 1:
-        return Refusal("the block holds nothing else")
-    new: New = None
-    if rest is not None:
-        new = node.with_changes(test=cst.parse_expression(bare(source(function, rest))))
+    compiling, imports = torch_name(function, "torch.compiler.is_compiling")
+    asked = and_not(function, tested, f"{compiling}()", first=True)
     return fix(
-        f"{SHORTCUT} for a mask that masks nothing: it is then used as it is. It assumes that the code after it treats "
-        "such a mask and None alike, but for the time it takes.",
-        rewrite(function, {node: new}),
+        f"{SHORTCUT} for a mask that masks nothing where it is compiled: the mask is then used as it is. It assumes "
+        "that the code after it treats such a mask and None alike, but for the time it takes.",
+        (*imports, *rewrite(function, {tested: asked})),
     )
 
 
@@ -111,23 +105,11 @@ def _all_set(function: FunctionCode, test: cst.BaseExpression) -> bool:
     return isinstance(asked, cst.Name | cst.Attribute | cst.Call | cst.Subscript)
 
 
-def _without(
-    function: FunctionCode, test: cst.BaseExpression, part: cst.BaseExpression
-) -> cst.BaseExpression | None:
-    """The test where one part of it is never true; None where it never is then.
-
-    Raises nothing: a part that does not stand in plain `and` and `or` leaves the test as it is.
-    """
-    if test is part:
-        return None
-    if not isinstance(test, cst.BooleanOperation):
-        return test
-    left, right = _without(function, test.left, part), _without(function, test.right, part)
-    if isinstance(test.operator, cst.And):
-        return None if left is None or right is None else test
-    if left is None or right is None:
-        return left if right is None else right
-    return replaced(test, {test.left: left, test.right: right})  # type: ignore[return-value]
+def _stands_plainly(test: cst.BaseExpression, part: cst.BaseExpression) -> bool:
+    """Whether the test is the part, or has it in nothing but `and` and `or`."""
+    if isinstance(test, cst.BooleanOperation):
+        return _stands_plainly(test.left, part) or _stands_plainly(test.right, part)
+    return test is part
 
 
 def early_in_eager(function: FunctionCode, node: cst.If, tested: cst.BaseExpression) -> Repaired:
