@@ -5,6 +5,8 @@ import libcst as cst
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall
 
+NO_ITERATORS = ("list", "tuple", "dict", "set", "none")  # what the words for these (Op.args) begin with
+
 
 class IteratorArgument(CompiledCall):
     """A compiled function that is given an iterator runs as plain Python.
@@ -66,7 +68,9 @@ class IteratorArgument(CompiledCall):
 
     def looked_at(self, node: cst.Call, op: Op) -> None:
         for argument in self.arguments(node, op):
-            if argument.word.startswith("generator of ") and argument.use and " | " not in argument.word:
+            first, *others = argument.word.split(" | ")
+            may_be_list = any(word.startswith(NO_ITERATORS) for word in others)
+            if first.startswith("generator of ") and argument.use and not may_be_list:
                 self.given(argument, op)
 
     def given(self, argument: Argument, op: Op) -> None:

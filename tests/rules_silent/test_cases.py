@@ -391,6 +391,7 @@ def items():
 
 def any_module(model):
     listed(model.parameters())  # PTS326
+    listed(model.named_parameters())  # PTS326
     listed(list(model.parameters()))
 
 def run(x):
