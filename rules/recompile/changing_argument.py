@@ -73,7 +73,7 @@ class ChangingArgument(CompiledCall):
                 )
             if not argument.use and op.arg(f"name {argument.key}"):
                 continue  # nothing is done with it
-            what = self.what(argument, turns)
+            what = self.what(argument, op, turns)
             if what:
                 told = (
                     "each length is compiled anew"
@@ -87,7 +87,7 @@ class ChangingArgument(CompiledCall):
                     "alike, it costs nothing",
                 )
 
-    def what(self, argument: Argument, turns: Turns) -> str:
+    def what(self, argument: Argument, op: Op, turns: Turns) -> str:
         value, word = argument.value, argument.word
         if "tensor" in word and not word.startswith(("list", "tuple")):
             return ""
@@ -96,17 +96,20 @@ class ChangingArgument(CompiledCall):
             return "is read out of a tensor, another time another number,"
         if self.is_picked(meaning) and not word.startswith(("list", "tuple")):
             return "is a number that the data decide"
-        if argument.use == "read" and turns.are_any and self.is_another(argument, meaning, turns):
+        if argument.use == "read" and turns.are_any and self.is_another(argument, op, meaning, turns):
             return "is another number at every turn"
         if word.startswith(("list", "tuple", "unknown")) and self.is_filtered(value):
             return "is a list whose length changes"
         return ""
 
-    def is_another(self, argument: Argument, meaning: cst.BaseExpression, turns: Turns) -> bool:
+    def is_another(self, argument: Argument, op: Op, meaning: cst.BaseExpression, turns: Turns) -> bool:
         """Whether it is a number, and another one at every turn."""
         value, word = argument.value, argument.word
         if not word.startswith(("int", "float")) or " | " in word:
-            return turns.of_counts_alone(value) and turns.number(value)
+            # What the code itself compiles computes, and so does what is given a tensor.
+            compiled = op.name == "call compiled" and not op.arg("named")
+            computes = compiled or any("tensor" in str(given) for given in op.args.values())
+            return computes and turns.of_counts_alone(value) and turns.number(value)
         picked = turns.meaning(value)
         if isinstance(picked, cst.Subscript):  # `sigmas[i]`
             at = picked.slice[0].slice
