@@ -673,9 +673,9 @@ def only(kind, fn=None, *, gather=False):
 only_here = partial(only, "here")
 
 class M(nn.Module):
-    def __init__(self, size=4):
+    def __init__(self, options, size=4):
         super().__init__()
-        self.layer, self.flag = nn.Linear(2, 2), size > 3
+        self.layer, self.flag, self.hint = nn.Linear(2, 2), size > 3, options.get("hint")
         self.n, self.ends = np.int(2 ** np.ceil(size)), (np.int64(1), np.array([1, 2]).sum())
 
     @only_here
@@ -712,6 +712,11 @@ class M(nn.Module):
         ("x = x[self.ends[0] : self.ends[1]]", 0),
         ("first, last = self.ends\n        x = x[first:last]", 0),
         ("x = x[: np.int64(2)]", 1),
+        # a text is no flag; models are given no texts
+        ("keep = 'mask'\n        x = x * x.sum().item() if keep is False else x", 0),
+        ("keep = 'mask'\n        x = x * x.sum().item() if keep is not False else x", 1),
+        ("if isinstance(self.hint, (str,)) and x.sum() > 0:\n            x = x + 1", 0),
+        ("if isinstance(self.hint, (str, dict)) and x.sum() > 0:\n            x = x + 1", 1),
         # a function closes over what the functions around it close over
         ("x = self.doubled(x)", 0),
     ],

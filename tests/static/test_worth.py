@@ -1521,3 +1521,25 @@ class M(nn.Linear):
         return super().forward(x) * table(x)
 """
     assert notes(tmp_path, code) == ["once"]
+
+
+def test_a_function_that_does_nothing_but_warn(tmp_path: Path) -> None:
+    code = """
+def warn_once(text):
+    \"\"\"Say so.\"\"\"
+    logger.warning(text)
+
+def noted(text):
+    logger.warning(text)
+    return text
+
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor, rate: int | None = None, size: int | None = None):
+        if rate is not None:
+            if not torch.jit.is_scripting():
+                warn_once("rate")
+        if size is not None:
+            noted("size")
+        return super().forward(x)
+"""
+    assert notes(tmp_path, code, "PTB102") == [WARNS, ""]

@@ -32,8 +32,8 @@ from pt2lint.static.interpreter.guards import (
     Path,
 )
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import FunctionNode, walk
-from pt2lint.static.values import Instance, tensor_of
+from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
+from pt2lint.static.values import Func, Instance, Value, tensor_of
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -102,10 +102,27 @@ class Branches:
         made = {dotted(target) for target, value in set_in(body) if is_something(value)}
         return any(guard.text in (f"not {place}", f"{place} is None") for guard in guards for place in made)
 
+    def _warns_alone(self, value: Value) -> bool:
+        """Whether it is a function of which all is a warning: `def warn_once(text): logger.warning(text)`."""
+        if not isinstance(value, Func) or isinstance(value.node, ast.Lambda):
+            return False
+        says = [part.value for part in value.node.body if isinstance(part, ast.Expr)]
+        callees = [said.func for said in says if isinstance(said, ast.Call)]
+        home = Frame(value.module, unit_of(value.node), "")
+        return len(says) == len(value.node.body) and any(
+            getattr(callee, "attr", "") in self.at.models.last_words("warns")
+            and self.at.models.plays(
+                self.at.names.external_name(self.at.expressions.quietly(callee, {}, home)), "warns"
+            )
+            for callee in callees
+        )
+
     def _warns(self, test: ast.expr, body: list[ast.stmt], env: Env, frame: Frame, alone: bool) -> bool:
         """Whether the statements tell the user that something is not as it should be: with a warning, or by printing a
         text that is always the same, instead of nothing or where values of tensors are asked for."""
         says = 0
+        while len(body) == 1 and isinstance(inner := body[0], ast.If) and not inner.orelse:
+            body = inner.body
         words = self.at.models.last_words("warns") | self.at.models.last_words("prints")
         for i, statement in enumerate(body):
             call = statement.value if isinstance(statement, ast.Expr) else None
@@ -114,8 +131,9 @@ class Branches:
                 or (isinstance(call.func, ast.Attribute) and call.func.attr in words)
             ):
                 before = self._made_to_warn(call.func, body[:i], env, frame)
-                callee = self.at.names.external_name(self.at.expressions.again(call.func, before, frame))
-                if self.at.models.plays(callee, "warns"):
+                value = self.at.expressions.again(call.func, before, frame)
+                callee = self.at.names.external_name(value)
+                if self.at.models.plays(callee, "warns") or self._warns_alone(value):
                     return True
                 fixed = all(isinstance(given, ast.Constant) for given in call.args)
                 says += fixed and self.at.models.plays(callee, "prints")

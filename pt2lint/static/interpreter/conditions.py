@@ -173,9 +173,10 @@ class Conditions:
         if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
             # Whether something of no known kind is a text: models are not given texts.
             kind = self.at.expressions.again(test.args[-1], env, frame)
+            kinds = kind.elts or () if isinstance(kind, Seq) else (kind,)
+            texts = [self.at.models.plays(self.at.names.external_name(each), "text") for each in kinds]
             return (
-                self.at.models.plays(self.at.names.external_name(kind), "text")
-                and self.at.expressions.again(test.args[0], env, frame) is UNKNOWN
+                bool(texts) and all(texts) and self.at.expressions.again(test.args[0], env, frame) is UNKNOWN
             )
         return False
 

@@ -497,6 +497,8 @@ class Expressions:
             if isinstance(left, Py) and isinstance(right, Py) and left.type == right.type == "bool":
                 if left.const is not NO_CONST and right.const is not NO_CONST:
                     return Py("bool", (left.const is right.const) is isinstance(op, ast.Is))
+            if isinstance(left, Py) and isinstance(right, Py) and {left.type, right.type} == {"str", "bool"}:
+                return Py("bool", isinstance(op, ast.IsNot))  # `keep_dims is False`, of a text
             return BOOL
         if isinstance(op, (ast.In, ast.NotIn)):
             item = tensor_of(left)
