@@ -99,6 +99,10 @@ def test_all_rows_at_once(source):
     [
         ("w // self.merge, self.merge)\n            rows = rows.p", "w)\n            rows = rows.p"),
         ("        return places", "        return places, h"),
+        ("places.append(torch.stack([rows, columns], dim=-1).repeat(t, 1))", "places.append(repeat(rows, t))"),
+        ("for t, h, w in grid", "for t, *hw in grid"),
+        ("for t, h, w in grid", "for t, h, w in tolist()"),
+        ("torch.arange(h).unsqueeze(1)", "torch.arange(h).unsqueeze()"),
         ("rows = rows.flatten()", "rows = rows.flatten() + t.sqrt()"),
         ("torch.arange(w)", "torch.arange(1, w)"),
         ("torch.stack([rows, columns], dim=-1)", "torch.stack([rows, columns])"),

@@ -109,5 +109,15 @@ def test_what_may_need_a_tensor_stays(old, new):
     assert isinstance(repaired(CONV.replace(old, new)), Refusal)
 
 
+def test_tensors_that_have_no_name():
+    inline = CONV.replace(
+        "size - stride, pers", "torch.tensor(self.conv.kernel_size[0], dtype=torch.int64) - stride, pers"
+    )
+    after = lab.applied(inline, repaired(inline))
+    assert "        self.padding = self.conv.kernel_size[0] - stride\n" in after
+    x = torch.randn(1, 1, 9)
+    assert lab.load(after).Conv(4, 2)(x).shape == lab.load(inline).Conv(4, 2)(x).shape
+
+
 def test_a_class_without_such_buffers():
     assert isinstance(repaired(CONV.replace("register_buffer", "keep")), Refusal)

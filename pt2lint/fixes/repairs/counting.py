@@ -7,7 +7,7 @@ import libcst as cst
 from pt2lint.finding import ONCE_PROVEN, Fix
 from pt2lint.fixes.condition import definition
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.purity import callee, effect
+from pt2lint.fixes.purity import effect
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
@@ -71,9 +71,11 @@ def list_of_parts(function: FunctionCode, node: cst.CSTNode) -> Repaired:
 
     Unsafe: what goes in may be a tensor already, and not a list of whole numbers.
     """
-    if not isinstance(node, cst.Call) or callee(node) != "tolist" or node.args:
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.args:
         return Refusal("not `.tolist()`")
-    tensor = cst.ensure_type(node.func, cst.Attribute).value
+    if node.func.attr.value != "tolist":
+        return Refusal("not `.tolist()`")
+    tensor = node.func.value
     made = _value(function, tensor)
     if not isinstance(made, cst.Call) or qualified(function, made.func) not in ("torch.cat", "torch.concat"):
         return Refusal("no lists are put together")

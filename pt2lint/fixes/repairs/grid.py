@@ -134,12 +134,10 @@ class _No(Exception):
     """Why the repair does not fit."""
 
 
-_Size = Counter  # of the factors of a size, by their source: h // m is {"h": 1, "m": -1}
-
-
 @dataclass
 class _View:
-    """A tensor of positions: its sizes, and the element at some indices, in source."""
+    """A tensor of positions: its sizes, and the element at some indices, in source. A size is counted by its factors:
+    `h // m` is {"h": 1, "m": -1}."""
 
     sizes: list[Counter[str]]
     element: Callable[[list[str]], str]
@@ -190,6 +188,7 @@ class _Loop:
         self.function, self.loop = function, loop
         self.env: dict[str, _View | list[_View]] = {}
         self.collected = ""
+        self.place = fresh(function, "place")  # of a row in its image
         self.short: dict[str, str] = {}  # the names that attributes are given
         self.repeated: Counter[str] = Counter()
         self.result: list[tuple[str, _View]] = []
@@ -206,8 +205,10 @@ class _Loop:
         found: list[tuple[str, list[str]]] = []
         for value, names in pairs:
             if isinstance(value, cst.Call) and callee(value) == "tolist" and not value.args:
-                value = cst.ensure_type(value.func, cst.Attribute).value
-            parts = [one.value for one in names.elements] if isinstance(names, cst.Tuple) else [names]
+                value = getattr(value.func, "value", value)
+            parts = [names]
+            if isinstance(names, cst.Tuple):
+                parts = [one.value if isinstance(one, cst.Element) else one for one in names.elements]
             if not isinstance(value, cst.Name) or not all(isinstance(one, cst.Name) for one in parts):
                 raise _No("the loop goes over something else")
             found.append((value.value, [source(self.function, one) for one in parts]))
@@ -265,12 +266,17 @@ class _Loop:
         if source(self.function, call.func) != f"{self.collected}.append" or len(call.args) != 1:
             raise _No("the loop does more than to make positions")
         value = call.args[0].value
-        if isinstance(value, cst.Call) and callee(value) == "repeat" and len(value.args) == 2:
+        if (
+            isinstance(value, cst.Call)
+            and isinstance(value.func, cst.Attribute)
+            and callee(value) == "repeat"
+            and len(value.args) == 2
+        ):
             times, once = (one.value for one in value.args)
             if source(self.function, once) != "1":
                 raise _No("positions are repeated in another way")
             self.repeated = self.size(times)
-            value = cst.ensure_type(value.func, cst.Attribute).value
+            value = value.func.value
         if not isinstance(value, cst.Call) or qualified(self.function, value.func) != "torch.stack":
             raise _No("positions are not stacked")
         first, *more = value.args
@@ -340,6 +346,8 @@ class _Loop:
             raise _No("a dimension is computed") from None
 
     def _unsqueeze(self, view: _View, given: Sequence[cst.BaseExpression]) -> _View:
+        if len(given) != 1:
+            raise _No("no dimension is told")
         at = self.number(given[0]) % (len(view.sizes) + 1)
         sizes = [*view.sizes[:at], Counter[str](), *view.sizes[at:]]
         return _View(sizes, lambda index: view.element([*index[:at], *index[at + 1 :]]))
@@ -422,8 +430,6 @@ class _Loop:
             return None
         return replaced(end, {only.value: cst.Name(self.collected)})
 
-    place = "place"
-
 
 _VIEWS = ("unsqueeze", "expand", "permute", "reshape", "view", "flatten")
 
@@ -439,7 +445,6 @@ class _Images:
     def written(self, function: FunctionCode, loop: _Loop, given: str) -> list[str]:
         """The statements that say, of each row, which image it is of, what that one's sizes are, and where in it."""
         counts, image = fresh(function, "counts"), fresh(function, "image")
-        loop.place = fresh(function, "place")
         repeat, _ = torch_name(function, "torch.repeat_interleave")
         arange, _ = torch_name(function, "torch.arange")
         first = self.tensors[0][0]

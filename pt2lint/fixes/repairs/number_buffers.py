@@ -24,6 +24,7 @@ from pt2lint.fixes.rewrite import (
     live_after,
     math_function,
     qualified,
+    replaced,
     rewrite,
     small_of,
     source,
@@ -109,13 +110,13 @@ def _registered(makes: FunctionCode) -> tuple[dict[cst.CSTNode, New], list[str]]
         if inside is None or not isinstance(name.value, cst.SimpleString):
             continue
         names.append(str(name.value.evaluated_value))
-        plain = source(makes, value.value.deep_clone())
-        if value.value in inside:
-            plain = source(makes, inside[value.value])
+        here = {id(part) for part in walk(value.value)}
+        own: dict[cst.CSTNode, New] = {made: number for made, number in inside.items() if id(made) in here}
+        plain = source(makes, own.get(value.value) or replaced(value.value, own))  # type: ignore[arg-type]
         assign = cst.parse_statement(f"self.{names[-1]} = {plain}")
         above = getattr(statement, "leading_lines", ())
         new[statement] = assign.with_changes(leading_lines=above)  # type: ignore[index]
-        new |= {made: number for made, number in inside.items() if made is not value.value}
+        new |= {made: number for made, number in inside.items() if made not in own}
     return (new, names) if not _tensors_needed(makes, new) else ({}, [])
 
 
