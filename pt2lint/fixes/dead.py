@@ -12,6 +12,8 @@ import libcst as cst
 
 from pt2lint.finding import Edit
 
+_WORD = re.compile(r"\w+")
+
 
 def dead_imports(path: str, before: str, after: str) -> list[Edit]:
     """The edits that take out of `after` the imports at its top level whose names it no longer reads, and `before` did.
@@ -24,7 +26,16 @@ def dead_imports(path: str, before: str, after: str) -> list[Edit]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            old, new = ast.parse(before), ast.parse(after)
+            new = ast.parse(after)
+            imported = {
+                alias.asname or alias.name.split(".")[0]
+                for statement in new.body
+                if isinstance(statement, ast.Import | ast.ImportFrom)
+                for alias in statement.names
+            }
+            if not imported & (Counter(_WORD.findall(before)) - Counter(_WORD.findall(after))).keys():
+                return []  # most fixes leave them all: nothing need be read
+            old = ast.parse(before)
         except (SyntaxError, ValueError):
             return []
     gone = set(_read(old)) - set(_read(new))
@@ -58,7 +69,7 @@ def _read(tree: ast.Module) -> Iterator[str]:
             count[node.id] += 1
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             if not node.value.count(" "):  # in `__all__`, or an annotation in quotes
-                count.update(re.findall(r"\w+", node.value))
+                count.update(_WORD.findall(node.value))
     return iter(count)
 
 

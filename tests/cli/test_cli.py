@@ -439,8 +439,9 @@ def test_what_a_fix_is_tried_on_is_not_linted_anew_once_it_is_written(
     write(m=BAD)
     assert "1 finding fixed" in run(*cache, "--fix", ".").out
     assert len(analysed) == 2  # as the file was, and as it was to be
-    assert run(*cache, ".").status == 0
+    kept = run(*cache, "--format", "json", ".")
     assert len(analysed) == (2 if "--cache-dir" in cache else 3)
+    assert (kept.status, kept.out) == (0, run("--no-cache", "--format", "json", ".").out)
 
 
 def test_what_is_saved_while_it_lints_is_not_overwritten(run) -> None:
