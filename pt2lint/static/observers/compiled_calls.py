@@ -177,13 +177,13 @@ class CompiledCalls:
         for name, value in self.at.calls.roots.settings.get(id(func), (None, {}))[1].items():
             words["compile " + name] = value
         words |= self.words_of_call(inner, args, kwargs, isinstance(func, Func))
-        words |= self.counts(node, frame)
+        words |= self.counts(frame)
         self.at.notebook.note(node, "call compiled", frame, args=words)
         if inner is not None and _is_plain(inner, args, kwargs):
             column = frame.module.column(node.lineno, node.col_offset)
             self._plain[frame.module.path, node.lineno, column] = inner.node
 
-    def counts(self, node: ast.expr, frame: Frame) -> dict[int | str, str]:
+    def counts(self, frame: Frame) -> dict[int | str, str]:
         """{"counts": "self.step self.epoch"}: numbers that the object whose method runs counts in, and that the method
         reads; {} if there are none."""
         me, running = frame.me, self.at.functions.active[-1] if self.at.functions.active else None
@@ -219,7 +219,7 @@ class CompiledCalls:
         if not self.at.notebook.listens("call apart", frame):
             return
         if any(isinstance(o, Tensor) for v in env.values() for o in options(v)):
-            words = self.words_of_call(func, args, kwargs, True) | self.counts(node, frame)
+            words = self.words_of_call(func, args, kwargs, True) | self.counts(frame)
             self.at.notebook.note(node, "call apart", frame, args=words)
 
     def words_of_call(
@@ -309,7 +309,7 @@ class CompiledCalls:
         ):
             head = head.value
         words: dict[int | str, str] = {0: self.at.types.sort(value), "head": ast.unparse(head)}
-        words |= self.counts(target, frame)
+        words |= self.counts(frame)
         if owner.cls is None:
             if target.attr == "p" and self.at.models.plays(owner.external, "rate"):
                 words |= {"use": f"constant {owner.external}", "to": owner.external or ""}
@@ -344,7 +344,7 @@ class CompiledCalls:
             read = next((words for one in owners if (words := self.read_in(one, attribute))), None)
             if read is not None:
                 words = {0: self.at.types.sort(value), "head": ast.unparse(node.func.value), **read}
-                words |= {"sets": attribute, "through": title(func), **self.counts(node, frame)}
+                words |= {"sets": attribute, "through": title(func), **self.counts(frame)}
                 self.at.notebook.note(argument, "set attribute of compiled", frame, args=words)
 
     def read_in(self, owner: Instance, attribute: str) -> dict[int | str, str]:
