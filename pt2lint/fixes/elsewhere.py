@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from pt2lint.fixes.file import File
+from pt2lint.fixes.file import file_at
 from pt2lint.rule import FunctionCode
 
 
 def function_at(path: str, text: str, line: int, target: tuple[int, int] = (2, 13)) -> FunctionCode | None:
     """The function of the file's top level, or the method of one of its classes, that holds the line."""
-    try:
-        file = File(path, text)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
+    file = file_at(path, text)
     found: ast.FunctionDef | None = None
     body: list[ast.stmt] = file.tree.body
     while body:

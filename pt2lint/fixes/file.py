@@ -270,6 +270,11 @@ def file_of(function: FunctionCode) -> File:
     return _file(function.path, function.source, function.file_tree)
 
 
+def file_at(path: str, source: str) -> File:
+    """The file of that text, empty where it cannot be parsed; repairs of one function ask for it again and again."""
+    return _file(path, source, None)
+
+
 def class_around(function: FunctionCode, line: int) -> ast.ClassDef | None:
     """The outermost class of the function's file that holds the line."""
     for one in ast.walk(file_of(function).tree):

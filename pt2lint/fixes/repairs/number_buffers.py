@@ -56,13 +56,16 @@ def as_numbers(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     around = class_around(function, function.range(node)[0])
     if around is None:
         return Refusal("not in a class of the file")
-    methods = [one for one in around.body if isinstance(one, ast.FunctionDef)]
-    codes = [
-        code
-        for one in methods
-        if (code := function_at(function.path, function.source, one.lineno, function.target)) is not None
-    ]
-    makes = next((one for one in codes if _name_of(one) == "__init__"), None)
+    methods = {one.name: one for one in around.body if isinstance(one, ast.FunctionDef)}
+    begins = methods.get("__init__")
+    lines = file_of(function).lines[begins.lineno : begins.end_lineno] if begins is not None else []
+    if not any("register_buffer(" in one for one in lines):
+        return Refusal("the class keeps nothing in a buffer")
+
+    def code_of(method: ast.FunctionDef) -> FunctionCode | None:
+        return function_at(function.path, function.source, method.lineno, function.target)
+
+    makes = code_of(begins) if begins is not None else None
     if makes is None:
         return Refusal("the class has no `__init__`")
     new, names = _registered(makes)
@@ -72,8 +75,8 @@ def as_numbers(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     if isinstance(started, Refusal):
         return started
     edits = [*rewrite(makes, new), *started]
-    for code in codes:
-        if code is not makes:
+    for method in methods.values():
+        if method is not begins and (code := code_of(method)) is not None:
             edits += [one for one in _with_math(code, names) if one not in edits]
     told = ", ".join(f"`{name}`" for name in names)
     return fix(
@@ -82,11 +85,6 @@ def as_numbers(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         f"module gets numbers. {ONCE_PROVEN}.",
         edits,
     )
-
-
-def _name_of(code: FunctionCode) -> str:
-    owner = _owner(code)
-    return owner.name.value if owner is not None else ""
 
 
 def _owner(code: FunctionCode) -> cst.FunctionDef | None:
