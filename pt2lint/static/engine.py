@@ -122,9 +122,8 @@ def lint(
         part.findings[path] if isinstance(part, Facts) else run.ledger.findings(path)
         for path, part in found.items()
     )
-    shown = [with_lines_plain(f) for one in findings for f in one]
-    if not getattr(settings, "pedantic", False):
-        shown = [f for f in shown if f.confidence == "high"]
+    pedantic = getattr(settings, "pedantic", False)
+    shown = [with_lines_plain(f) for one in findings for f in one if pedantic or f.confidence == "high"]
     run.problems += unknown(run.root_names, files, run.text)
     problems = [
         problem
