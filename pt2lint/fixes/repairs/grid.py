@@ -54,12 +54,15 @@ def _with_tables(function: FunctionCode, node: cst.CSTNode, alone: Repaired) -> 
         return
     end = function.range(loop)[2:]
     tree = file_of(function).tree
+    classes_of: dict[str, set[str]] = {}
+    for name, of in layers(tree):
+        classes_of.setdefault(name, set()).add(of)
     for call in walk(owner.body):
         if not isinstance(call, cst.Call) or function.range(call)[:2] < end:
             continue
         places = [(function, call)] if qualified(function, call.func) == "torch.arange" else []
         layer = source(function, call.func).removeprefix("self.")
-        classes = {of for name, of in layers(tree) if name == layer}
+        classes = classes_of.get(layer, ())
         for made in (one for one in tree.body if isinstance(one, ast.ClassDef) and one.name in classes):
             forward = next((one for one in made.body if getattr(one, "name", "") == "forward"), None)
             there = (
