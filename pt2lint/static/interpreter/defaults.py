@@ -137,16 +137,19 @@ class Defaults:
     def is_otherwise(self, test: ast.expr, outcome: bool, frame: Frame) -> bool:
         """Whether a test of an option of `__init__` comes out otherwise than so with what that is by default, and with
         what the project gives wherever it makes the object: `self.pooling == "last"`, of `pooling="mean"`."""
-        place = looked_up(test.left if isinstance(test, ast.Compare) else test, frame.block, looks=False)
         cls = frame.me.cls if isinstance(frame.me, Instance) else None
-        if cls is None or not isinstance(place, ast.Attribute) or not is_name(place.value, "self"):
+        asked = test.left if isinstance(test, ast.Compare) else test
+        if cls is None or not isinstance(asked, (ast.Name, ast.Attribute)):
             return False
         key = (test, outcome, cls)
         if key not in self._otherwise:
-            self._otherwise[key] = self._comes_out_otherwise(test, place, outcome, frame)
+            self._otherwise[key] = self._comes_out_otherwise(test, asked, outcome, frame)
         return self._otherwise[key]
 
-    def _comes_out_otherwise(self, test: ast.expr, place: ast.Attribute, outcome: bool, frame: Frame) -> bool:
+    def _comes_out_otherwise(self, test: ast.expr, asked: ast.expr, outcome: bool, frame: Frame) -> bool:
+        place = looked_up(asked, frame.block, looks=False)
+        if not isinstance(place, ast.Attribute) or not is_name(place.value, "self"):
+            return False
         made = self._set_by_init(place, frame)
         option = made.values[0] if made is not None and len(made.values) == 1 else None
         default = defaults_of(made.init).get(option.id) if made and isinstance(option, ast.Name) else None
