@@ -243,8 +243,8 @@ def _unread_roots(
     # Of some files only, as pre-commit names them, the module may well be none.
     if not folders or not (from_command_line or any(root.startswith(folder + os.sep) for folder in folders)):
         return
-    from pt2lint.static.source.modules import module_name
     from pt2lint.static.source.named import inside
+    from pt2lint.static.source.project import module_name
 
     modules = [(module_name(path)[0], path) for path in files]
     for name in settings.root_names:

@@ -68,7 +68,7 @@ class Understood:
     def _lint(self, path: str, name: str) -> list[Finding]:
         from pt2lint.rule.loader import rule_pages
         from pt2lint.static.engine import lint
-        from pt2lint.static.source.modules import module_name
+        from pt2lint.static.source.project import module_name
 
         settings = self._configs.of(os.path.dirname(path) or ".")
         root = f"{module_name(path)[0]}:{name}"

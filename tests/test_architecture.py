@@ -15,7 +15,7 @@ from pt2lint.op import Op
 from pt2lint.static.interpret import Interpreter
 from pt2lint.static.interpreter.events import EVENTS
 from pt2lint.static.observers import EVERY
-from pt2lint.static.source.modules import Project
+from pt2lint.static.source.project import Project
 
 ROOT = Path(__file__).parents[1]
 STATIC = ROOT / "pt2lint" / "static"

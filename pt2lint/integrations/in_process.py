@@ -171,7 +171,7 @@ def name_of(function: Callable[..., Any]) -> str:
 
 def root_of(function: Callable[..., Any]) -> list[str]:
     """The callable as `roots` in the settings names it, [] where reading cannot find it by a name."""
-    from pt2lint.static.source.modules import module_name
+    from pt2lint.static.source.project import module_name
 
     original: Any = getattr(function, "_orig_mod", None)
     if original is None:

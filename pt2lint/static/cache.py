@@ -28,7 +28,7 @@ from pt2lint.project import entries
 from pt2lint.project.entries import digest, place_of
 from pt2lint.static.facts import Facts, Late, from_plain, kinds_of_text, notes_of_text, to_plain
 from pt2lint.static.ledger import Ledger
-from pt2lint.static.source.modules import decode
+from pt2lint.static.source.project import decode
 
 if TYPE_CHECKING:
     from pt2lint.static.change import Change

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from pt2lint.static.source.modules import nearest
 from pt2lint.static.source.nodes import FunctionNode, parse, unit_of
+from pt2lint.static.source.project import nearest
 from pt2lint.static.source.reads import FACTS, OF_BODIES, Reads, calls
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -13,16 +13,16 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial, reduce
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from pt2lint.finding import Finding, Fix, Problem, Step, Stopped
+from pt2lint.finding import Finding, Problem, Stopped
 from pt2lint.late import load_libcst_late
 from pt2lint.op import Range
 from pt2lint.project import entries
 from pt2lint.project.entries import place_of
 from pt2lint.static import workers
+from pt2lint.static.apply_rules import Place, error_in, findings_in, to_read
 from pt2lint.static.facts import (
     Facts,
     Kinds,
@@ -38,25 +38,21 @@ from pt2lint.static.facts import (
     marked,
     to_plain,
 )
-from pt2lint.static.interpreter.guards import ONCE, RARE
 from pt2lint.static.ledger import Ledger, Unit
 from pt2lint.static.moved import Lost, told_of, with_lines_plain
-from pt2lint.static.source.data import SMALL
-from pt2lint.static.source.modules import Module, Project, digest_of, module_name
+from pt2lint.static.source.modules import Module
 from pt2lint.static.source.named import inside, unknown
 from pt2lint.static.source.nodes import Unit as Lines
+from pt2lint.static.source.project import Project, digest_of, module_name
 from pt2lint.static.source.reads import FILES
 
 if TYPE_CHECKING:
     from pt2lint.libraries.model import Models
-    from pt2lint.op import Op
     from pt2lint.rule import Rule
     from pt2lint.static.cache import Cache
     from pt2lint.static.change import Change
 
 NEWEST_TORCH = (2, 15)
-Place = tuple[str, int]
-KindsIn = Callable[[tuple[int, int]], Mapping[Range, str]]
 Part = Facts | Unit
 
 
@@ -397,7 +393,7 @@ class _Run:
                 if ops != own.get(unit) or kinds.get(unit, {}) != own_kinds.get(unit, {})
             }
             late = [rule for rule in self.rules if rule.asks_what_is_left]
-            if any(True for ops in notes.values() for _ in _wanted(late, ops, module, [])):
+            if any(True for ops in notes.values() for _ in to_read(late, ops, module, [])):
                 changed = notes  # what is left to Python in one function counts in the others
             self.find([module], facts, {path: changed}, lambda _, unit: kinds.get(unit, {}))
             facts.reads_ = project.reads.copy()
@@ -601,7 +597,7 @@ class _Run:
                 told = "nested too deeply to follow; some findings may be missing"
                 facts.problems.append(Problem(module.path, told))
             except Exception as e:  # an error of ours: the other files are still linted
-                told = f"pt2lint failed to follow this file ({_where(e)})"
+                told = f"pt2lint failed to follow this file ({error_in(e)})"
                 facts.problems.append(Problem(module.path, told))
         facts.notes = interpreter.finished_notes()
         kinds = lru_cache(maxsize=None)(partial(kinds_of, interpreter.at))
@@ -658,7 +654,7 @@ class _Run:
             found: Kinds = {}
             for lines, ops in units.items():
                 self.go_on()
-                if any(_wanted(self.rules, ops, module, [])):
+                if any(to_read(self.rules, ops, module, [])):
                     with contextlib.suppress(Exception):  # too deep: fixes are made from the text alone
                         if known := kinds(module, lines):
                             found[lines] = known
@@ -703,143 +699,3 @@ def _unparsed(text: Callable[[], str], error: SyntaxError) -> str:
                 "read: run pt2lint with that Python or a later one, or exclude the file"
             )
     return f"does not parse: {error.msg}; fix it, or exclude the file"
-
-
-def findings_in(
-    module: Module,
-    notes: Mapping[str, Notes],
-    rules: Sequence[type[Rule]],
-    target: tuple[int, int],
-    problems: list[Problem],
-    left: set[Place],
-    cut: dict[Place, int],
-    kinds: KindsIn | None = None,
-    go_on: Callable[[], None] = lambda: None,
-) -> Iterator[Finding]:
-    """Run the rules over each function of the module that holds an operation they accept.
-
-    `left` are the functions that Dynamo leaves to Python, `cut` those that a break cuts in two, or what they call, with
-    the line of their own first such break: such a function is no part of its caller's graph. The rules about breaks add
-    to both. `kinds` says of the expressions of the function at some lines what they are; fixes ask for it.
-
-    A rule that raises loses what it has not yet reported and nothing else; `problems` gets a line that says so.
-    """
-    from pt2lint.rule import FunctionCode, GraphBreak
-
-    for (first, last), ops in notes.get(module.path, {}).items():
-        go_on()
-        wanted = [*_wanted(rules, ops, module, problems)]
-        if not wanted:
-            continue
-        text = module.as_written(first, last)
-        code = FunctionCode(module.path, text, first, tuple(ops), target, module.imports, module.import_line)
-        code.functions, code.source, code.indent = module.functions, module.text, module.indent
-        code.breaks = frozenset(op.range for rule, op in wanted if issubclass(rule, GraphBreak))
-        code.left, code.cut = left, cut
-        code.file_tree = module.tree if len(module.text) < SMALL else None
-        code.kinds = partial(kinds, (first, last)) if kinds is not None else None
-        for rule, op in wanted:
-            if rule.about_guards and code.leaves(op):
-                continue
-            try:
-                instance = rule(code)
-                if not instance.concerns(op):
-                    continue
-            except Exception as e:
-                problems.append(_failed(rule, op, module, e))
-                continue
-            try:
-                node = code.node_at(op.range)
-            except Exception:  # LibCST has its own error, and may go too deep
-                problems.append(
-                    Problem(module.path, "LibCST cannot read this function, and nothing is said of it", first)
-                )
-                break
-            if node is not None:
-                try:
-                    instance.check(node, op)
-                except Exception as e:
-                    problems.append(_failed(rule, op, module, e))
-                found = instance.findings
-                if found and issubclass(rule, GraphBreak):
-                    left.update(_left(op, module.path, (first, last), notes))
-                    for place, line in _cut(op, module.path, (first, last), notes):
-                        cut[place] = min(line, cut.get(place, sys.maxsize))
-                yield from (f for f in found if not any(_has(module, fix) for fix in f.fixes))
-
-
-def _left(op: Op, path: str, lines: Lines, notes: Mapping[str, Notes]) -> Iterator[Place]:
-    """The function, by path and first line, that a break has Dynamo leave to Python, if it stands in a loop, a `try` or
-    a `with`, or is called from there: what it calls is compiled by itself."""
-    if op.inside and op.sure and not op.rare:
-        yield path, lines[0]
-    elif op.caller and op.sure and not op.rare:
-        yield from _caller(op, notes)
-
-
-def _cut(op: Op, path: str, lines: Lines, notes: Mapping[str, Notes]) -> Iterator[tuple[Place, int]]:
-    """The function in which a break stands, with its line if it cuts the function in two, and those on the way."""
-    once = op.rare == RARE[ONCE]  # it does at the first call
-    if op.sure and (once or not op.rare):
-        yield (path, lines[0]), sys.maxsize if op.inside else op.line
-        for step in () if once else op.flow[1:]:
-            for place in _around(step, notes):
-                yield place, sys.maxsize
-
-
-def _around(step: Step, notes: Mapping[str, Notes]) -> Iterator[Place]:
-    """The function whose lines hold the step's."""
-    for first, last in notes.get(step.path, ()):
-        if first <= step.line <= last:
-            yield step.path, first
-
-
-def _caller(op: Op, notes: Mapping[str, Notes]) -> Iterator[Place]:
-    """The function that `op.caller` names, which stands on the way from the root."""
-    _, _, wanted = op.caller.partition(" of ")
-    for step, after in pairwise(op.flow):
-        if (
-            f"{step.message} ".partition("calls ")[2].strip() == wanted
-            or step.message == f"{wanted} is compiled"
-        ):
-            yield from _around(after, notes)
-
-
-def _has(module: Module, fix: Fix) -> bool:
-    """Whether all that the fix would do is to insert lines that the file has: a setting that is made already."""
-    wanted = [line for edit in fix.edits for line in edit.text.split("\n") if line]
-    inserts = all((edit.line, edit.column) == (edit.end_line, edit.end_column) for edit in fix.edits)
-    # A setting holds for the whole file, a decorator for the function that it stands on.
-    plain = not any(line.lstrip().startswith("@") for line in wanted)
-    return inserts and plain and bool(wanted) and all(module.holds(line) for line in wanted)
-
-
-def _wanted(
-    rules: Sequence[type[Rule]], ops: Iterable[Op], module: Module, problems: list[Problem]
-) -> Iterator[tuple[type[Rule], Op]]:
-    """The operations that a rule is to read."""
-    for op in ops:
-        for rule in rules:
-            if op.name in rule.ops and (op.region or rule.anywhere) and _accepts(rule, op, module, problems):
-                yield rule, op
-
-
-def _accepts(rule: type[Rule], op: Op, module: Module, problems: list[Problem]) -> bool:
-    try:
-        return rule.accepts(op)
-    except Exception as e:
-        problems.append(_failed(rule, op, module, e))
-        return False
-
-
-def _failed(rule: type[Rule], op: Op, module: Module, error: Exception) -> Problem:
-    return Problem(module.path, f"rule {rule.code} failed here ({_where(error)})", op.line)
-
-
-def _where(error: Exception) -> str:
-    """An unexpected error in one line, with the place in pt2lint that a report of it needs."""
-    import traceback
-
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    text = str(error).split("\n", 1)[0]
-    return f"{type(error).__name__}: {text}, at {os.path.basename(last.filename)}:{last.lineno}; please report it"

@@ -28,9 +28,10 @@ from pt2lint.static.interpreter.guards import (
 )
 from pt2lint.static.interpreter.notebook import Key, Notebook
 from pt2lint.static.observers import EVERY
-from pt2lint.static.source.modules import ClassInfo, Module, Project
+from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.named import definitions, inside
 from pt2lint.static.source.nodes import SIMPLE, FunctionNode, Unit, unit_of, walk
+from pt2lint.static.source.project import Project
 from pt2lint.static.values import (
     Class,
     Dict,

@@ -10,7 +10,7 @@ from pt2lint.finding import RulePage
 from pt2lint.static.cache import Cache, own_contents
 from pt2lint.static.facts import Facts
 from pt2lint.static.ledger import Ledger
-from pt2lint.static.source.modules import decode
+from pt2lint.static.source.project import decode
 
 MOST = 1_000  # entries; of a document some are kept, as it was with others beside it
 ROOM = 64_000_000  # characters of the texts that they were made of

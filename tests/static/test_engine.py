@@ -19,7 +19,7 @@ from pt2lint.static.cache import Cache
 from pt2lint.static.engine import lint
 from pt2lint.static.facts import from_plain, to_plain
 from pt2lint.static.interpret import Interpreter
-from pt2lint.static.source.modules import Project
+from pt2lint.static.source.project import Project
 from pt2lint.static.source.reads import calls
 
 LAYER = """\

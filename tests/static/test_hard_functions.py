@@ -18,7 +18,7 @@ from pt2lint.rule import tree
 from pt2lint.static.engine import lint
 from pt2lint.static.interpret import Interpreter
 from pt2lint.static.interpreter import expressions
-from pt2lint.static.source.modules import Project
+from pt2lint.static.source.project import Project
 
 
 def _benchmark() -> ModuleType:

@@ -9,7 +9,7 @@ import pytest
 
 from pt2lint.said import plain
 from pt2lint.static.interpret import Interpreter
-from pt2lint.static.source.modules import Project
+from pt2lint.static.source.project import Project
 
 LISTENED = frozenset(
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pt2lint.static.interpret import Interpreter
-from pt2lint.static.source.modules import Project
+from pt2lint.static.source.project import Project
 
 LISTENED = frozenset(
     ("call torch.optim.SGD.zero_grad", "iterate torch.utils.data.DataLoader", "call torch.Tensor.item")

@@ -10,7 +10,7 @@ import pytest
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
 from pt2lint.static.interpret import Interpreter
-from pt2lint.static.source.modules import Project
+from pt2lint.static.source.project import Project
 
 F = "def f(x: torch.Tensor):\n    return x.item()\n"
 M = "class M(nn.Module):\n    def other(self, x: torch.Tensor):\n        return x.item()\n"

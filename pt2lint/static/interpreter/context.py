@@ -14,7 +14,7 @@ from pt2lint.static.interpreter.notebook import Notebook
 from pt2lint.static.interpreter.objects import Objects
 from pt2lint.static.interpreter.statements import Statements
 from pt2lint.static.interpreter.types import Types
-from pt2lint.static.source.modules import Project
+from pt2lint.static.source.project import Project
 
 
 class Context:

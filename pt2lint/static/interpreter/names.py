@@ -7,8 +7,9 @@ import builtins
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Frame
-from pt2lint.static.source.modules import Module, Project
+from pt2lint.static.source.modules import Module
 from pt2lint.static.source.nodes import unit_of
+from pt2lint.static.source.project import Project
 from pt2lint.static.values import (
     ALWAYS_OFF,
     PYTHON,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from pt2lint.finding import Problem
-from pt2lint.static.source.modules import module_name
+from pt2lint.static.source.project import module_name
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 

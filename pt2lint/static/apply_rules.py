@@ -1,0 +1,165 @@
+"""What the rules say of the functions that hold an operation they listen to."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from pt2lint.finding import Finding, Fix, Problem, Step
+from pt2lint.op import Range
+from pt2lint.static.facts import Notes
+from pt2lint.static.interpreter.guards import ONCE, RARE
+from pt2lint.static.source.data import SMALL
+from pt2lint.static.source.modules import Module
+from pt2lint.static.source.nodes import Unit
+
+if TYPE_CHECKING:
+    from pt2lint.op import Op
+    from pt2lint.rule import Rule
+
+Place = tuple[str, int]
+KindsIn = Callable[[tuple[int, int]], Mapping[Range, str]]
+
+
+def findings_in(
+    module: Module,
+    notes: Mapping[str, Notes],
+    rules: Sequence[type[Rule]],
+    target: tuple[int, int],
+    problems: list[Problem],
+    left: set[Place],
+    cut: dict[Place, int],
+    kinds: KindsIn | None = None,
+    go_on: Callable[[], None] = lambda: None,
+) -> Iterator[Finding]:
+    """Run the rules over each function of the module that holds an operation they accept.
+
+    `left` are the functions that Dynamo leaves to Python, `cut` those that a break cuts in two, or what they call, with
+    the line of their own first such break: such a function is no part of its caller's graph. The rules about breaks add
+    to both. `kinds` says of the expressions of the function at some lines what they are; fixes ask for it.
+
+    A rule that raises loses what it has not yet reported and nothing else; `problems` gets a line that says so.
+    """
+    from pt2lint.rule import FunctionCode, GraphBreak
+
+    for (first, last), ops in notes.get(module.path, {}).items():
+        go_on()
+        wanted = [*to_read(rules, ops, module, problems)]
+        if not wanted:
+            continue
+        text = module.as_written(first, last)
+        code = FunctionCode(module.path, text, first, tuple(ops), target, module.imports, module.import_line)
+        code.functions, code.source, code.indent = module.functions, module.text, module.indent
+        code.breaks = frozenset(op.range for rule, op in wanted if issubclass(rule, GraphBreak))
+        code.left, code.cut = left, cut
+        code.file_tree = module.tree if len(module.text) < SMALL else None
+        code.kinds = partial(kinds, (first, last)) if kinds is not None else None
+        for rule, op in wanted:
+            if rule.about_guards and code.leaves(op):
+                continue
+            try:
+                instance = rule(code)
+                if not instance.concerns(op):
+                    continue
+            except Exception as e:
+                problems.append(_failed(rule, op, module, e))
+                continue
+            try:
+                node = code.node_at(op.range)
+            except Exception:  # LibCST has its own error, and may go too deep
+                problems.append(
+                    Problem(module.path, "LibCST cannot read this function, and nothing is said of it", first)
+                )
+                break
+            if node is not None:
+                try:
+                    instance.check(node, op)
+                except Exception as e:
+                    problems.append(_failed(rule, op, module, e))
+                found = instance.findings
+                if found and issubclass(rule, GraphBreak):
+                    left.update(_left(op, module.path, (first, last), notes))
+                    for place, line in _cut(op, module.path, (first, last), notes):
+                        cut[place] = min(line, cut.get(place, sys.maxsize))
+                yield from (f for f in found if not any(_has(module, fix) for fix in f.fixes))
+
+
+def _left(op: Op, path: str, lines: Unit, notes: Mapping[str, Notes]) -> Iterator[Place]:
+    """The function, by path and first line, that a break has Dynamo leave to Python, if it stands in a loop, a `try` or
+    a `with`, or is called from there: what it calls is compiled by itself."""
+    if op.inside and op.sure and not op.rare:
+        yield path, lines[0]
+    elif op.caller and op.sure and not op.rare:
+        yield from _caller(op, notes)
+
+
+def _cut(op: Op, path: str, lines: Unit, notes: Mapping[str, Notes]) -> Iterator[tuple[Place, int]]:
+    """The function in which a break stands, with its line if it cuts the function in two, and those on the way."""
+    once = op.rare == RARE[ONCE]  # it does at the first call
+    if op.sure and (once or not op.rare):
+        yield (path, lines[0]), sys.maxsize if op.inside else op.line
+        for step in () if once else op.flow[1:]:
+            for place in _around(step, notes):
+                yield place, sys.maxsize
+
+
+def _around(step: Step, notes: Mapping[str, Notes]) -> Iterator[Place]:
+    """The function whose lines hold the step's."""
+    for first, last in notes.get(step.path, ()):
+        if first <= step.line <= last:
+            yield step.path, first
+
+
+def _caller(op: Op, notes: Mapping[str, Notes]) -> Iterator[Place]:
+    """The function that `op.caller` names, which stands on the way from the root."""
+    _, _, wanted = op.caller.partition(" of ")
+    for step, after in pairwise(op.flow):
+        if (
+            f"{step.message} ".partition("calls ")[2].strip() == wanted
+            or step.message == f"{wanted} is compiled"
+        ):
+            yield from _around(after, notes)
+
+
+def _has(module: Module, fix: Fix) -> bool:
+    """Whether all that the fix would do is to insert lines that the file has: a setting that is made already."""
+    wanted = [line for edit in fix.edits for line in edit.text.split("\n") if line]
+    inserts = all((edit.line, edit.column) == (edit.end_line, edit.end_column) for edit in fix.edits)
+    # A setting holds for the whole file, a decorator for the function that it stands on.
+    plain = not any(line.lstrip().startswith("@") for line in wanted)
+    return inserts and plain and bool(wanted) and all(module.holds(line) for line in wanted)
+
+
+def to_read(
+    rules: Sequence[type[Rule]], ops: Iterable[Op], module: Module, problems: list[Problem]
+) -> Iterator[tuple[type[Rule], Op]]:
+    """The operations that a rule is to read."""
+    for op in ops:
+        for rule in rules:
+            if op.name in rule.ops and (op.region or rule.anywhere) and _accepts(rule, op, module, problems):
+                yield rule, op
+
+
+def _accepts(rule: type[Rule], op: Op, module: Module, problems: list[Problem]) -> bool:
+    try:
+        return rule.accepts(op)
+    except Exception as e:
+        problems.append(_failed(rule, op, module, e))
+        return False
+
+
+def _failed(rule: type[Rule], op: Op, module: Module, error: Exception) -> Problem:
+    return Problem(module.path, f"rule {rule.code} failed here ({error_in(error)})", op.line)
+
+
+def error_in(error: Exception) -> str:
+    """An unexpected error in one line, with the place in pt2lint that a report of it needs."""
+    import traceback
+
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    text = str(error).split("\n", 1)[0]
+    return f"{type(error).__name__}: {text}, at {os.path.basename(last.filename)}:{last.lineno}; please report it"

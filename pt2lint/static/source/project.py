@@ -1,0 +1,385 @@
+"""The project's files: which module is which file, read and parsed once.
+
+A `Project` finds first-party modules on disk from the linted files' package roots, and keeps a bounded number of trees.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tokenize
+from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import partial
+
+from pt2lint.static.source.extensions import called_compiled, extensions
+from pt2lint.static.source.modules import Module
+from pt2lint.static.source.reads import FILES, Reads, calls
+
+NEVER_OURS = ("torch", "numpy")  # what everybody imports, but for those who lint these themselves
+MAX_SEARCHED = 400  # files that are looked through for calls
+MAX_CALLERS = 8  # files that are read because they call something
+
+
+def decode(data: bytes) -> str:
+    """A file's text, in the encoding that it declares, with its line ends as they are.
+
+    Raises SyntaxError (an unknown or wrong declared encoding) or ValueError (one that is none
+    of text, or not the bytes').
+    """
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    try:
+        return data.decode(encoding)
+    except LookupError as error:  # `hex` and others are encodings, but none of text
+        raise ValueError(error) from None
+
+
+class Project:
+    """All modules that can be reached from the linted files. Errors of files that were asked for are the
+    caller's to report: `load` raises them; look-ups of other modules answer None."""
+
+    def __init__(
+        self,
+        texts: Mapping[str, str] | None = None,
+        linted: Sequence[str] = (),
+        parsed: Project | None = None,
+    ) -> None:
+        """`parsed` is a project of the same files in which nothing is interpreted: what it parses is taken from it, by
+        one project at a time."""
+        self._texts = texts or {}
+        self._linted = frozenset(linted)
+        self._parsed = parsed
+        self._digests: dict[str, str | None] = {}
+        self._given: set[str] = set()  # what was read of `texts`
+        self._by_path: dict[str, Module] = {}
+        self.reads = Reads()
+        if parsed is not None:
+            self.reads = parsed.reads  # what is taken from it notes there what is read
+            self.reads.begin()
+        self.looked_at: set[str] = set()  # every place where a first-party module was sought, found or not
+        self._missing: set[str] = set()
+        self._extensions: set[str] | None = None
+        self._path_of: dict[str, str | None] = {}
+        self._homes: dict[tuple[str, str], str] = {}
+        self._folders: dict[str, bool] = {}
+        self._nearest: dict[str, list[str]] = {}
+        self._first_roots: list[str]
+        self._own: set[str]
+        if parsed is not None:
+            self._first_roots, self._own = parsed._first_roots, parsed._own
+        else:
+            folders: dict[str, tuple[list[str], str]] = {}
+            places = [module_name(path, folders) for path in linted]
+            self._first_roots = list(dict.fromkeys(root for _, root, _ in places))
+            self._own = {
+                top
+                for top, root in dict.fromkeys((name.split(".", 1)[0], root) for name, root, _ in places)
+                if top not in NEVER_OURS or not _lies_in_package(root)
+            }
+        self._roots = [*self._first_roots]
+
+    def load(self, path: str, whole: bool = True) -> Module:
+        """The module at `path`. Raises OSError, SyntaxError, ValueError, RecursionError or MemoryError.
+
+        With `whole` it is parsed at once, else as far as it is asked about.
+        """
+        module = self._by_path.get(path)
+        if module is None or (whole and not module.whole and self._parsed is None):
+            self.reads.parsed.add(path)
+            name, root, is_package = module_name(path)
+            if root not in self._roots:
+                self._roots.append(root)
+            if self._parsed is not None:
+                try:
+                    module = self._parsed.load(path, whole)
+                finally:
+                    if path in self._texts:
+                        self._given.add(path)
+                    else:
+                        self._digests.setdefault(path, self._parsed._digests.get(path))
+                module.begin()
+                self._by_path[path] = module
+                return module
+            source = self.text(path)
+            linted = path in self._linted
+            module = self._by_path[path] = Module(
+                path, name, source, is_package, linted, whole, partial(self.home, root), self.reads
+            )
+        return module
+
+    def forget(self) -> None:
+        """Let go of what is parsed."""
+        self._by_path.clear()
+
+    def text(self, path: str) -> str:
+        """What the file holds, or what is there in its place; raises as `load`."""
+        if path in self._texts:
+            self._given.add(path)
+            return self._texts[path]
+        return decode(self._bytes(path))
+
+    def _bytes(self, path: str) -> bytes:
+        self._digests.setdefault(path, None)
+        if self._parsed is not None:
+            data = self._parsed._bytes(path)
+            self._digests[path] = self._parsed._digests[path]
+            return data
+        with open(path, "rb") as file:
+            data = file.read()
+        if self._digests[path] is None:  # what is looked through again and again is hashed once
+            self._digests[path] = digest_of(data)
+        return data
+
+    def digest(self, path: str) -> str | None:
+        """What stands for the file's content; None where it cannot be read."""
+        if path in self._texts:
+            return digest_of(self._texts[path].encode("utf-8", "surrogatepass"))
+        try:
+            if path not in self._digests:
+                self._bytes(path)
+        except (OSError, ValueError):
+            pass
+        return self._digests[path]
+
+    def parsed(self) -> set[str]:
+        """The files that were parsed, or bound at least."""
+        return set(self._by_path)
+
+    def place_of(self, path: str, line: int) -> str:
+        """A line of a file, by the function in which it stands where the file was bound."""
+        module = self._by_path.get(path)
+        return f"{path}+{line}" if module is None else module.place_of(line)
+
+    def read(self) -> dict[str, str | None]:
+        """The digests of all files that were read, or sought and not found."""
+        return {path: self.digest(path) for path in [*self._digests, *self._given, *self.looked_at]}
+
+    def home(self, root: str, top: str) -> str:
+        """What a file below `root` means by a top-level module: its own neighbour, where several programs in one
+        tree have a `model.py` each. "3@model" is the one below the fourth of the folders that are imported from."""
+        if len(self._roots) < 2 or root not in self._roots:
+            return top
+        key = (root, top)
+        if key not in self._homes:
+            holding = [each for each in self._roots if _holds(each, top)] if _holds(root, top) else []
+            other = holding and holding[0] != root
+            self._homes[key] = f"{self._roots.index(root)}@{top}" if other else top
+        return self._homes[key]
+
+    def find(self, name: str) -> Module | None:
+        """The first-party module of that dotted name, if a file on disk holds it and parses."""
+        path = self._path(name)
+        if path is None:
+            return None
+        try:
+            return self.load(path, whole=False)
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            self._missing.add(name)
+            return None
+
+    def asked(self, name: str, kind: str, about: str) -> str | None:
+        """`Module.asked` of the first-party module of that dotted name, without binding what is in it; None where
+        there is none, or it cannot be read."""
+        path = self._path(name)
+        if path is None:
+            return None
+        module = self._by_path.get(path)
+        if module is not None:
+            return module.asked(kind, about)
+        self.reads.facts.add((path, kind, about))
+        try:
+            return self.text(path)
+        except (OSError, SyntaxError, ValueError):
+            return None
+
+    def find_mentioning(self, name: str, word: str) -> Module | None:
+        """The module of that name, unless its text plainly does not hold `word`: then it is not parsed for it.
+
+        A package may take its names by `import *` from hundreds of modules; they are looked through for each.
+        """
+        path = self._path(name)
+        if path is None:
+            return None
+        module = self._by_path.get(path)
+        if module is not None:
+            return module if module.says(word) or module.star_imports else None
+        self.reads.facts.update(((path, "word", word), (path, "word", "import *")))
+        try:
+            data = None if path in self._texts else self._bytes(path)
+        except OSError:
+            return None
+        if data is None or word.encode() in data or b"import *" in data:
+            return self.find(name)
+        return None
+
+    def calling(self, words: Set[str], near: str) -> list[str]:
+        """The linted files whose text calls something by one of the words, those that lie nearest to `near` first:
+        "name" on its own, "owner.name", or ".name" of any owner."""
+        folder, asked = os.path.dirname(near), " ".join(sorted(words))
+        self.reads.facts.add((FILES, "calls near", f"{folder}\n{asked}"))
+        if folder not in self._nearest:
+            self._nearest[folder] = nearest(self._linted, folder)
+        found: list[str] = []
+        for path in self._nearest[folder]:
+            if len(found) < MAX_CALLERS and self._calls_in(path, asked):
+                found.append(path)
+        return found
+
+    def _calls_in(self, path: str, words: str) -> bool:
+        """Whether the file's text calls something by one of the words, as far as it can be read."""
+        try:
+            text = self.text(path)
+        except (OSError, SyntaxError, ValueError):
+            return False
+        self.reads.facts.add((path, "calls", words))
+        return calls(text, words)
+
+    def _path(self, name: str) -> str | None:
+        if name in self._missing:
+            return None
+        path = self._path_of.get(name)
+        if path is None:
+            path = self._path_of[name] = self._search(name)
+            if path is None:
+                self._missing.add(name)
+        return path
+
+    def _search(self, name: str) -> str | None:
+        number, at, name = name.rpartition("@")
+        relative = name.replace(".", os.sep)
+        top = name.split(".", 1)[0]
+        for root in [self._roots[int(number)]] if at else self._roots:
+            if top not in self._own and (top in NEVER_OURS or _holds_installed(root)):
+                continue  # what is installed beside the project is not the project's, torch least of all
+            for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
+                path = os.path.join(root, candidate)
+                self.looked_at.add(path)
+                if os.path.isfile(path):
+                    return os.path.relpath(path) if not os.path.isabs(root) else path
+        return None
+
+    def is_extension(self, qualified: str) -> bool:
+        """Whether a name is, or is in, a compiled extension: one that the project's setup.py builds, or a module that
+        is called like one and lies in a package, where no file holds it."""
+        if self._extensions is None:
+            found = {name for root in self._roots for name in extensions(root, self._beside)}
+            self._extensions = {name for name in found if self.find(name) is None}
+        module = called_compiled(qualified)
+        if module is not None and self.find(module) is None:
+            owner = module.rpartition(".")[0]
+            if not owner or not self.is_first_party(owner):
+                return True
+            package = self.find(owner)
+            if package is not None and package.is_package:
+                return True
+        return any(
+            qualified.startswith(name) and qualified[len(name) : len(name) + 1] in ("", ".")
+            for name in self._extensions
+        )
+
+    def _beside(self, path: str) -> str | None:
+        """What a file holds that may be there."""
+        if path not in self._texts and not os.path.isfile(path):
+            self.looked_at.add(path)
+            return None
+        self.reads.whole.add(path)
+        try:
+            return self.text(path)
+        except (OSError, ValueError):
+            return None
+
+    def is_first_party(self, qualified: str) -> bool:
+        top = qualified.split(".")[0]
+        return self.find(top) is not None or self._is_folder(top)
+
+    def _is_folder(self, top: str) -> bool:
+        """Whether it is a folder of modules without an __init__.py, beside a file that is linted."""
+        if top not in self._folders:
+            number, at, name = top.rpartition("@")
+            roots = [self._roots[int(number)]] if at else self._roots
+            self._folders[top] = (name not in NEVER_OURS or name in self._own) and any(
+                _holds_modules(os.path.join(root, name)) for root in roots if not _holds_installed(root)
+            )
+        return self._folders[top]
+
+
+def _holds(root: str, top: str) -> bool:
+    place = os.path.join(root, top)
+    return os.path.isfile(f"{place}.py") or _holds_modules(place)
+
+
+def _holds_modules(folder: str) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.name.endswith(".py") for entry in entries)
+    except OSError:
+        return False
+
+
+def _lies_in_package(root: str) -> bool:
+    """Whether the folder lies in a package, without being one itself: nothing is imported from there."""
+    here = os.path.abspath(root)
+    while (above := os.path.dirname(here)) != here:
+        here = above
+        if os.path.isfile(os.path.join(here, "__init__.py")):
+            return True
+    return False
+
+
+def _holds_installed(root: str) -> bool:
+    """Whether the folder is where packages of others are installed."""
+    return os.path.basename(os.path.abspath(root)) in ("site-packages", "dist-packages")
+
+
+def nearest(files: Iterable[str], folder: str) -> list[str]:
+    """As many of the files as are looked through for calls, those that lie nearest to the folder."""
+    here = os.path.abspath(folder)
+
+    def distance(other: str) -> int:
+        there = os.path.abspath(other)
+        try:
+            common = len(os.path.commonpath([here, there]))
+        except ValueError:  # on another drive
+            return 1_000
+        return here[common:].count(os.sep) + there[common:].count(os.sep)
+
+    homes = {path: os.path.dirname(path) for path in files}
+    far = {each: distance(each) for each in set(homes.values())}
+    return sorted(homes, key=lambda path: (far[homes[path]], path))[:MAX_SEARCHED]
+
+
+def digest_of(data: bytes) -> str:
+    """The name of a file's content."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def module_name(path: str, folders: dict[str, tuple[list[str], str]] | None = None) -> tuple[str, str, bool]:
+    """(dotted module name, import root, is it a package's __init__) of a file, by the __init__.py files above.
+
+    `folders` remembers what was found out about folders.
+    """
+    folder, file = os.path.split(path)
+    stem = file[:-3] if file.endswith(".py") else file
+    known = None if folders is None else folders.get(folder)
+    if known is None:
+        known = _package(folder)
+        if folders is not None:
+            folders[folder] = known
+    parts = [*known[0], *([] if stem == "__init__" else [stem])]
+    return ".".join(parts) or stem, known[1], stem == "__init__"
+
+
+def _package(folder: str) -> tuple[list[str], str]:
+    """The names of the package that a folder is, and the folder that it is imported from."""
+    parts: list[str] = []
+    here = folder or "."
+    while os.path.isfile(os.path.join(here, "__init__.py")):
+        absolute = os.path.abspath(here)
+        parts.insert(0, os.path.basename(absolute))
+        parent = (
+            os.path.dirname(here)
+            if os.path.basename(here) not in ("", ".", "..")
+            else os.path.join(here, "..")
+        )
+        here = parent or "."
+    return parts, here
