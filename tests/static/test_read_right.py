@@ -723,3 +723,21 @@ class M(nn.Module):
 )
 def test_numbers_that_are_known(tmp_path: Path, body: str, told: int) -> None:
     assert len(findings(tmp_path, NUMBERS.format(body=body))) == told
+
+
+@pytest.mark.parametrize("said", ["pd.Series", '"pd.Series"', "pd.Series | None", "Series"])
+def test_what_a_library_of_tables_makes_is_no_tensor(tmp_path: Path, said: str) -> None:
+    path = tmp_path / "m.py"
+    code = f"""
+import pandas as pd
+from pandas import Series
+
+@torch.compile
+def total(x: torch.Tensor, values: {said}, other):
+    if values.sum() > 0:
+        x = x + 1
+    return x if other.sum() > 0 else -x
+"""
+    path.write_text(HEAD + code)
+    (found,) = lint([str(path)]).findings
+    assert found.message.startswith("`other.sum() > 0`")

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.source.nodes import unit_of
+from pt2lint.static.source.nodes import unit_of, walk
 from pt2lint.static.values import (
     CONSTANT,
     LEAF,
@@ -65,6 +65,19 @@ class Types:
             if frame.closure is None and isinstance(value, (Ext, Class)):
                 self._named[key] = value
         return value
+
+    def is_of_untraced(self, node: ast.expr | None, frame: Frame) -> bool:
+        """Whether an annotation names a class of a library that Dynamo does not trace: a `pd.Series` is used much as a
+        tensor is."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node = _quoted(node.value)
+        parts = (
+            [part for part in walk(node) if isinstance(part, (ast.Name, ast.Attribute))]
+            if node is not None
+            else []
+        )
+        named = (self.named(part, frame) for part in parts)
+        return any(isinstance(one, Ext) and self.at.models.of(one.name).untraced for one in named)
 
     def annotation(self, node: ast.expr | None, frame: Frame, line: int = 0, text: str = "") -> Value:
         """The value that an annotation promises."""

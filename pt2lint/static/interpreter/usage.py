@@ -143,11 +143,12 @@ class Usage:
         found: dict[str, Use] = {}
         self._used[node] = found
         assert not isinstance(node, ast.Lambda)
-        names = {p.arg for p in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]}
+        parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        names = {p.arg for p in parameters}
         rebound: dict[str, int] = {}
-        several: set[str] = set()
         candidates: list[Use] = []
         frame = Frame(func.module, unit_of(node), "", cls=func.defined_in, me=func.bound, closure=func.env)
+        several = {p.arg for p in parameters if self.at.types.is_of_untraced(p.annotation, frame)}
         me = node.args.args[0].arg if func.defined_in is not None and node.args.args else ""
         for n in walk(node):
             if isinstance(n, ast.Name):
