@@ -29,7 +29,7 @@ from pt2lint import rule as rule_module  # noqa: E402
 from pt2lint.rule import GraphBreak, Rule  # noqa: E402
 from pt2lint.static.engine import findings_in, load_rules  # noqa: E402
 from pt2lint.static.interpret import Interpreter  # noqa: E402
-from pt2lint.static.source.modules import Project  # noqa: E402
+from pt2lint.static.source.project import Project  # noqa: E402
 
 MEASURED = ROOT / "pt2lint" / "rule" / "measured.json"
 ANY_TORCH = (99, 0)
