@@ -192,10 +192,9 @@ class CompiledCalls:
             return {}
         own = self._counted.get(me.cls)
         if own is None:
-            order = self.at.classes.bases(me.cls)[0]
-            methods = [method for cls in order for method in cls.methods.values()]
-            own = self._counted[me.cls] = {name for method in methods for name in counted_in(method)}
-            own |= {method.name for method in methods if _shows_one_of(own, method)}
+            all_counting = [each for cls in self.at.classes.bases(me.cls)[0] for each in cls.counting()]
+            own = self._counted[me.cls] = {name for one in all_counting for name in one.counted}
+            own |= {one.method for one in all_counting if one.shown & own}
         found = {
             part.attr for part in walk(definition) if isinstance(part, ast.Attribute) and part.attr in own
         }
@@ -437,41 +436,6 @@ def _sets(method: FunctionNode) -> Iterator[tuple[bool, str, str]]:
             target = part.targets[0]
             if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
                 yield target.value.id == "self", target.attr, part.value.id
-
-
-def counted_in(method: FunctionNode) -> Iterator[str]:
-    """The attributes that a method adds a whole number to, or sets to the number of a loop's turn."""
-    turns = {
-        part.target.id
-        for part in walk(method)
-        if isinstance(part, ast.For) and isinstance(part.target, ast.Name) and _counts(part.iter)
-    }
-    target: ast.expr
-    for part in walk(method):
-        if isinstance(part, ast.AugAssign) and isinstance(part.op, ast.Add):
-            target, fits = part.target, isinstance(part.value, ast.Constant) and type(part.value.value) is int
-        elif isinstance(part, ast.Assign) and len(part.targets) == 1:
-            target, fits = part.targets[0], isinstance(part.value, ast.Name) and part.value.id in turns
-        else:
-            continue
-        if fits and isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self":
-            yield target.attr
-
-
-def _shows_one_of(counts: set[str], method: FunctionNode) -> bool:
-    """Whether it is a property that returns one of these attributes: `return self._step`."""
-    last = method.body[-1]
-    return (
-        any(isinstance(d, ast.Name) and d.id == "property" for d in method.decorator_list)
-        and isinstance(last, ast.Return)
-        and last.value is not None
-        and any(isinstance(part, ast.Attribute) and part.attr in counts for part in ast.walk(last.value))
-    )
-
-
-def _counts(source: ast.expr) -> bool:
-    """`range(...)`"""
-    return isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "range"
 
 
 def _set_to_arguments(init: FunctionNode) -> list[tuple[str, ast.expr | None]]:

@@ -104,6 +104,45 @@ def does(method: FunctionNode) -> Does:
     return Does(frozenset(map(_own, callees)), frozenset(above), adds)
 
 
+class Counting(NamedTuple):
+    """`counted` are the attributes that a method adds a whole number to, or sets to the number of a loop's turn;
+    `shown` those in what it returns at its end, where it is a property: `return self._step`."""
+
+    method: str
+    counted: frozenset[str]
+    shown: frozenset[str]
+
+
+def counting(method: FunctionNode) -> Counting:
+    nodes = _nodes(method)
+    turns = {
+        node.target.id
+        for node in nodes
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and _is_range(node.iter)
+    }
+    counted = set()
+    target: ast.expr
+    for node in nodes:
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+            target, fits = node.target, isinstance(node.value, ast.Constant) and type(node.value.value) is int
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target, fits = node.targets[0], isinstance(node.value, ast.Name) and node.value.id in turns
+        else:
+            continue
+        if fits and isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self":
+            counted.add(target.attr)
+    last = method.__dict__["body"][-1]
+    is_property = any(isinstance(d, ast.Name) and d.id == "property" for d in method.decorator_list)
+    returned = last.value if is_property and isinstance(last, ast.Return) else None
+    shown = (part.attr for part in ast.walk(returned) if isinstance(part, ast.Attribute)) if returned else ()
+    return Counting(method.name, frozenset(counted), frozenset(shown))
+
+
+def _is_range(source: ast.expr) -> bool:
+    """`range(...)`"""
+    return isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "range"
+
+
 def puts(function: FunctionNode, name: str) -> list[ast.Call]:
     """The calls whose results it puts into the global of that name: `global backend; backend = Backend()`."""
     nodes = _statements(function)

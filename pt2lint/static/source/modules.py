@@ -12,7 +12,17 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
-from pt2lint.static.source.bodies import Does, attributes, callees, does, gives, puts, stores
+from pt2lint.static.source.bodies import (
+    Counting,
+    Does,
+    attributes,
+    callees,
+    counting,
+    does,
+    gives,
+    puts,
+    stores,
+)
 from pt2lint.static.source.nodes import FunctionNode, parse, unit_of
 from pt2lint.static.source.outline import Late, Outline, Part, statements
 from pt2lint.static.source.reads import Reads, flat
@@ -34,6 +44,7 @@ class ClassInfo:
         self._stored: dict[FunctionNode, list[tuple[str, ast.expr | None]]] = {}
         self._named: dict[FunctionNode, frozenset[str]] = {}
         self._done: dict[FunctionNode, Does] = {}
+        self._counting: list[Counting] | None = None
         self.attributes: dict[str, ast.expr] = {}
         self.annotations: dict[str, ast.expr] = {}
         for statement in flat(node.body):
@@ -89,6 +100,13 @@ class ClassInfo:
         if known is None:  # a base class is asked about for each class below it
             known = self._done[node] = does(node)
         return known
+
+    def counting(self) -> list[Counting]:
+        """What the methods count in."""
+        self.module.asked("counting", f"{self.name} self")
+        if self._counting is None:  # a base class is asked about for each class below it
+            self._counting = [counting(method) for method in self.methods.values()]
+        return self._counting
 
     def layers(self) -> list[tuple[str, ast.expr]]:
         """(name, value) of each plain `self.name = value` in `__init__`."""

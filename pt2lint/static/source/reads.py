@@ -94,6 +94,7 @@ OF_BODIES: dict[str, Callable[[FunctionNode, str], object]] = {
     "stores": _stores,  # what is assigned to it, as text
     "gives": _gives,  # which attributes, whatever NAME is, are given first to a call, and to which function
     "does": _does,  # what the method of that name calls and adds
+    "counting": lambda function, _: bodies.counting(function),  # what it counts in, whatever NAME is
     "puts": _puts,  # the calls whose results become the global
     "callees": _callees,  # what the function of that name calls
 }
