@@ -56,8 +56,8 @@ def as_numbers(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     around = class_around(function, function.range(node)[0])
     if around is None:
         return Refusal("not in a class of the file")
-    methods = {one.name: one for one in around.body if isinstance(one, ast.FunctionDef)}
-    begins = methods.get("__init__")
+    methods = [one for one in around.body if isinstance(one, ast.FunctionDef)]
+    begins = next((one for one in methods if one.name == "__init__"), None)
     lines = file_of(function).lines[begins.lineno : begins.end_lineno] if begins is not None else []
     if not any("register_buffer(" in one for one in lines):
         return Refusal("the class keeps nothing in a buffer")
@@ -75,7 +75,7 @@ def as_numbers(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     if isinstance(started, Refusal):
         return started
     edits = [*rewrite(makes, new), *started]
-    for method in methods.values():
+    for method in methods:
         if method is not begins and (code := code_of(method)) is not None:
             edits += [one for one in _with_math(code, names) if one not in edits]
     told = ", ".join(f"`{name}`" for name in names)
