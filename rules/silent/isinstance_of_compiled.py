@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import Edit, Fix, Severity
+from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.rewrite import rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.rule.given_module import inside, severity
 
 
 class IsinstanceOfCompiled(Rule):
@@ -76,15 +77,14 @@ class IsinstanceOfCompiled(Rule):
 
     def given(self, node: cst.CSTNode, op: Op) -> None:
         """What is asked of a module that the function is given, which its caller may have compiled."""
-        severity: Severity | None = None if op.arg("compiles") == "yes" else "note"
         name = op.arg("name")
-        inner = f'getattr({name}, "_orig_mod", {name})'
+        inner = inside(name)
         if op.name == "unwrap given":
             says = (
                 f"{self.quote(node)} leaves on `{name}` what torch.compile wrapped around it: that is no instance of "
                 "the others, and its `_orig_mod` is the module"
             )
-            self.report(node, op, says, severity=severity, fixes=self.unwrapped(node, name, inner))
+            self.report(node, op, says, severity=severity(op), fixes=self.unwrapped(node, name, inner))
             return
         fix = None
         call = node.left if isinstance(node, cst.Comparison) else node
@@ -96,7 +96,7 @@ class IsinstanceOfCompiled(Rule):
         says = f"{self.quote(node)} is False of a module that torch.compile wrapped: it is refused"
         if op.arg("outcome"):
             says = f"{self.quote(node)} is {op.arg('outcome')} true of a module that torch.compile wrapped"
-        self.report(node, op, says, severity=severity, fixes=[fix] if fix is not None else [])
+        self.report(node, op, says, severity=severity(op), fixes=[fix] if fix is not None else [])
 
     def unwrapped(self, node: cst.CSTNode, name: str, inner: str) -> list[Fix]:
         """The wrapper taken off before and after: it may be around the others, or inside of them."""

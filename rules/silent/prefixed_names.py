@@ -6,6 +6,7 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.rewrite import rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.rule.given_module import severity
 from pt2lint.rule.syntax import names
 
 NAMED = ("named_parameters", "named_modules", "named_buffers")
@@ -139,7 +140,7 @@ class PrefixedNames(Rule):
             op,
             f"{self.quote(node)} is never true where torch.compile wrapped the module, or the part of it: such names "
             "have `_orig_mod.` in them",
-            severity=None if op.arg("compiles") == "yes" else "note",
+            severity=severity(op),
             fixes=[self.without_prefix(node, name)],
         )
 

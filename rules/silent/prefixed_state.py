@@ -4,6 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.rule.given_module import inside, severity
 from pt2lint.rule.syntax import names
 
 
@@ -134,11 +135,11 @@ class PrefixedState(Rule):
             op,
             f"the keys of {self.quote(node)} start with `_orig_mod.` where torch.compile wrapped `{name}`: what is "
             "saved does not load into the plain model",
-            severity=None if op.arg("compiles") == "yes" else "note",
+            severity=severity(op),
             fixes=[
                 self.fix(
                     "Ask the original, where there is a wrapper.",
-                    self.edit(node.func.value, f'getattr({name}, "_orig_mod", {name})'),
+                    self.edit(node.func.value, inside(name)),
                 )
             ],
         )

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import Severity
 from pt2lint.fixes.rewrite import rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.rule.given_module import inside, severity
 
 ASKS = ("signature", "getfullargspec")  # of inspect
 
@@ -77,10 +77,8 @@ class SignatureOfCompiled(Rule):
             return
         module = self.text(node.value)
         inner = f"{module}.{op.arg('within')}_orig_mod"
-        severity: Severity | None = None
         if op.name == "signature of given":
-            inner = f'getattr({module}, "_orig_mod", {module})'
-            severity = None if op.arg("compiles") == "yes" else "note"
+            inner = inside(module)
             says = f"the signature of {self.quote(node)} is `(*args, **kwargs)` where torch.compile wrapped `{module}`"
         elif node.attr.value == "__class__":
             says = f"{self.quote(node)} is `OptimizedModule`: torch.compile wrapped the module in one"
@@ -93,7 +91,7 @@ class SignatureOfCompiled(Rule):
             node,
             op,
             says,
-            severity=severity,
+            severity=severity(op) if op.name == "signature of given" else None,
             fixes=[self.fix("Ask the module inside of the wrapper.", *edit)],
         )
 

@@ -13,7 +13,7 @@ from pt2lint.static.interpreter.syntax import parameters_of
 from pt2lint.static.observers.computing import Computing
 from pt2lint.static.observers.uses import Decisive, Use
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, unit_of, walk, yields
+from pt2lint.static.source.nodes import FunctionNode, is_range, unit_of, walk, yields
 from pt2lint.static.values import (
     UNKNOWN,
     Dict,
@@ -418,11 +418,7 @@ def _is_left_to_python(func: Func, use: Use) -> bool:
     what breaks in the loop leaves the whole function to Python, which guards on nothing."""
     return use.path == func.module.path and any(
         isinstance(part, ast.For)
-        and not (
-            isinstance(part.iter, ast.Call)
-            and isinstance(part.iter.func, ast.Name)
-            and part.iter.func.id == "range"
-        )
+        and not is_range(part.iter)
         and part.lineno < use.line <= (func.node.end_lineno or 0)
         for part in walk(func.node)
     )

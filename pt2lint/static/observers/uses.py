@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pt2lint.libraries.model import Models
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import parameters_of
-from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, is_range, unit_of, walk
 from pt2lint.static.values import Dict, Ext, Func, Instance, Seq, Value
 
 if TYPE_CHECKING:
@@ -113,11 +113,7 @@ def uses(
     for part in walk(node):
         if isinstance(part, (ast.For, ast.comprehension)):
             source = part.iter
-            if (
-                isinstance(source, ast.Call)
-                and isinstance(source.func, ast.Name)
-                and source.func.id == "range"
-            ):
+            if isinstance(source, ast.Call) and is_range(source):
                 for a in source.args:
                     add(a, "range")
             else:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pt2lint.static.source.nodes import SIMPLE, FunctionNode, below, walk
+from pt2lint.static.source.nodes import SIMPLE, FunctionNode, below, is_range, walk
 
 _HOLD_STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")  # in the order of the source
 _ADD_WEIGHTS = ("register_parameter", "add_module", "register_module", "ParameterList", "ParameterDict")
@@ -118,7 +118,7 @@ def counting(method: FunctionNode) -> Counting:
     turns = {
         node.target.id
         for node in nodes
-        if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and _is_range(node.iter)
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and is_range(node.iter)
     }
     counted = set()
     target: ast.expr
@@ -136,11 +136,6 @@ def counting(method: FunctionNode) -> Counting:
     returned = last.value if is_property and isinstance(last, ast.Return) else None
     shown = (part.attr for part in ast.walk(returned) if isinstance(part, ast.Attribute)) if returned else ()
     return Counting(method.name, frozenset(counted), frozenset(shown))
-
-
-def _is_range(source: ast.expr) -> bool:
-    """`range(...)`"""
-    return isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "range"
 
 
 def puts(function: FunctionNode, name: str) -> list[ast.Call]:

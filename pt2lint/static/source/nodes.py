@@ -84,6 +84,11 @@ def _names(kind: type[ast.AST]) -> tuple[str, ...]:
     return names
 
 
+def is_range(node: ast.expr) -> bool:
+    """`range(...)`"""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+
+
 def yields(node: FunctionNode) -> bool:
     """Whether the function itself, not one inside it, yields."""
     known: bool | None = node.__dict__.get("pt2lint_yields")
