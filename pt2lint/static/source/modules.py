@@ -66,10 +66,7 @@ class ClassInfo:
         self.module.asked("stores", f"{self.name} {name}")
         found = self._assigned.get(name)
         if found is None:
-            mention = f".{name}"
-            later = self.methods.later() if isinstance(self.methods, Late) else {}
-            # What does not mention the name need not be parsed to know that it does not assign it.
-            methods = [self.methods[m] for m in self.methods if m not in later or mention in later[m].text]
+            methods = _saying(self.methods, f".{name}")
             found = [(m, value) for m in methods for attr, value in self._stores(m) if attr == name]
             self._assigned[name] = found
         return found
@@ -77,9 +74,7 @@ class ClassInfo:
     def mentioning(self, name: str) -> list[FunctionNode]:
         """The methods in which the attribute is named, of this object or any: all that may read or set it."""
         self.module.asked("attributes", f"{self.name} {name}")
-        later = self.methods.later() if isinstance(self.methods, Late) else {}
-        methods = [self.methods[m] for m in self.methods if m not in later or name in later[m].text]
-        return [method for method in methods if name in self._attributes(method)]
+        return [method for method in _saying(self.methods, name) if name in self._attributes(method)]
 
     def _attributes(self, method: FunctionNode) -> frozenset[str]:
         known = self._named.get(method)
@@ -123,6 +118,12 @@ class ClassInfo:
 
     def __repr__(self) -> str:
         return f"<class {self.module.name}.{self.name}>"
+
+
+def _saying(functions: dict[str, FunctionNode], word: str) -> list[FunctionNode]:
+    """Those that may have the word in their text: one that has not need not be parsed to know that."""
+    later = functions.later() if isinstance(functions, Late) else {}
+    return [functions[name] for name in functions if name not in later or word in later[name].text]
 
 
 def _is_setter(function: FunctionNode) -> bool:
@@ -323,13 +324,8 @@ class Module:
     def put_later(self, name: str) -> list[ast.Call]:
         """The calls whose results functions of the file put into a global of that name."""
         self.asked("puts", f" {name}")
-        later, said = self.functions.later() if isinstance(self.functions, Late) else {}, f"global {name}"
-        return [
-            call
-            for function in self.functions
-            if function not in later or said in later[function].text
-            for call in puts(self.functions[function], name)
-        ]
+        functions = _saying(self.functions, f"global {name}")
+        return [call for function in functions for call in puts(function, name)]
 
     def callees(self, function: str) -> list[ast.expr]:
         """The names, dotted ones too, that a function of the file calls."""
