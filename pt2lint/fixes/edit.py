@@ -8,19 +8,17 @@ is a character of its line.
 from __future__ import annotations
 
 import contextlib
-import difflib
-import hashlib
 import io
 import os
 import re
 import stat
-import tempfile
 import tokenize
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pt2lint.digests import blake2b
 from pt2lint.finding import Applicability, Edit, Finding, Fix
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -161,6 +159,8 @@ def diff(path: str, old: str, new: str) -> str:
     """
     if old == new:
         return ""
+    import difflib
+
     name = path
     if os.path.isabs(path):
         with contextlib.suppress(ValueError):
@@ -275,6 +275,8 @@ def write_atomically(path: str | Path, text: str, encoding: str = "utf-8", read:
 
 def replace_file(path: str | Path, data: bytes, read: bytes | None = None) -> None:
     """Replace the file's content as `write_atomically` does, whatever the bytes are; raises as it does."""
+    import tempfile  # only writing needs it
+
     target = Path(os.path.realpath(path))
     before = target.stat() if target.exists() else None
     if before is not None and not os.access(target, os.W_OK):
@@ -337,4 +339,4 @@ def same_as_linted(path: str, data: bytes, digests: Mapping[str, bytes]) -> None
 
 def digest(data: bytes) -> bytes:
     """What tells one content of a file from another."""
-    return hashlib.sha256(data).digest()
+    return blake2b(data).digest()

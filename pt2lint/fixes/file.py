@@ -4,7 +4,6 @@ the file is laid out."""
 from __future__ import annotations
 
 import ast
-import configparser
 import re
 import sys
 import warnings
@@ -413,6 +412,8 @@ def _ini(path: Path, section: str) -> int | None:
         return None
     if not re.search(r"max.line.length", text):
         return None
+    import configparser  # of many projects none has a file of this kind
+
     parser = configparser.ConfigParser(interpolation=None)
     try:
         parser.read_string(text)

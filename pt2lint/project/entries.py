@@ -11,16 +11,13 @@ import os
 import sys
 from stat import S_IMODE, S_ISDIR, S_ISREG
 
+from pt2lint.digests import blake2b
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     Stamp = tuple[int, int, int, int, int]
-
-try:
-    from _blake2 import blake2b  # hashlib loads OpenSSL first, which takes a tenth of a warm run
-except ImportError:
-    from hashlib import blake2b
 
 KEY = "key"  # the file that holds it, 32 bytes
 SIZE = 32  # bytes of a digest and of the key

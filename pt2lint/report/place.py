@@ -9,8 +9,8 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 # Control characters, line and paragraph ends, marks that turn the reading order round, halves of characters.
-_UNSHOWN = re.compile("[\0-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_UNSHOWN_IN_LINE = re.compile(_UNSHOWN.pattern.replace("\0-\x1f", "\0-\x08\x0a-\x1f"))
+_UNSHOWN = "[\0-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+_UNSHOWN_IN_LINE = _UNSHOWN.replace("\0-\x1f", "\0-\x08\x0a-\x1f")
 
 
 class Place(NamedTuple):
@@ -30,7 +30,7 @@ class Place(NamedTuple):
 def shown(text: str) -> str:
     """A file's name or other text of the user's as a terminal may show it: what would steer the terminal, turn the
     order of characters round or be no character at all is written as an escape."""
-    return text if text.isascii() and text.isprintable() else _UNSHOWN.sub(_escaped, text)
+    return text if text.isascii() and text.isprintable() else re.sub(_UNSHOWN, _escaped, text)
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -44,7 +44,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 def shown_line(code: str) -> str:
     """A line of source as a terminal may show it; every character keeps its place, tabs stay."""
-    return code if code.isascii() and code.isprintable() else _UNSHOWN_IN_LINE.sub(_pictured, code)
+    return code if code.isascii() and code.isprintable() else re.sub(_UNSHOWN_IN_LINE, _pictured, code)
 
 
 def _pictured(match: re.Match[str]) -> str:

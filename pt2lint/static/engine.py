@@ -16,6 +16,7 @@ from functools import cached_property, lru_cache, partial, reduce
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+from pt2lint.digests import digest_of
 from pt2lint.finding import Finding, Problem, Stopped
 from pt2lint.late import load_libcst_late
 from pt2lint.op import Range
@@ -43,7 +44,7 @@ from pt2lint.static.moved import Lost, told_of, with_lines_plain
 from pt2lint.static.source.modules import Module
 from pt2lint.static.source.named import inside, unknown
 from pt2lint.static.source.nodes import Unit as Lines
-from pt2lint.static.source.project import Project, digest_of, module_name
+from pt2lint.static.source.project import Project, module_name
 from pt2lint.static.source.reads import FILES
 
 if TYPE_CHECKING:
@@ -82,13 +83,31 @@ def target_torch(settings: Any) -> tuple[int, int]:
     target = getattr(settings, "target_torch", None)
     if target is not None:
         return (int(target[0]), int(target[1]))
+    with contextlib.suppress(ValueError):
+        major, minor = (_installed("torch") or _installed_somehow("torch")).split(".")[:2]
+        return (int(major), int(minor))
+    return NEWEST_TORCH
+
+
+def _installed(package: str) -> str:
+    """The version in the name of the folder that pip and others keep of a package; "" where there is none."""
+    start, end = f"{package}-", ".dist-info"
+    for folder in sys.path:
+        with contextlib.suppress(OSError):
+            for name in os.listdir(folder or "."):
+                if name.startswith(start) and name.endswith(end):
+                    return name.removeprefix(start).removesuffix(end)
+    return ""
+
+
+def _installed_somehow(package: str) -> str:
+    """The same for every way to install one. To load what knows them takes a twentieth of linting one file."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        major, minor = version("torch").split(".")[:2]
-        return (int(major), int(minor))
-    except (PackageNotFoundError, ValueError):
-        return NEWEST_TORCH
+        return version(package)
+    except PackageNotFoundError:
+        return ""
 
 
 def lint(
@@ -467,7 +486,8 @@ class _Run:
         return "\n".join(self.files).encode("utf-8", "surrogateescape")
 
     def _key(self, group: Sequence[str]) -> list[str]:
-        return [*self._salt, *group]
+        """The key of what is found in a group; empty where nothing is kept."""
+        return [] if self.cache is None else [*self._salt, *group]
 
     def _digest(self, path: str) -> str | None:
         if path == FILES:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import pickle
 import select
 import signal
 import sys
@@ -36,6 +35,8 @@ def children() -> int:
 
 def spread(function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result | None]:
     """`function(task)` for each task, in order; None where the child died. Results are pickled."""
+    import pickle  # to lint one file takes no child
+
     jobs = min(children(), len(tasks))
     answers: dict[int, Result | None] = {}
     running: dict[int, tuple[int, int, list[bytes]]] = {}  # pipe -> (task, child, what it sent)
@@ -80,6 +81,8 @@ def _start(function: Callable[[Task], Result], task: Task) -> tuple[int, int]:
         os.close(read)
         gc.disable()  # all memory ends with the process
         _end_with(parent)
+        import pickle
+
         data = pickle.dumps(function(task), pickle.HIGHEST_PROTOCOL)
         with open(write, "wb") as pipe:
             pipe.write(data)

@@ -5,13 +5,13 @@ A `Project` finds first-party modules on disk from the linted files' package roo
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import tokenize
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import partial
 
+from pt2lint.digests import digest_of
 from pt2lint.static.source.extensions import called_compiled, extensions
 from pt2lint.static.source.modules import Module
 from pt2lint.static.source.reads import FILES, Reads, calls
@@ -346,11 +346,6 @@ def nearest(files: Iterable[str], folder: str) -> list[str]:
     homes = {path: os.path.dirname(path) for path in files}
     far = {each: distance(each) for each in set(homes.values())}
     return sorted(homes, key=lambda path: (far[homes[path]], path))[:MAX_SEARCHED]
-
-
-def digest_of(data: bytes) -> str:
-    """The name of a file's content."""
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def module_name(path: str, folders: dict[str, tuple[list[str], str]] | None = None) -> tuple[str, str, bool]:
