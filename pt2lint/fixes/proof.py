@@ -26,7 +26,7 @@ from pt2lint.dynamic.plan import Job, find_files
 from pt2lint.dynamic.process import Around
 from pt2lint.dynamic.run import find_python, read_sources
 from pt2lint.finding import Finding, Fix
-from pt2lint.fixes.attempt import Attempts, Place, line_map, places
+from pt2lint.fixes.attempt import Attempts, Failed, Place, line_map, places
 from pt2lint.fixes.bench import Bench, Seen
 from pt2lint.fixes.edit import TAKEN, EditError, choose
 from pt2lint.fixes.recount import SILENT, UNSEEN, Recounter, moved_to
@@ -305,34 +305,70 @@ class _Prover:
             self.notes.append(f"with {'these fixes' if len(group) > 1 else 'this fix'}: {summary}")
         return {number: failed is None for number, _ in group}
 
-    def all_together(self, findings: Sequence[Finding], fixes: Mapping[int, Sequence[Fix]]) -> None:
+    def all_together(self, findings: Sequence[Finding], fixes: Mapping[int, list[Fix]]) -> None:
         """Try the repairs that were proven in several groups once more, all at once: they go into one file, and what
-        breaks only because Dynamo resumed after them is gone then."""
-        if self.attempts.repaired < 2:
-            return
-        ones = [
-            replace(findings[number], fixes=(fix,))
+        breaks only because Dynamo resumed after them is gone then. What failed alone is tried beside them: a repair
+        may need another one."""
+        repairs = {
+            number: fix
             for number, given in fixes.items()
             for fix in given
             if fix.proven and not fix.is_way_round
-        ]
-        draws = any(one.fixes[0].draws_otherwise for one in ones)
-        taken = [one for one, _ in choose(ones, "unsafe", to_prove=True).taken]
-        if len(taken) < 2:
-            return
+        }
+        alone = {
+            number: replace(given[0], proven=None)
+            for number, given in fixes.items()
+            if given
+            and given[0].proven is False
+            and not given[0].is_way_round
+            and not any(fix.proven for fix in given)
+            and not self.mended_with_another(findings[number])
+        }
+        while repairs and alone:
+            taken, failed, said = self.together(findings, repairs | alone)
+            if failed is None and taken:
+                for number in alone.keys() & set(taken):
+                    fixes[number][0] = replace(alone[number], proven=True)
+                    finding = replace(findings[number], fixes=(alone[number],))
+                    where = f"{finding.path}:{finding.line}: {finding.code}"
+                    self.notes.append(f"{where}: proven with the other repairs: {_title(finding)}")
+                self.notes.append(f"with all {len(taken)} repairs together: {said}")
+                return
+            guilty = {taken[at] for at in failed.at} if failed is not None else set()
+            if not guilty & alone.keys():
+                break
+            alone = {number: fix for number, fix in alone.items() if number not in guilty}
+        if self.attempts.repaired > 1:
+            taken, failed, said = self.together(findings, repairs)
+            if taken:
+                why = said if failed is None else f"not proven: {failed.why}"
+                self.notes.append(f"with all {len(taken)} repairs together: {why}")
+
+    def together(
+        self, findings: Sequence[Finding], fixes: Mapping[int, Fix]
+    ) -> tuple[list[int], Failed | None, str]:
+        """The findings whose fixes do not touch each other, why these are not proven (None: they are), and what was
+        measured; no findings where there is nothing to try."""
+        ones = {
+            id(one): (number, one)
+            for number, fix in fixes.items()
+            for one in [replace(findings[number], fixes=(fix,))]
+        }
+        chosen = choose([one for _, one in ones.values()], "unsafe", to_prove=True)
+        group = [ones[id(one)] for one, _ in chosen.taken]
         # As one by one: with dropout turned off where random numbers may be why they fail.
+        draws = any(one.fixes[0].draws_otherwise for _, one in group)
         for calm in (True,) if draws else (False, True):
             jobs = self.bench.before.get(calm, [])
             targets = {target for _, _, seen in jobs for target, _ in seen.runs}
-            if not targets:
+            if len(group) < 2 or not targets:
                 continue
-            self.progress(f"trying all {len(taken)} repairs together")
-            failed, summary = self.attempts.attempt(taken, jobs, targets, calm)
+            self.progress(f"trying all {len(group)} repairs together")
+            failed, summary = self.attempts.attempt([one for _, one in group], jobs, targets, calm)
             without = ", with dropout turned off" if calm else ""
-            said = f"{summary}{without}" if failed is None else f"not proven: {failed.why}"
             if failed is None or not failed.random or calm or True not in self.bench.before:
-                self.notes.append(f"with all {len(taken)} repairs together: {said}")
-                return
+                return [number for number, _ in group], failed, f"{summary}{without}"
+        return [], None, ""
 
     def prove_again(
         self,

@@ -59,7 +59,7 @@ class DataDependentShape(GraphBreak):
         "call torch.Tensor.repeat_interleave",
     )
     says = "the size of {code} depends on values in a tensor"
-    repairs = ("position", "masked_loss", "experts", "mask", "sized", "disable")
+    repairs = ("position", "masked_loss", "experts", "mask", "sized", "bounds", "disable")
     graph_breaks = ("GB0036",)
 
     INVALID = (

@@ -4,15 +4,16 @@ were."""
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.dynamic.events import Break, Run
 from pt2lint.finding import LEFT_TO_YOU, ONCE_PROVEN, WAY_ROUND, Edit, Finding, Fix
-from pt2lint.fixes.attempt import line_map, mended
+from pt2lint.fixes.attempt import Failed, line_map, mended
 from pt2lint.fixes.edit import apply_edits
-from pt2lint.fixes.proof import prove
+from pt2lint.fixes.proof import _Prover, prove
 from pt2lint.fixes.repairs.disable import last_resort
 
 MODEL = """import torch
@@ -180,6 +181,35 @@ def test_what_nothing_else_mends_is_left_out_unless_that_leaves_nothing(tmp_path
     told = last_resort("m.py", careful, 8)
     assert "the file then has to import torch" in told.description
     assert "@torch.compiler.disable\ndef f" in apply_edits(careful, told.edits)
+
+
+def test_a_repair_that_needs_another_one_is_tried_with_it():
+    said = ("proven", "needs it", "wrong", "told")
+    findings = [Finding("PTB106", "size", "m", "m.py", line, 1, line, 2) for line in range(1, 5)]
+    fixes = {
+        at: [Fix(one, "unsafe", (Edit("m.py", at + 1, 1, at + 1, 2, "y"),), proven=at == 0)]
+        for at, one in enumerate(said)
+    }
+    fixes[3] = []
+
+    class Attempts:
+        repaired, gone = 1, {}
+
+        def attempt(self, findings, jobs, targets, calm):
+            tried = [finding.fixes[0].description for finding in findings]
+            assert tried[:2] == ["proven", "needs it"]
+            return (Failed("no", frozenset({2})) if "wrong" in tried else None), "measured"
+
+    seen = SimpleNamespace(runs={("t", "eval"): None})
+    bench = SimpleNamespace(before={False: [(None, None, seen)]}, notes=[], progress=lambda text: None)
+    prover = _Prover(bench)
+    prover.attempts = Attempts()
+    prover.all_together(findings, fixes)
+    assert [[fix.proven for fix in given] for given in fixes.values()] == [[True], [True], [False], []]
+    assert bench.notes == [
+        "m.py:2: PTB106: proven with the other repairs: needs it",
+        "with all 2 repairs together: measured",
+    ]
 
 
 def test_lines_that_no_longer_break():

@@ -6,6 +6,7 @@ import torch
 
 from pt2lint.finding import ONCE_PROVEN
 from pt2lint.fixes.purity import callee
+from pt2lint.fixes.repairs.bounds import at_most_rows
 from pt2lint.fixes.repairs.passed_on import as_tensor
 from pt2lint.fixes.repairs.ragged import at_once
 from pt2lint.fixes.repairs.rows import looked_up
@@ -40,11 +41,11 @@ def repeated(text):
 REPEATED = [
     (
         "    t = torch.cat([x[i, 1].repeat(n[i]) for i in range(len(n))]).to(y.dtype)\n    return (y + 0.5) / t\n",
-        "t = torch.repeat_interleave(x[:, 1], n, output_size=y.shape[0]).to(y.dtype)",
+        "t = x[torch.repeat_interleave(n, output_size=y.shape[0]), 1].to(y.dtype)",
     ),
     (
         "    h = y[:, None]\n    t = torch.cat([x[i].repeat(n[i], 1) for i in range(len(x))], 0)\n    return t * -h\n",
-        "t = torch.repeat_interleave(x, n, dim=0, output_size=h.shape[0])",
+        "t = x[torch.repeat_interleave(n, output_size=h.shape[0])]",
     ),
 ]
 
@@ -222,3 +223,73 @@ def test_only_the_rows_that_are_looked_up_are_computed():
 def test_other_tables_are_left(old, new):
     assert old in ROTARY
     assert isinstance(rows(ROTARY.replace(old, new)), Refusal)
+
+
+BOUNDS = (
+    HEAD.replace(
+        "def f",
+        """def attend(x, bounds):
+    lengths = bounds[1:] - bounds[:-1]
+    which = torch.repeat_interleave(lengths, output_size=x.shape[0])
+    return x.cumsum(0) * (which[:, None] == which).sum(0)
+
+
+def f""",
+    )
+    + """\
+    # each part so often
+    bounds = torch.repeat_interleave(n[:, 1] * n[:, 2], n[:, 0]).cumsum(
+        dim=0,
+        dtype=torch.int32,  # as kernels ask for
+    )
+    bounds = torch.nn.functional.pad(bounds, (1, 0))
+    now = bounds
+    return attend(y, bounds=now) * x.sum()
+"""
+)
+PARTS = [[X, torch.tensor(parts), Y] for parts in ([[1, 2, 3]], [[2, 1, 2], [1, 2, 1]], [[6, 1, 1]])]
+
+
+def bounded(text):
+    code = function_code(text)
+    found = [one for one in nodes(code, cst.Call) if callee(one) == "repeat_interleave"]
+    return at_most_rows(code, found[0])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "count"),
+    [
+        ("", "", "y.shape[0]"),
+        (
+            "torch.repeat_interleave(n[:, 1] * n[:, 2], ",
+            "(n[:, 1] * n[:, 2]).repeat_interleave(",
+            "y.shape[0]",
+        ),
+        ("    now =", "    z = torch.clone(y)\n    now =", "y.shape[0]"),
+    ],
+)
+def test_bounds_are_as_many_as_rows(old, new, count):
+    text = BOUNDS.replace(old, new).replace("attend(y", "attend(z" if "z =" in new else "attend(y")
+    after = prove(text, fix := bounded(text), PARTS)
+    assert ONCE_PROVEN in fix.description
+    assert f"torch.arange({count}, device=times.device)\n" in after
+    assert "    bounds = lengths.cumsum(\n" in after
+    assert "# each part" in after
+    assert "# as kernels" in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("n[:, 0])", "n[:, 0], dim=0)"),
+        ("n[:, 0])", "n.pop())"),
+        (".cumsum(", ".add("),
+        ("attend(y, bounds=now)", "attend(bounds, bounds=now)"),
+        ("attend(y, bounds=now)", "attend(bounds=now)"),
+        ("attend(y, bounds=now)", "attend(y * 2, bounds=now)"),
+        ("    now = bounds\n    return attend(y", "    z = y * 2\n    now = bounds\n    return attend(z"),
+    ],
+)
+def test_other_bounds_are_left(old, new):
+    assert old in BOUNDS
+    assert isinstance(bounded(BOUNDS.replace(old, new)), Refusal)

@@ -34,10 +34,10 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
 
 
 def at_once(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> Repaired:
-    """`t = torch.cat([x[i].repeat(n[i]) for i in range(len(n))])` as `t = torch.repeat_interleave(x, n,
-    output_size=y.shape[0])`, where what follows computes with `t` and `y` element by element: they have one size.
+    """`t = torch.cat([x[i].repeat(n[i]) for i in range(len(n))])` as `t = x[torch.repeat_interleave(n,
+    output_size=y.shape[0])]`, where what follows computes with `t` and `y` element by element: they have one size.
 
-    So too of a column, `x[i, 1]`, and of rows, `x[i].repeat(n[i], 1)`.
+    So too of a column, `x[i, 1]`, and of rows, `x[i].repeat(n[i], 1)`. There may be more counts than rows, of zero.
     """
     kind = kind or guess(function)
     made = next((one for one in (node, *ancestors(function, node)) if isinstance(one, cst.ListComp)), None)
@@ -55,8 +55,8 @@ def at_once(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None)
     row = repeat.func.value if isinstance(repeat.func, cst.Attribute) else None
     if any(source(function, one) != "1" for one in ones):
         return Refusal("it is repeated along other dimensions too")
-    rows, given = _all_of(function, row, i), _all_of(function, counts, i)
-    if rows is None or given is None or (isinstance(counts, cst.Subscript) and len(counts.slice) != 1):
+    given = _all_of(function, counts, i)
+    if given is None or (isinstance(counts, cst.Subscript) and len(counts.slice) != 1):
         return Refusal("not one row and one count belong to each other")
     sizes = [
         size for x in _bases(function, row, counts) for size in (f"len({x})", f"{x}.shape[0]", f"{x}.size(0)")
@@ -67,24 +67,25 @@ def at_once(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None)
     if like is None:
         return Refusal("how many come of it nothing else tells")
     name, imports = torch_name(function, "torch.repeat_interleave")
-    dim = ", dim=0" if ones else ""
-    text = f"{name}({rows}, {given}{dim}, output_size={like}.shape[0])"
+    text = _all_of(function, row, i, f"{name}({given}, output_size={like}.shape[0])")
+    if text is None:
+        return Refusal("not one row and one count belong to each other")
     return fix(
         f"Repeat all rows at once. It assumes that as many come of it as `{like}` has, with which it meets element by "
-        f"element, and that `{given}` is a tensor beside `{rows}`. {ONCE_PROVEN}. {WHOLE_NUMBERS}.",
+        f"element, and that `{given}` is a tensor beside what is repeated. {ONCE_PROVEN}. {WHOLE_NUMBERS}.",
         (*imports, *rewrite(function, {cat: cst.parse_expression(text)})),
     )
 
 
-def _all_of(function: FunctionCode, node: cst.BaseExpression | None, i: str) -> str | None:
-    """What the element `x[i]` is an element of: `x`; of `x[i, 1]`, `x[:, 1]`."""
+def _all_of(function: FunctionCode, node: cst.BaseExpression | None, i: str, index: str = ":") -> str | None:
+    """What the element `x[i]` is an element of: `x`; of `x[i, 1]`, `x[:, 1]`; or these rows at another index."""
     if not isinstance(node, cst.Subscript) or effect(node) or any(use.name == i for use in uses(node.value)):
         return None
     first, *rest = [source(function, one.slice) for one in node.slice]
     if first != i or any(use.name == i for one in node.slice[1:] for use in uses(one)):
         return None
     base = in_parentheses(source(function, node.value))
-    return f"{base}[{', '.join([':', *rest])}]" if rest else base
+    return base if index == ":" and not rest else f"{base}[{', '.join([index, *rest])}]"
 
 
 def _bases(function: FunctionCode, *nodes: cst.BaseExpression | None) -> list[str]:
