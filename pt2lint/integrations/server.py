@@ -8,6 +8,7 @@ the findings that it had. Linting runs in a thread of its own, so that the edito
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import os
 import re
@@ -180,6 +181,13 @@ class Server(LanguageServer):
 
     async def _lint(self, uri: str, wait: float, stop: threading.Event) -> None:
         await asyncio.sleep(wait)
+        try:
+            await self._lint_now(uri, stop)
+        finally:
+            if not gc.isenabled():  # by itself it would come while somebody waits for an answer
+                self.worker.submit(gc.collect)
+
+    async def _lint_now(self, uri: str, stop: threading.Event) -> None:
         document = self.document(uri)
         path = path_of(uri)
         if document is None or path is None:
@@ -517,5 +525,6 @@ def run() -> int:
     )  # what a user's rule prints must not get into the protocol
     if sys.stdin.isatty():
         print("pt2lint server: an editor starts this and speaks LSP with it", file=sys.stderr)
+    gc.disable()
     make().start_io(sys.stdin.buffer, out)
     return 0

@@ -17,7 +17,7 @@ import re
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
@@ -32,6 +32,7 @@ from pt2lint.static.source.project import decode
 
 if TYPE_CHECKING:
     from pt2lint.static.change import Change
+    from pt2lint.static.source.project import Project
 
 DAYS = 30  # an entry that was not used for so long goes
 LARGEST = 200_000_000  # bytes that all entries may take; the oldest go first
@@ -94,6 +95,7 @@ class Cache:
 
     keeps_buffers = False  # what was found of texts that are in no file
     few = 4  # files that changed: comparing them again at the next edit is faster than writing anew
+    parsed: tuple[Project, Collection[str]] | None = None  # what the last run parsed, if that is kept
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -250,6 +252,9 @@ class Cache:
         if entries.make_folder(self.folder):
             entries.write(self._path(name), json.dumps([asdict(page) for page in made]).encode())
         return made
+
+    def keep_parsed(self, project: Project, paths: Collection[str]) -> None:
+        """Keep what was parsed of these files, which are not linted, for the next run of this process."""
 
     def tidy(self) -> None:
         """Remove, once a day, what nobody used for a month, and the oldest of what takes too much room."""

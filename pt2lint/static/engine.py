@@ -535,7 +535,12 @@ class _Run:
                 if i:
                     gc.collect()  # what the groups before left
                 self._parsed = Project(self.texts, self.files)
-                yield from self.analyse_groups(share)
+                if self.cache is not None and self.cache.parsed is not None:
+                    self._parsed.take_over(*self.cache.parsed)
+                made = self.analyse_groups(share)
+                if self.cache is not None:
+                    self.cache.keep_parsed(self._parsed, {path for facts in made for path in facts.parsed})
+                yield from made
             return
         self._load_all()
         self._parsed = Project(self.texts, self.files)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pt2lint.finding import RulePage
 from pt2lint.static.cache import Cache, own_contents
 from pt2lint.static.facts import Facts
 from pt2lint.static.ledger import Ledger
-from pt2lint.static.source.project import decode
+from pt2lint.static.source.project import Project, decode
 
 MOST = 1_000  # entries; of a document some are kept, as it was with others beside it
 ROOM = 64_000_000  # characters of the texts that they were made of
@@ -82,6 +82,9 @@ class Memory(Cache):
         if self._pages is None or self._pages[0] != key:
             self._pages = key, [*make()]
         return self._pages[1]
+
+    def keep_parsed(self, project: Project, paths: Collection[str]) -> None:
+        self.parsed = project, paths
 
     def tidy(self) -> None:
         pass

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,6 +18,8 @@ from pt2lint.static import cache as cache_module
 from pt2lint.static import engine
 from pt2lint.static.cache import Cache, Scratch
 from pt2lint.static.engine import lint
+from pt2lint.static.memory import Memory
+from pt2lint.static.source import project as project_module
 
 MODEL = """\
 import torch
@@ -534,3 +537,39 @@ def test_without_the_old_text_all_is_read_anew(apart: Cache, analysed: list[list
     for text in Path("kept").glob("text-*"):
         text.unlink()
     assert ["net.py"] in looked_into(apart, analysed, "lib.py", LIB + "# end\n")
+
+
+def test_what_an_edit_left_alone_is_not_parsed_again(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In an editor, whose text of one file changes all the time: the files that it imports are parsed once, until they
+    change themselves, or what they mean by a name does."""
+    parsed: list[str] = []
+
+    class Watched(project_module.Module):
+        def __init__(self, path: str, *more: Any) -> None:
+            parsed.append(path)
+            super().__init__(path, *more)
+
+    monkeypatch.setattr(project_module, "Module", Watched)
+    Path("pack").mkdir()
+    Path("pack/__init__.py").touch()
+    for name in ("model.py", "helpers.py"):
+        text = Path(name).read_text().replace("from helpers", "from .helpers")
+        Path("pack", name).write_text(text)
+    memory, edits = Memory(), iter(range(9))
+
+    def parsed_after_an_edit() -> set[str]:
+        text = Path("pack/model.py").read_text() + f"\n\ndef more(x):\n    return x + {next(edits)}\n"
+        given = ["pack/model.py"], Settings(target_torch=(2, 13)), {"pack/model.py": text}
+        cold = lint(*given).findings
+        parsed.clear()
+        assert lint(*given, memory).findings == cold
+        return {Path(path).name for path in parsed}
+
+    everything = {"__init__.py", "helpers.py", "model.py"}
+    assert parsed_after_an_edit() == everything
+    assert parsed_after_an_edit() == {"model.py"}
+    Path("pack/helpers.py").write_text(NUMBER)
+    assert parsed_after_an_edit() == {"helpers.py", "model.py"}
+    assert parsed_after_an_edit() == {"model.py"}
+    Path("__init__.py").touch()  # the package is in another one by now
+    assert parsed_after_an_edit() == everything

@@ -45,6 +45,7 @@ class ClassInfo:
         self._named: dict[FunctionNode, frozenset[str]] = {}
         self._done: dict[FunctionNode, Does] = {}
         self._counting: list[Counting] | None = None
+        self._given: list[tuple[str, ast.Call]] | None = None
         self.attributes: dict[str, ast.expr] = {}
         self.annotations: dict[str, ast.expr] = {}
         for statement in flat(node.body):
@@ -85,21 +86,23 @@ class ClassInfo:
     def gives(self) -> list[tuple[str, ast.Call]]:
         """(name, call) where a method gives an attribute of its object to a call, as the first argument."""
         self.module.asked("gives", f"{self.name} self")
-        return [each for method in self.methods.values() for each in gives(method)]
+        if self._given is None:  # a base class is asked about for each class below it
+            self._given = [each for method in self.methods.values() for each in gives(method)]
+        return self._given
 
     def does(self, method: str) -> Does:
         """What one of the methods does with its object."""
         self.module.asked("does", f"{self.name} {method}")
         node = self.methods[method]
         known = self._done.get(node)
-        if known is None:  # a base class is asked about for each class below it
+        if known is None:
             known = self._done[node] = does(node)
         return known
 
     def counting(self) -> list[Counting]:
         """What the methods count in."""
         self.module.asked("counting", f"{self.name} self")
-        if self._counting is None:  # a base class is asked about for each class below it
+        if self._counting is None:
             self._counting = [counting(method) for method in self.methods.values()]
         return self._counting
 
@@ -179,7 +182,7 @@ class Module:
         """`home` gives the name by which the project knows what the file imports under a top-level name; `reads` is
         told what of the file is read."""
         self.path, self.name, self.is_package = path, name, is_package
-        self._home = home
+        self.home = home
         self._source = source
         self._says: dict[str, bool] = {}
         self.reads = Reads() if reads is None else reads
@@ -408,7 +411,7 @@ class Module:
 
     def _absolute(self, name: str) -> str:
         top, dot, rest = name.partition(".")
-        return self._home(top) + dot + rest
+        return self.home(top) + dot + rest
 
     def column(self, line: int, offset: int) -> int:
         """The column, counted from 1 in code points, of ast's UTF-8 byte offset."""

@@ -9,6 +9,7 @@ import io
 import os
 import tokenize
 from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from functools import partial
 
 from pt2lint.digests import digest_of
@@ -110,6 +111,26 @@ class Project:
     def forget(self) -> None:
         """Let go of what is parsed."""
         self._by_path.clear()
+
+    def take_over(self, other: Project, paths: Iterable[str]) -> None:
+        """Take what another project, which has ended, parsed of these files, where they hold what they held then and
+        neither of the two lints them. Both interpret nothing."""
+        if len(other._roots) > 1 or other._roots != self._roots:
+            return  # what a file means by a name depends on what lies below the other roots
+        self.reads = other.reads  # the trees note there what is read of them
+        self.reads.begin()
+        folders: dict[str, tuple[list[str], str]] = {}
+        for path in sorted(other.parsed().intersection(paths) - self._linted):
+            module = other._by_path[path]
+            name, root, is_package = module_name(path, folders)
+            with suppress(OSError, SyntaxError, ValueError):
+                if (
+                    not module.linted
+                    and (module.name, module.is_package) == (name, is_package)
+                    and self.text(path) == module.text
+                ):
+                    module.home = partial(self.home, root)
+                    self._by_path[path] = module
 
     def text(self, path: str) -> str:
         """What the file holds, or what is there in its place; raises as `load`."""
