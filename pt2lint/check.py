@@ -124,7 +124,8 @@ def check(
     checked.watched = [*configs.watched, *discovery.watched]
     found: list[Finding] = []
     for settings, files in groups.values():
-        found += _lint(files, settings, checked, cache, beside or {}, stop)
+        unsure = settings.pedantic or judge is not None
+        found += _lint(files, settings, checked, cache, beside or {}, stop, unsure)
         _add_pages(settings, checked, cache)
         checked.problems += _unknown_codes(settings, checked.pages)
         checked.problems += _unread_roots(settings, paths, checked.files, "root_names" in configs.overrides)
@@ -168,8 +169,9 @@ def _lint(
     cache: Cache | None,
     beside: Mapping[str, str],
     stop: Callable[[], bool] | None,
+    unsure: bool,
 ) -> list[Finding]:
-    """All that the rules find.
+    """All that the rules find; what shows with low confidence alone too, where that is wanted.
 
     What is switched off is left out afterwards: it takes all findings to tell whether a comment silences
     anything, and which of Dynamo's breaks were foreseen.
@@ -178,11 +180,13 @@ def _lint(
 
     everything = replace(settings, select=(), extend_select=(), ignore=(), pedantic=True)
     try:
-        result = lint(files, everything, {**beside, **checked.texts}, cache, stop)
+        result = lint(files, everything, {**beside, **checked.texts}, cache, stop, unsure)
     except Exception:  # a defect of ours must not cost the user the findings in the other files
         if len(files) > 1:
             return [
-                finding for file in files for finding in _lint([file], settings, checked, cache, beside, stop)
+                finding
+                for file in files
+                for finding in _lint([file], settings, checked, cache, beside, stop, unsure)
             ]
         where = traceback.format_exc().strip().splitlines()[-1]
         if os.environ.get("PT2LINT_DEBUG"):

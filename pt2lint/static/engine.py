@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from pt2lint.static.change import Change
 
 NEWEST_TORCH = (2, 15)
+FAMILIES = ("PTB", "PTR", "PTS", "PTX")  # of codes
 Part = Facts | Unit
 
 
@@ -116,18 +117,21 @@ def lint(
     texts: Mapping[str, str] | None = None,
     cache: Cache | None = None,
     stop: Callable[[], bool] | None = None,
+    unsure: bool | None = None,
 ) -> LintResult:
     """Lint the files: findings sorted by place, and what could not be read.
 
     Reads the files and first-party files that they import; never imports or runs them, never imports torch.
     `texts` holds what is to be read in place of a file: an editor's buffer, a notebook's code, a fixed text.
     `cache` keeps what was found out for later runs. Once `stop` says so, between two files or two functions, work
-    ends with Stopped.
+    ends with Stopped. `unsure`: what would be found with low confidence alone is looked for, which costs more
+    (None: as the settings say of what they show); in files with comments that may silence such, it always is.
 
     Files are taken in groups, so that memory does not grow with the project, in child processes where there
     are several. Which files form a group depends on nothing but the files: so do the findings.
     """
-    run = _Run(files, settings, texts or {}, stop, cache)
+    pedantic = getattr(settings, "pedantic", False)
+    run = _Run(files, settings, texts or {}, stop, cache, pedantic if unsure is None else unsure)
     parts = run.parts(run.groups())
     if cache is not None:
         run.keep_ledger(parts)
@@ -137,7 +141,6 @@ def lint(
         part.findings[path] if isinstance(part, Facts) else run.ledger.findings(path)
         for path, part in found.items()
     )
-    pedantic = getattr(settings, "pedantic", False)
     shown = [with_lines_plain(f) for one in findings for f in one if pedantic or f.confidence == "high"]
     run.problems += unknown(run.root_names, files, run.text)
     problems = [
@@ -169,8 +172,10 @@ class _Run:
         texts: Mapping[str, str],
         stop: Callable[[], bool] | None = None,
         cache: Cache | None = None,
+        unsure: bool = False,
     ) -> None:
         self.files, self.settings, self.texts, self.stop, self.cache = files, settings, texts, stop, cache
+        self._unsure = unsure
         self.ledger = Ledger()
         self._many = False  # groups, so that a ledger pays
         self._started = time.time_ns()
@@ -477,7 +482,7 @@ class _Run:
             __version__,
             own,
             sys.version,
-            f"{self.target} {self.roots} {self.root_names}",
+            f"{self.target} {self.roots} {self.root_names} {self._unsure}",
             digest(*roots, "", *tops),  # these tell of each file what it is called
         ]
 
@@ -608,7 +613,10 @@ class _Run:
             events.entered = (*events.entered, self.go_on)
         facts = Facts()
         modules = [m for m in (_load(project, path, facts.problems) for path in group) if m is not None]
-        runs = [partial(interpreter.run, m, self.roots, self.root_names) for m in modules]
+        runs = [
+            partial(interpreter.run, m, self.roots, self.root_names, self._unsure or _may_silence(m))
+            for m in modules
+        ]
         # Who names roots has said what is compiled.
         offering = modules if self.roots == "modules" and not self.root_names else []
         runs += [partial(interpreter.run_uncalled, m) for m in offering]
@@ -686,6 +694,11 @@ class _Run:
             if found:
                 texts[path] = kinds_to_text(found)
         return Late(texts, kinds_of_text)
+
+
+def _may_silence(module: Module) -> bool:
+    """Whether comments of the file may silence findings: those of low confidence too, or they would seem idle."""
+    return module.says("pt2lint:") or (module.says("noqa") and any(map(module.says, FAMILIES)))
 
 
 def _died_or(path: str, facts: Facts | None) -> Facts:

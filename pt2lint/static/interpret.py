@@ -76,10 +76,13 @@ class Interpreter:
         self._compiled_names: dict[ClassInfo, set[str]] = {}
         sys.setrecursionlimit(max(sys.getrecursionlimit(), 12_000))
 
-    def run(self, module: Module, roots: str = "modules", names: Sequence[str] = ()) -> None:
+    def run(
+        self, module: Module, roots: str = "modules", names: Sequence[str] = (), unsure: bool = True
+    ) -> None:
         """Interpret one linted file: its top level and functions, then everything in it that is compiled.
 
-        `names` are callables that count as compiled whatever the code says.
+        `names` are callables that count as compiled whatever the code says. `unsure`: what only shows when a module is
+        called by itself that others call is wanted too, with low confidence.
         """
         module.linted = True
         self.at.start_anew()
@@ -89,9 +92,8 @@ class Interpreter:
         # is less certain. The ones that call stand after the ones they call.
         for cls in reversed(self.classes_of(module)):
             if roots != "explicit" and self.at.classes.is_module(cls):
-                self.run_module(cls)
-            else:
-                self.run_compiled_methods(cls)
+                self.run_module(cls, unsure)
+            self.run_compiled_methods(cls)
             self.run_compiled_by_base(cls)
         for name, node in module.functions.items():
             value = self.at.names.module_value(module, name)
@@ -199,7 +201,7 @@ class Interpreter:
         known = {c.node: c for c in module.classes.values()}
         return [known.get(node) or ClassInfo(node, module, {}) for node in class_statements(module.tree.body)]
 
-    def run_module(self, cls: ClassInfo) -> None:
+    def run_module(self, cls: ClassInfo, unsure: bool) -> None:
         """`forward` of an nn.Module; an inherited one too where the class changes what it calls."""
         found = self.at.classes.find_method(cls, "forward")
         if found is None:
@@ -211,7 +213,6 @@ class Interpreter:
         called = owner is cls and node in self.at.functions.reached
         assumed = not called
         called = called or self.at.classes.is_replaced(owner, "forward")
-        self.at.notebook.doubt += called
         # In a package, what no model calls is used beside one; what a script holds is what it runs.
         beside = cls if cls.module.in_package else None
         seldom: Path = (Guard("", SELDOM),) if self.at.classes.is_seldom_compiled(cls) else ()
@@ -221,10 +222,18 @@ class Interpreter:
                 seldom += (Guard("", PARTS),)
             if any(self.at.models.plays(name, "runs tests") for name in cls.module.imports.values()):
                 seldom += (Guard("", TESTED),)
-        self.at.calls.roots.root(
-            self.at.classes.method_value(owner, node, instance), "forward", seldom, beside, assumed=assumed
-        )
-        self.at.notebook.doubt -= called
+        if called and not unsure:
+            self.at.conditions.contexts.also_root(node)
+        else:
+            self.at.notebook.doubt += called
+            self.at.calls.roots.root(
+                self.at.classes.method_value(owner, node, instance),
+                "forward",
+                seldom,
+                beside,
+                assumed=assumed,
+            )
+            self.at.notebook.doubt -= called
         for made in self.made_of_parts(cls):
             self.at.calls.roots.root(
                 self.at.classes.method_value(owner, node, made), "forward", seldom, beside
@@ -233,7 +242,6 @@ class Interpreter:
             self.at.calls.roots.root(
                 self.at.classes.method_value(cls, cls.methods["__call__"], instance), "__call__", seldom
             )
-        self.run_compiled_methods(cls)
 
     def made_of_parts(self, cls: ClassInfo) -> list[Instance]:
         """Objects of the class as its own file makes them, where `__init__` keeps a part that it is given, of which

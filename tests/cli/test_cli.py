@@ -619,3 +619,30 @@ def test_a_terminal_without_unicode_is_no_error() -> None:
     )  # fmt: skip
     assert done.returncode == 1
     assert "gr\\xf6\\xdfe" in done.stdout
+
+
+def test_what_a_module_shows_by_itself_is_sought_where_it_is_asked_for(run) -> None:
+    code = """
+import torch
+from torch import nn
+
+class Inner(nn.Module):
+    def forward(self, x: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+        return x * scale.item()
+
+class Outer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Inner()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.inner(x, 2.0)
+"""
+    Path("m.py").write_text(code)
+    assert run("m.py").status == 0
+    ran = run("--pedantic", "m.py")
+    assert (ran.status, "m.py:7:20: PTB103" in ran.out) == (1, True)
+    # A comment that silences it is not idle because nobody asked.
+    Path("m.py").write_text(code.replace("item()", "item()  # pt2lint: ignore[PTB103]"))
+    ran = run("m.py")
+    assert (ran.status, "Nothing found" in ran.out) == (0, True)

@@ -123,9 +123,11 @@ def test_settings_target_and_version_count(
 
 def test_what_only_chooses_among_findings_does_not_count(cache: Cache, analysed: list[list[str]]) -> None:
     run(cache)
-    run(cache, pedantic=True)
+    run(cache, select=("PTB103",))
     run(cache, ignore=("PTB",))
     assert len(analysed) == 1
+    run(cache, pedantic=True)  # looks for more
+    assert len(analysed) == 2
 
 
 def test_rules_count(cache: Cache, analysed: list[list[str]]) -> None:

@@ -32,6 +32,7 @@ class Contexts:
         self._callers: dict[int, dict[tuple[int | None, Path], None]] = defaultdict(dict)
         self._roots: dict[int, Path] = {}  # the compiler's calls, by numbers below zero
         self._compiled: dict[int, Any] = {}  # the function that each of them calls
+        self._also_compiled: set[Any] = set()
 
     def root(self, function: Any, guards: Path) -> int:
         """A new call of the function by the compiler, under what the reader shall know of it."""
@@ -39,6 +40,10 @@ class Contexts:
         self._roots[number] = guards
         self._compiled[number] = function
         return number
+
+    def also_root(self, function: Any) -> None:
+        """The compiler calls the function as well, which is not run for that."""
+        self._also_compiled.add(function)
 
     def say_of(self, root: int, more: Guard) -> None:
         """What is known of a root once it was run."""
@@ -105,10 +110,11 @@ class Contexts:
             for caller, _ in callers:
                 calls[caller].add(context)
         roots = [number for number, guards in self._roots.items() if not is_uncalled(guards)]
-        bits = {
-            function: 1 << i for i, function in enumerate({self._compiled[number]: None for number in roots})
-        }
+        compiled = {self._compiled[number] for number in roots} | self._also_compiled
+        bits = {function: 1 << i for i, function in enumerate(compiled)}
         marks: dict[int | None, int] = {root: bits[self._compiled[root]] for root in roots}
+        for function in self._also_compiled:
+            marks.update({context: bits[function] for context, _ in self._runs.get(function, ())})
         todo: list[int | None] = [*marks]
         while todo:
             caller = todo.pop()
