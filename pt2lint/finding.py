@@ -25,6 +25,8 @@ COMPILES_ELSEWHERE = "Compile what"  # how a fix begins after which another func
 ONCE_PROVEN = "Only `--verify --fix` writes it, where it is proven"
 UNCALLED = "in code that no model calls"  # the note of what a package offers beside its models
 ITERATES = "in a loop that runs until its values say so"  # the note of an algorithm, which ends compiling all the same
+# The note of what no graph holds, in a module of a package of which nothing says that it is compiled.
+ASIDE = "beside the model: no repair keeps it in the graph, and nothing here compiles the module"
 COPY = (
     "generated: the same is told at "  # how that begins of a copy, before the place of what it is a copy of
 )

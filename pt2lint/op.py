@@ -117,6 +117,7 @@ from pt2lint.finding import Step
 from pt2lint.said import plain
 
 Inside = Literal["loop", "try", "with"]
+DREW = "a random number is traced as a tensor"  # `Op.why` of one that Python or NumPy drew
 Range = tuple[int, int, int, int]
 
 
@@ -136,6 +137,7 @@ class Op(NamedTuple):
     why it seldom does: "`verbose` is off by default", "once", "on an error path".
     `layers` says that a loop over modules leads here, `before` and `after` how many calls of torch the root makes up to
     here and from here on (a loop counts twice at most), `roots` how many compiled functions lead here.
+    `open`: nothing says that what leads here is compiled: modules of a package.
     `uses` lists what is done with the object that the call made: "step in region", "given to NAME".
     """
 
@@ -158,6 +160,7 @@ class Op(NamedTuple):
     before: int = 0
     after: int = 0
     roots: int = 1
+    open: bool = False
 
     @property
     def range(self) -> Range:

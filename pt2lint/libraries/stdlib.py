@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pt2lint.libraries.call import Call, named
 from pt2lint.libraries.model import Library
+from pt2lint.op import DREW
 from pt2lint.static.values import (
     FLOAT,
     INT,
@@ -78,7 +79,7 @@ def drawn(call: Call) -> Value:
     """Dynamo draws the number at run time and traces it as a tensor of no dimensions; elsewhere it is a number."""
     if not call.frame.region:
         return INT if call.name.endswith(("randint", "randrange")) else FLOAT
-    return Tensor(None, call.origin("a random number is traced as a tensor"), True, True, 0)
+    return Tensor(None, call.origin(DREW), True, True, 0)
 
 
 def computed(call: Call) -> Value:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from pt2lint.finding import COPY, ITERATES, UNDER, Finding
+from pt2lint.finding import ASIDE, COPY, ITERATES, UNDER, Finding
 
 BREAKS = "PTB1"  # how the codes of graph breaks begin
 UNROLLED_NO_MORE = (
@@ -48,7 +48,9 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
     candidates = [
         f
         for f in findings
-        if f.code.startswith(BREAKS) and f.verdict is None and (f.severity != "note" or f.note == ITERATES)
+        if f.code.startswith(BREAKS)
+        and f.verdict is None
+        and (f.severity != "note" or f.note in (ITERATES, ASIDE))
     ]
     codes = [(f.code, f.message) for f in findings if f.severity != "note"]
     if len(findings) < 2 or not (candidates or len(set(codes)) < len(codes)):

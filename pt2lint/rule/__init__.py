@@ -17,12 +17,23 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import libcst as cst
 
-from pt2lint.finding import SETTING, Applicability, Confidence, Edit, Finding, Fix, Price, RulePage, Severity
-from pt2lint.op import Op, Range
+from pt2lint.finding import (
+    ASIDE,
+    SETTING,
+    Applicability,
+    Confidence,
+    Edit,
+    Finding,
+    Fix,
+    Price,
+    RulePage,
+    Severity,
+)
+from pt2lint.op import DREW, Op, Range
 from pt2lint.rule import tree
 
 EFFORT = (
@@ -148,6 +159,8 @@ class Rule:
     anywhere: ClassVar[bool] = False  # also hear of operations in code that Dynamo does not trace
     about_guards: ClassVar[bool] = False  # of the function's own: nothing is said where it is left to Python
     asks_what_is_left: ClassVar[bool] = False  # to Python (FunctionCode.left): run once all breaks are known
+    # About what no graph holds, however it is written: see `is_aside`.
+    aside: ClassVar[Literal["", "always", "row by row"]] = ""
     severity: Severity = "warning"
     graph_breaks: ClassVar[tuple[str, ...]] = ()
 
@@ -165,6 +178,20 @@ class Rule:
         """Whether `check` may report the operation, as far as that shows without the function's tree: where no rule is
         concerned, the function is not parsed."""
         return True
+
+    def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
+        """Whether no graph holds the operation, however it is written, so that it is a note where nothing says that it
+        is compiled and no repair is offered."""
+        if op.why.startswith(DREW):
+            return True
+        return self.aside == "always" or (self.aside == "row by row" and self._is_row_by_row(node, op))
+
+    def _is_row_by_row(self, node: cst.CSTNode, op: Op) -> bool:
+        """Whether a loop or a comprehension does it again and again, for no layers."""
+        here: cst.CSTNode | None = node
+        while here is not None and not isinstance(here, cst.BaseComp | cst.FunctionDef | cst.Lambda):
+            here = self.function.parent(here)
+        return not op.layers and (op.inside == "loop" or isinstance(here, cst.BaseComp))
 
     @classmethod
     def page(cls) -> RulePage:
@@ -245,6 +272,7 @@ class Rule:
         offered.sort(
             key=lambda each: each.description.startswith(SETTING)
         )  # which hold for the whole process
+        aside = op.open and self.is_aside(node, op) and all(fix.is_way_round for fix in offered)
         confidence: Confidence = "high" if op.sure else "low"
         line, column, end_line, end_column = self.function.range(node)
         self.findings.append(
@@ -262,7 +290,7 @@ class Rule:
                 flow=op.flow,
                 fixes=tuple(offered),
                 when=op.when,
-                note=op.rare,
+                note=op.rare or (ASIDE if aside else ""),
                 price=self.price(op),
             )
         )

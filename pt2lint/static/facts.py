@@ -187,12 +187,13 @@ def _where(old: Op, new: Op) -> dict[str, Any]:
     both."""
     if old.region is not new.region:
         one = old if old.region else new
-        return {"when": one.when, "rare": one.rare}
+        return {"when": one.when, "rare": one.rare, "open": one.open}
     if old.sure is not new.sure:
         one = old if old.sure else new
-        return {"when": one.when, "rare": one.rare}
+        return {"when": one.when, "rare": one.rare, "open": one.open}
     when = tuple(text for text in old.when if text in new.when)
-    return {"when": when, "rare": (old.rare or new.rare) if old.rare and new.rare else ""}
+    rare = (old.rare or new.rare) if old.rare and new.rare else ""
+    return {"when": when, "rare": rare, "open": old.open and new.open}
 
 
 def called_from_elsewhere(groups: Sequence[Group]) -> Iterator[tuple[str, list[Group]]]:

@@ -23,6 +23,7 @@ from pt2lint.static.interpreter.guards import (
     UNCALLED,
     Guard,
     Path,
+    is_open,
     rare,
     told,
 )
@@ -491,7 +492,7 @@ class Interpreter:
             guards = self.at.notebook.holds(path, unit, key, held)
             if guards is None:
                 return None
-            op = op._replace(when=told(guards), rare=rare(guards)) if guards else op
+            op = op._replace(when=told(guards), rare=rare(guards), open=is_open(guards)) if guards else op
             contexts = self.at.notebook.contexts(path, unit, key)
             way = self.at.notebook.way(path, unit, key, held)
             if way is not None:

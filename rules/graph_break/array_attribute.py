@@ -53,6 +53,7 @@ class ArrayAttribute(GraphBreak):
 
     code = "PTB109"
     name = "array-attribute"
+    aside = "always"
     ops = (*(f"get numpy.ndarray.{name}" for name in UNKNOWN.split()), *calls("numpy.ndarray", "tobytes"))
     says = "{code} asks a NumPy array for what Dynamo does not know of it"
     repairs = ("disable",)

@@ -53,6 +53,7 @@ class BackwardCall(GraphBreak):
 
     code = "PTB160"
     name = "backward-call"
+    aside = "always"
     ops = (
         "call torch.Tensor.backward",
         *calls("torch.autograd", "backward grad"),

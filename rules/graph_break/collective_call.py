@@ -57,6 +57,7 @@ class CollectiveCall(GraphBreak):
 
     code = "PTB192"
     name = "collective-call"
+    aside = "always"
     ops = (*calls("torch.distributed", f"{LATER} {NEVER} {OBJECTS}"), "call torch.distributed.Work.wait")
     says = "{code} is a collective that no graph holds"
     repairs = ("disable",)

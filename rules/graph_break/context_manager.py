@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import libcst as cst
+
+from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
 
@@ -72,6 +75,9 @@ class ContextManager(GraphBreak):
     says = "Dynamo cannot enter {code}, and leaves the whole function to Python"
     repairs = ("disable",)
     graph_breaks = ("GB0142", "GB0208", "GB0092")
+
+    def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
+        return not op.name.startswith("with torch.")  # for which torch has others that Dynamo enters
 
     INVALID = (
         "with torch.backends.cudnn.flags(enabled=False):\n    y = x + 1\nreturn y",

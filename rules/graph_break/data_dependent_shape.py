@@ -46,6 +46,7 @@ class DataDependentShape(GraphBreak):
 
     code = "PTB121"
     name = "data-dependent-shape"
+    aside = "row by row"
     waits = True
     ops = (
         *calls("torch", BY_VALUES),

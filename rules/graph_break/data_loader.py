@@ -52,6 +52,7 @@ class DataLoaderUse(GraphBreak):
 
     code = "PTB188"
     name = "data-loader"
+    aside = "always"
     ops = (
         f"iterate {LOADER}",
         f"call {LOADER}",

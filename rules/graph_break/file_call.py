@@ -50,6 +50,7 @@ class FileCall(GraphBreak):
 
     code = "PTB142"
     name = "file-call"
+    aside = "always"
     ops = (
         *calls("os", OS),
         *calls("os.path", PATH),

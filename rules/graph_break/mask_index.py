@@ -38,6 +38,7 @@ class MaskIndex(GraphBreak):
 
     code = "PTB120"
     name = "mask-index"
+    aside = "row by row"
     waits = True
     ops = ("index mask",)
     says = "the size of {code} depends on values in the mask"

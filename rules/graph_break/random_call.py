@@ -66,6 +66,7 @@ class RandomCall(GraphBreak):
 
     code = "PTB141"
     name = "random-call"
+    aside = "always"
     ops = (
         *calls("random", OLD),
         *calls("random", "choice choices gauss normalvariate betavariate expovariate getrandbits triangular"),

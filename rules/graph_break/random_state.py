@@ -49,6 +49,7 @@ class RandomState(GraphBreak):
 
     code = "PTB151"
     name = "random-state"
+    aside = "always"
     ops = (
         *calls("torch", "manual_seed initial_seed get_rng_state set_rng_state Generator"),
         *calls("torch.random", "manual_seed get_rng_state set_rng_state"),

@@ -48,6 +48,7 @@ class RequiresGrad(GraphBreak):
 
     code = "PTB161"
     name = "requires-grad"
+    aside = "always"
     ops = (
         "set torch.Tensor.requires_grad",
         "call torch.Tensor.requires_grad_",

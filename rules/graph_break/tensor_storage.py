@@ -51,6 +51,7 @@ class TensorStorage(GraphBreak):
 
     code = "PTB108"
     name = "tensor-storage"
+    aside = "always"
     ops = (
         *calls("torch.Tensor", "data_ptr storage storage_offset is_shared is_same_size"),
         *calls("torch.UntypedStorage", "data_ptr nbytes"),

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import libcst as cst
+
+from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
 QUERIES = (
@@ -68,6 +71,9 @@ class TorchQuery(GraphBreak):
     says = "{code} asks torch for what Dynamo does not know"
     repairs = ("disable",)
     graph_breaks = ("GB0208", "GB0007", "GB0045", "GB0046", "GB0126")
+
+    def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
+        return ".resize" in op.name  # of what a layer keeps, for another shape
 
     INVALID = (
         "return x.to(torch.result_type(x, 1)) + 1",

@@ -109,6 +109,9 @@ class UntracedLibrary(GraphBreak):
     def accepts(cls, op: Op) -> bool:
         return op.name != FIELDS or op.arg(0) == "class"  # the fields of an object are read while tracing
 
+    def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
+        return op.name == "call untraced"
+
     def check(self, node: cst.CSTNode, op: Op) -> None:
         says = self.says
         if op.name == "call untraced":

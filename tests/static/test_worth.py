@@ -26,6 +26,7 @@ NO_TENSOR = "in a module that returns no tensor, which no model calls"
 ITERATES = "in a loop that runs until its values say so"
 WARNS = "where the code warns"
 PARTS = "in a module that compiles its parts one by one"
+ASIDE = "beside the model: no repair keeps it in the graph, and nothing here compiles the module"
 
 
 def notes(tmp_path: Path, code: str, only: str = "PTB103") -> list[str]:
@@ -772,7 +773,7 @@ class M(nn.Module):
         ),
         ("if not self.packed:\n    if self.pack():\n        x = x * x.sum().item()", "PTB103", "once"),
         ("if x.shape[0] > 2:\n    if self.pack():\n        x = x * x.sum().item()", "PTB103", ""),
-        ("x = x * len(of_the_machine())", "PTB142", ""),  # Dynamo does not use what is kept
+        ("x = x * len(of_the_machine())", "PTB142", ASIDE),  # Dynamo does not use what is kept
         ("x = x * loaded('json', x)", "PTB103", "once"),
         # where several processes train together
         ("x = self.synced(x)", "PTB103", "`is_distributed()` is off by default"),
@@ -940,25 +941,25 @@ class M(nn.Module):
             "PTB185",
             "where a metric of another library is computed",
         ),
-        ("y = torch.tensor(KMeans(2).fit(x.numpy()).labels_)", "PTB185", ""),
+        ("y = torch.tensor(KMeans(2).fit(x.numpy()).labels_)", "PTB185", ASIDE),
         (
             "y = torch.cat([part for part in DataLoader(self.data)])",
             "PTB188",
             "in a module that loads data itself",
         ),
-        ("y = torch.cat([part for part in self.loader])", "PTB188", ""),
+        ("y = torch.cat([part for part in self.loader])", "PTB188", ASIDE),
         (
             "y = x.detach().clone()\n        y.requires_grad = True",
             "PTB161",
             "where gradients are computed by hand, from a copy that is detached",
         ),
-        ("y = x + 1\n        y.requires_grad = True", "PTB161", ""),
+        ("y = x + 1\n        y.requires_grad = True", "PTB161", ASIDE),
         (
             "y = x.detach().requires_grad_(True)",
             "PTB161",
             "where gradients are computed by hand, from a copy that is detached",
         ),
-        ("y = x.clone().requires_grad_(True)", "PTB161", ""),
+        ("y = x.clone().requires_grad_(True)", "PTB161", ASIDE),
         (
             "y = x if self.labels is None else x * x.sum().item()",
             "PTB103",
@@ -1269,7 +1270,7 @@ class M(nn.Linear):
 """
     assert not notes(tmp_path, code, "PTB109")
     plain = notes(tmp_path, code.replace("@numba.njit(parallel=True)\n", ""), "PTB109")
-    assert plain == [""]
+    assert plain == [ASIDE]
 
 
 @pytest.mark.parametrize(("imports", "note"), [("from . import other", NO_TENSOR), ("import other", "")])
@@ -1378,15 +1379,15 @@ class M(nn.Module):
     ],
 )
 def test_a_setting_that_the_project_makes(tmp_path: Path, where: str, note: str) -> None:
-    forward = "    def forward(self, x: torch.Tensor):\n        return torch.autograd.grad(x.sum(), x)\n"
+    forward = "    def forward(self, x: torch.Tensor):\n        return super().forward(x) * x.sum().item()\n"
     for name in ("package", "tests"):
         (tmp_path / name).mkdir()
     (tmp_path / "package" / "__init__.py").touch()
     (tmp_path / "package" / "m.py").write_text(f"{HEAD}class M(nn.Linear):\n{forward}")
     made = tmp_path / where
-    made.write_text("import torch._dynamo\ntorch._dynamo.config.trace_autograd_ops = True\n")
+    made.write_text("import torch._dynamo\ntorch._dynamo.config.capture_scalar_outputs = True\n")
     found = check([str(tmp_path)], Configs({"target_torch": (2, 13)})).findings
-    assert [f.note for f in found if f.code == "PTB160"] == [note.format(made)]
+    assert [f.note for f in found if f.code == "PTB103"] == [note.format(made)]
 
 
 KEEPS = """
@@ -1543,3 +1544,82 @@ class M(nn.Linear):
         return super().forward(x)
 """
     assert notes(tmp_path, code, "PTB102") == [WARNS, ""]
+
+
+@pytest.mark.parametrize(
+    ("code", "body"),
+    [
+        ("PTB141", "y = y * np.random.choice([1, 2])"),
+        ("PTB106", "y = y[:, : random.randint(1, 3)]"),
+        ("PTB160", "y = torch.autograd.grad(y.sum(), x)[0]"),
+        ("PTB161", "y.requires_grad_()\n        y = y + y.grad"),
+        ("PTB142", "np.save('y', y.detach())"),
+        ("PTB143", "import subprocess\n        subprocess.run(['true'])"),
+        ("PTB108", "y = y + y.data_ptr()"),
+        (
+            "PTB180",
+            "with contextlib.ExitStack() as s:\n            s.enter_context(quiet())\n            y = y + 1",
+        ),
+        ("PTB185", "y = y + cv2.resize(y.numpy(), (2, 2))"),
+        ("PTB120", "y = torch.cat([row[row > 0] for row in y])"),
+        ("PTB121", "for i in range(4):\n            y = y + torch.where(x == i)[0].sum()"),
+    ],
+)
+def test_what_no_graph_holds_where_nothing_is_compiled(tmp_path: Path, code: str, body: str) -> None:
+    module = f"""
+import contextlib
+import cv2
+import random
+
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor):
+        y = super().forward(x)
+        {body}
+        return y
+"""
+    assert notes(tmp_path, module, code) == [ASIDE]
+    assert notes(tmp_path, f"{module}\nfast = torch.compile(M(2, 2))\n", code) == [""]
+
+
+@pytest.mark.parametrize(
+    ("code", "body"),
+    [
+        # there are repairs, or other ways to write it
+        ("PTB161", "noise = torch.randn(2)\n        noise.requires_grad = False\n        y = y + noise"),
+        ("PTB180", "with torch.backends.cuda.sdp_kernel(True):\n            y = y + 1"),
+        ("PTB120", "y = torch.stack([row[row > 0].sum() for row in y])"),
+        # rows of all layers
+        ("PTB121", "for layer in self.layers:\n            y = y + layer(y[torch.where(y[:, 0] > 0)[0]])"),
+        ("PTB120", "y = y[y > 0]"),
+    ],
+)
+def test_what_may_be_written_otherwise(tmp_path: Path, code: str, body: str) -> None:
+    module = f"""
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(3)])
+
+    def forward(self, x: torch.Tensor):
+        y = self.layers[0](x)
+        {body}
+        return y
+"""
+    assert notes(tmp_path, module, code) == [""]
+
+
+def test_what_stands_after_what_no_graph_holds_is_told_with_it(tmp_path: Path) -> None:
+    code = """
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor):
+        y = super().forward(x)
+        for i in range(4):
+            y = y[y[:, 0] > i]
+            if y.sum() > 0:
+                y = y + 1
+        return y
+"""
+    path = tmp_path / "package" / "m.py"
+    notes(tmp_path, code)
+    found = check([str(path)], Configs({"target_torch": (2, 13)})).findings
+    assert [(f.code, f.severity) for f in found] == [("PTB120", "note"), ("PTB110", "note")]

@@ -12,6 +12,7 @@ from pt2lint.static.interpreter.guard_syntax import (
     always,
     asks_by_name,
     fails,
+    gives_nothing,
     is_name,
     is_something,
     is_zero,
@@ -119,8 +120,11 @@ class Branches:
 
     def _warns(self, test: ast.expr, body: list[ast.stmt], env: Env, frame: Frame, alone: bool) -> bool:
         """Whether the statements tell the user that something is not as it should be: with a warning, or by printing a
-        text that is always the same, instead of nothing or where values of tensors are asked for."""
+        text that is always the same, instead of nothing or where values of tensors are asked for. They may return
+        nothing then."""
         says = 0
+        if body and isinstance(body[-1], ast.Return) and gives_nothing(body[-1].value):
+            body = body[:-1]
         while len(body) == 1 and isinstance(inner := body[0], ast.If) and not inner.orelse:
             body = inner.body
         words = self.at.models.last_words("warns") | self.at.models.last_words("prints")
@@ -137,7 +141,7 @@ class Branches:
                     return True
                 fixed = all(isinstance(given, ast.Constant) for given in call.args)
                 says += fixed and self.at.models.plays(callee, "prints")
-        return says == len(body) and (
+        return says == len(body) > 0 and (
             alone or tensor_of(self.at.expressions.again(test, env, frame)) is not None
         )
 

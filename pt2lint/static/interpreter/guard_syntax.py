@@ -243,6 +243,13 @@ def is_something(value: ast.expr | None) -> bool:
     return value is not None and not says_none(value)
 
 
+def gives_nothing(value: ast.expr | None) -> bool:
+    """`return`, `return None`, `return {}`"""
+    if isinstance(value, ast.Dict):
+        return not value.keys
+    return not is_something(value) or (value is not None and is_empty(value))
+
+
 def name_of(node: ast.AST) -> str | None:
     return dotted(node) if isinstance(node, ast.Attribute) else None
 

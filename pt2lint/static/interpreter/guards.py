@@ -121,6 +121,11 @@ def is_uncalled(guards: Path) -> bool:
     return any(guard.sort == UNCALLED for guard in guards)
 
 
+def is_open(guards: Path) -> bool:
+    """Whether nothing says that what leads there is compiled."""
+    return any(guard.sort == OPEN for guard in guards)
+
+
 def never(guards: Path) -> bool:
     """Whether no run meets all of it: a module is in training, and it is not; a flag is set, and it is not."""
     modes = {g.text for g in guards if g.sort == MODE}
