@@ -63,7 +63,6 @@ class CacheBySize(Rule):
 
     code = "PTR214"
     name = "cache-by-size"
-    aside = "always"
     about_guards = True
     asks_what_is_left = True
     ops = ("keep by size",)
