@@ -1623,3 +1623,59 @@ class M(nn.Linear):
     notes(tmp_path, code)
     found = check([str(path)], Configs({"target_torch": (2, 13)})).findings
     assert [(f.code, f.severity) for f in found] == [("PTB120", "note"), ("PTB110", "note")]
+
+
+@pytest.mark.parametrize(
+    ("made", "note", "when"),
+    [
+        (
+            "if kind == 'sort':\n    self.pool = Sort()\nelse:\n    self.pool = nn.Identity()",
+            "`kind == 'sort'` is off by default",
+            ("kind == 'sort'",),
+        ),
+        (
+            "if kind == 'sort':\n    self.pool = by_sum\nelse:\n    self.pool = nn.Identity()",
+            "`kind == 'sort'` is off by default",
+            ("kind == 'sort'",),
+        ),
+        (
+            "if kind == 'mean':\n    self.pool = Sort()\nelse:\n    self.pool = nn.Identity()",
+            "",
+            ("kind == 'mean'",),
+        ),
+        (
+            "if kind == 'sort':\n    self.pool = lambda x: by_sum(x)\nelse:\n    self.pool = nn.Identity()",
+            "`kind == 'sort'` is off by default",
+            ("kind == 'sort'",),
+        ),
+        ("if config.big:\n    self.pool = Sort()\nelse:\n    self.pool = nn.Identity()", "", ("config.big",)),
+        # on either branch
+        ("if kind == 'sort':\n    self.pool = Sort()\nelse:\n    self.pool = Sort(2)", "", ()),
+        ("self.pool = Sort()", "", ()),
+        # of which a reader of the finding knows nothing
+        ("n = len(kind)\nif n > 3:\n    self.pool = Sort()\nelse:\n    self.pool = nn.Identity()", "", ()),
+    ],
+)
+def test_a_part_that_an_option_chooses(tmp_path: Path, made: str, note: str, when: tuple[str, ...]) -> None:
+    code = f"""
+def by_sum(x):
+    return x * x.sum().item()
+
+class Sort:
+    def __init__(self, n=1):
+        self.n = n
+
+    def __call__(self, x):
+        return by_sum(x)
+
+class M(nn.Module):
+    def __init__(self, config, kind="mean"):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        {made.replace(chr(10), chr(10) + " " * 8)}
+
+    def forward(self, x: torch.Tensor):
+        return self.pool(self.layer(x))
+"""
+    [found] = [f for f in _linted(tmp_path, code) if f.code == "PTB103" and f.note != UNCALLED]
+    assert (found.note, found.when) == (note, when)

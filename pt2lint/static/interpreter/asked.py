@@ -77,6 +77,13 @@ class Asked:
             return ()
         return (Guard(f"{given.id} is not None", ARGUMENT),)
 
+    def of_part(self, call: ast.Call, part: Value, frame: Frame) -> Path:
+        """The condition under which an attribute that is called is this part, of several that `__init__` may keep."""
+        if not isinstance(call.func, ast.Attribute):
+            return ()
+        kept = self.defaults.kept_under(call.func, part, frame)
+        return () if kept is None else self._told(kept[0], kept[1], OFF if kept[2] else FLAG)
+
     def _of(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> Path:
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             return self._of(test.operand, not outcome, env, frame)

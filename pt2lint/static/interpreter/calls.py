@@ -136,7 +136,7 @@ class Calls:
             return self.at.objects.construct(func.info, args, kwargs, node, frame, spread)
         if isinstance(func, Union):
             results = [
-                self.apply(o, args, kwargs, node, frame, spread)
+                self._apply_part(o, args, kwargs, node, frame, spread)
                 for o in func.options
                 if is_none(o) is not True and o is not UNKNOWN
             ]
@@ -150,6 +150,20 @@ class Calls:
         if isinstance(func, Seq) and func.type == "Sequential":
             return self.call_sequential(func, args, kwargs, node, frame)
         return UNKNOWN
+
+    def _apply_part(
+        self, part: Value, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, spread: bool
+    ) -> Value:
+        """Call one of several that may be called."""
+        if not frame.region or self.at.notebook.quiet or not isinstance(node, ast.Call):
+            return self.apply(part, args, kwargs, node, frame, spread)
+        outer = frame.guards
+        more = self.at.conditions.asked.of_part(node, part, frame)
+        frame.guards += tuple(guard for guard in more if guard not in outer)
+        try:
+            return self.apply(part, args, kwargs, node, frame, spread)
+        finally:
+            frame.guards = outer
 
     def call_wrapped(
         self,

@@ -19,6 +19,7 @@ from pt2lint.static.interpreter.guard_syntax import (
     options_of,
     says_none,
     set_in,
+    set_under,
 )
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.nodes import FunctionNode, walk
@@ -152,7 +153,12 @@ class Defaults:
             return False
         made = self._set_by_init(place, frame)
         option = made.values[0] if made is not None and len(made.values) == 1 else None
-        default = defaults_of(made.init).get(option.id) if made and isinstance(option, ast.Name) else None
+        return made is not None and self._is_other_option(made, option, test, outcome)
+
+    def _is_other_option(self, made: _Made, option: ast.expr | None, test: ast.expr, outcome: bool) -> bool:
+        """Whether a test of an option of `__init__` comes out otherwise than so by default, and nothing in the project
+        gives it something with which it may come out so."""
+        default = defaults_of(made.init).get(option.id) if isinstance(option, ast.Name) else None
         if default is None or default.value is None or came_out(test, default.value) is not (not outcome):
             return False
         return all(
@@ -162,8 +168,27 @@ class Defaults:
                 and value.const is not NO_CONST
                 and came_out(test, value.const) is not outcome
             )
-            for value in self._made_with(place, frame, True)
+            for value in self._given_for(made, option, True)
         )
+
+    def kept_under(self, place: ast.expr, part: Value, frame: Frame) -> tuple[ast.expr, bool, bool] | None:
+        """The test of an option under which `__init__` keeps this part, of several that an attribute may be: how it
+        comes out then, and whether it does otherwise by default. None where that cannot be told."""
+        made = self._set_by_init(place, frame)
+        if made is None or len(made.values) < 2:
+            return None
+        tests = [
+            test for value, test in set_under(made.init.body, dotted(place), None) if _makes(value, part)
+        ]
+        if len(tests) != 1 or tests[0] is None:
+            return None
+        test, outcome = tests[0]
+        option = test.left if isinstance(test, ast.Compare) else test
+        given = {a.arg for a in (*made.init.args.args[1:], *made.init.args.kwonlyargs)}
+        asked = {each.id for each in walk(option) if isinstance(each, ast.Name)}
+        if not isinstance(option, (ast.Name, ast.Attribute)) or not asked <= given:
+            return None
+        return test, outcome, self._is_other_option(made, option, test, outcome)
 
     def made_on(self, place: ast.expr, frame: Frame) -> bool:
         """Whether an attribute is an option of `__init__`, and wherever the project makes the object, it gives it."""
@@ -175,10 +200,15 @@ class Defaults:
     def _made_with(self, place: ast.expr, frame: Frame, optional: bool = False) -> list[Value]:
         """What the project gives for an attribute that is an argument of `__init__`, wherever it makes the object."""
         made = self._set_by_init(place, frame)
-        if made is None or len(made.values) != 1 or not isinstance(made.values[0], ast.Name):
+        if made is None or len(made.values) != 1:
+            return []
+        return self._given_for(made, made.values[0], optional)
+
+    def _given_for(self, made: _Made, option: ast.expr | None, optional: bool) -> list[Value]:
+        if not isinstance(option, ast.Name):
             return []
         func = Func(made.init, made.home.module, made.home.env, Instance(made.cls), made.home)
-        return [*self.at.functions.passed.made_with(made.cls, func, made.values[0].id, optional)]
+        return [*self.at.functions.passed.made_with(made.cls, func, option.id, optional)]
 
     def _set_by_init(self, place: ast.expr, frame: Frame) -> _Made | None:
         """What `__init__` assigns to an attribute of the object, where nothing else does."""
@@ -190,3 +220,15 @@ class Defaults:
         if found is None or any(method is not found[1] for method, _ in kept):
             return None
         return _Made(cls, *found, [value for _, value in kept])
+
+
+def _makes(value: ast.expr | None, part: Value) -> bool:
+    """Whether an expression makes the part: the function itself or its name, or a call of its class."""
+    if isinstance(part, Func):
+        return value is part.node or (
+            isinstance(value, ast.Name) and value.id == getattr(part.node, "name", "")
+        )
+    if not isinstance(part, Instance) or not isinstance(value, ast.Call):
+        return False
+    name = part.cls.name if part.cls is not None else (part.external or "").rpartition(".")[2]
+    return (dotted(value.func) or "").rpartition(".")[2] == name

@@ -81,6 +81,20 @@ def set_in(body: Iterable[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr | None
                 yield place, call.args[2 if is_name(call.func, "setattr") else 1]
 
 
+def set_under(
+    body: Iterable[ast.stmt], place: str | None, test: tuple[ast.expr, bool] | None
+) -> Iterator[tuple[ast.expr | None, tuple[ast.expr, bool] | None]]:
+    """What the statements assign to a place, each with the innermost test around it, and how that came out."""
+    for statement in body:
+        if isinstance(statement, ast.If):
+            yield from set_under(statement.body, place, (statement.test, True))
+            yield from set_under(statement.orelse, place, (statement.test, False))
+        elif isinstance(statement, (ast.With, ast.Try, ast.For)):
+            yield from set_under(statement.body, place, test)
+        else:
+            yield from ((value, test) for target, value in set_in([statement]) if dotted(target) == place)
+
+
 def keeps(body: list[ast.stmt], new: ast.expr, best: ast.expr) -> bool:
     """Whether the statements put the one in the place of the other: `best = cost`, `best = {"cost": cost}`."""
     wanted = dotted(new)
