@@ -12,6 +12,7 @@ from pt2lint.static.values import (
     BOOL,
     CONSTANT,
     UNKNOWN,
+    Ext,
     Partial,
     Py,
     Seq,
@@ -65,7 +66,7 @@ def called(call: Call) -> Value:
             known = args[0].elts if isinstance(args[0], Seq) else [args[0]]
             # Dynamo knows the values of a constant tensor of one element, and what is computed of it.
             value.leaf = CONSTANT if known is not None and len(known) == 1 else 0
-        elif receiver is None and args and "rand" not in name and all(isinstance(a, Py) for a in args):
+        elif "rand" not in name and is_made_of_constants(args, kwargs, receiver):
             value.leaf = CONSTANT
     elif isinstance(value, Seq) and last in ("topk", "sort", "max", "min"):
         first = receiver if isinstance(receiver, Tensor) else (args[0] if args else None)
@@ -74,6 +75,16 @@ def called(call: Call) -> Value:
             ndim = first.ndim - less if first.ndim else None
             value.elts = [v.but(ndim=ndim) if isinstance(v, Tensor) else v for v in value.elts]
     return value
+
+
+def is_made_of_constants(args: list[Value], kwargs: dict[str, Value], receiver: Value | None) -> bool:
+    """Whether a call is given numbers of Python, or constant tensors and nothing but settings beside them."""
+    if receiver is None and args and all(isinstance(a, Py) for a in args):
+        return True
+    given = [*args, *kwargs.values()] if receiver is None else [receiver, *args, *kwargs.values()]
+    tensors = [v for v in given if isinstance(v, Tensor)]
+    settings = all(isinstance(v, (Py, Ext, Tensor)) for v in given)
+    return settings and bool(tensors) and all(t.leaf == CONSTANT for t in tensors)
 
 
 def literal_dtype(name: str, args: list[Value], kwargs: dict[str, Value], value: Value) -> Value:

@@ -73,6 +73,8 @@ class TensorAsSize(GraphBreak):
         "return torch.full((2, 4), x.max()) + x.sum()",
         "return x.masked_fill(x > 0, x.max())",
         "return x.clamp(min=x.mean())",
+        "n = torch.ceil(torch.tensor(x.shape[0]) / 3).to(torch.int64) * 3\nreturn torch.zeros(1, n) + x.sum()",
+        "return x.sum() + torch.zeros(torch.maximum(torch.tensor(3), torch.tensor(x.shape[1])).long())",
     )
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:

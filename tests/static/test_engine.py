@@ -541,10 +541,11 @@ def test_a_function_that_libcst_cannot_read_costs_only_itself():
     assert [problem.line for problem in result.problems] == [2]
 
 
+@pytest.mark.parametrize("marked", [False, True])
 def test_programs_side_by_side_import_their_own_neighbours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    marked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two scripts in two folders, each with a `model.py` of its own."""
+    """Two scripts in two folders, each with a `model.py` of its own, and an empty `__init__.py` or none."""
     monkeypatch.chdir(tmp_path)
     script = "import torch\nfrom model import get\n\n\n@torch.compile\ndef f(x):\n    return get(x).item()\n"
     for folder, body in (("a", "x.tolist()"), ("b", "x.sum() * 2")):
@@ -553,6 +554,8 @@ def test_programs_side_by_side_import_their_own_neighbours(
             f"import torch\n\n\ndef get(x: torch.Tensor):\n    return {body}\n"
         )
         Path(folder, "run.py").write_text(script)
+        if marked:
+            Path(folder, "__init__.py").touch()
     files = ["a/model.py", "a/run.py", "b/model.py", "b/run.py"]
     assert [
         (f.path, f.line) for f in lint(files, Settings(roots="explicit")).findings if "run" in f.path

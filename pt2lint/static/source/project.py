@@ -61,7 +61,7 @@ class Project:
         self._missing: set[str] = set()
         self._extensions: set[str] | None = None
         self._path_of: dict[str, str | None] = {}
-        self._homes: dict[tuple[str, str], str] = {}
+        self._homes: dict[tuple[tuple[str, ...], str], str] = {}
         self._folders: dict[str, bool] = {}
         self._nearest: dict[str, list[str]] = {}
         self._first_roots: list[str]
@@ -71,7 +71,11 @@ class Project:
         else:
             folders: dict[str, tuple[list[str], str]] = {}
             places = [module_name(path, folders) for path in linted]
-            self._first_roots = list(dict.fromkeys(root for _, root, _ in places))
+            packages = dict.fromkeys((root, name.split(".", 1)[0]) for name, root, _ in places if "." in name)
+            programs = [
+                program for root, top in packages if (program := program_folder(root, top)) is not None
+            ]
+            self._first_roots = list(dict.fromkeys([*(root for _, root, _ in places), *programs]))
             self._own = {
                 top
                 for top, root in dict.fromkeys((name.split(".", 1)[0], root) for name, root, _ in places)
@@ -88,8 +92,11 @@ class Project:
         if module is None or (whole and not module.whole and self._parsed is None):
             self.reads.parsed.add(path)
             name, root, is_package = module_name(path)
-            if root not in self._roots:
-                self._roots.append(root)
+            program = program_folder(root, name.split(".", 1)[0]) if "." in name else None
+            folders = (root,) if program is None else (root, program)
+            if program is not None:
+                self.looked_at.add(os.path.join(program, "__init__.py"))
+            self._roots += [folder for folder in folders if folder not in self._roots]
             if self._parsed is not None:
                 try:
                     module = self._parsed.load(path, whole)
@@ -104,7 +111,7 @@ class Project:
             source = self.text(path)
             linted = path in self._linted
             module = self._by_path[path] = Module(
-                path, name, source, is_package, linted, whole, partial(self.home, root), self.reads
+                path, name, source, is_package, linted, whole, partial(self.home, folders), self.reads
             )
         return module
 
@@ -175,16 +182,17 @@ class Project:
         """The digests of all files that were read, or sought and not found."""
         return {path: self.digest(path) for path in [*self._digests, *self._given, *self.looked_at]}
 
-    def home(self, root: str, top: str) -> str:
-        """What a file below `root` means by a top-level module: its own neighbour, where several programs in one
-        tree have a `model.py` each. "3@model" is the one below the fourth of the folders that are imported from."""
-        if len(self._roots) < 2 or root not in self._roots:
+    def home(self, folders: tuple[str, ...], top: str) -> str:
+        """What a file that imports from `folders` means by a top-level module: its own neighbour, where several
+        programs in one tree have a `model.py` each. "3@model" is the one below the fourth of all folders that are
+        imported from."""
+        if len(self._roots) < 2 or folders[0] not in self._roots:
             return top
-        key = (root, top)
+        key = (folders, top)
         if key not in self._homes:
-            holding = [each for each in self._roots if _holds(each, top)] if _holds(root, top) else []
-            other = holding and holding[0] != root
-            self._homes[key] = f"{self._roots.index(root)}@{top}" if other else top
+            own = next((each for each in folders if _holds(each, top)), None)
+            other = own is not None and next(each for each in self._roots if _holds(each, top)) != own
+            self._homes[key] = f"{self._roots.index(own)}@{top}" if own is not None and other else top
         return self._homes[key]
 
     def find(self, name: str) -> Module | None:
@@ -322,6 +330,16 @@ class Project:
                 _holds_modules(os.path.join(root, name)) for root in roots if not _holds_installed(root)
             )
         return self._folders[top]
+
+
+def program_folder(root: str, top: str) -> str | None:
+    """The folder of an outermost package whose `__init__.py` is empty: what lies in it may be run as a program, from
+    that very folder, and import its neighbours by their names alone."""
+    folder = os.path.join(root, top)
+    try:
+        return folder if os.path.getsize(os.path.join(folder, "__init__.py")) == 0 else None
+    except OSError:
+        return None
 
 
 def _holds(root: str, top: str) -> bool:
