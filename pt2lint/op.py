@@ -26,7 +26,8 @@ Names of operations:
                     not
 - `call extension`  something of a compiled extension is called, as the project's setup.py builds it; args "name"
 - `call untraced`   something of a library is called that Dynamo does not trace; args "name", the library's
-- `choose by key`   `min` or `max` is given a `key`, and objects or tensors
+- `choose by key`   `min` or `max` is given a `key`, and objects, tensors, pairs that hold some, or an iterator
+- `choose among pairs`  `min` or `max` is given pairs that hold tensors
 - `call decorated static method`  a static method is called through a decorator that stands above `@staticmethod`; args
                     "decorators": "FIRST STATIC", the lines of the first and of that one, in a class of the same file
 - `call class method of function`  `apply` of an autograd.Function whose traced methods are class methods; there and

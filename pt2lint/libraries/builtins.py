@@ -156,13 +156,23 @@ def shown(call: Call, value: Value) -> None:
 def extreme(call: Call, first: Value) -> Value:
     values = call.args if len(call.args) > 1 else [call.element(first)]
     by = call.kwargs.get("key")
+    held = next((t for t in map(_held_tensor, values) if t is not None), None)
     if by is not None and call.listens("choose by key") and not isinstance(first, Class):
-        if any(_is_object(v, by) for v in values):  # the members of an enumeration are compared while tracing
-            call.note("choose by key")
+        iterated = isinstance(first, Seq) and first.type == "generator"
+        if iterated or held is not None or any(_is_object(v, by) for v in values):
+            call.note("choose by key")  # the members of an enumeration are compared while tracing
+    elif held is not None:
+        call.note("choose among pairs", held)
     found = next((t for t in map(tensor_of, values) if t is not None), None)
     if found is not None:
         return found.but(leaf=0)
     return join_all(Py(v.type) if isinstance(v, Py) else v for v in values)
+
+
+def _held_tensor(value: Value) -> Tensor | None:
+    """A tensor in a pair, `(score, x)`."""
+    parts = value.elts if isinstance(value, Seq) and value.type == "tuple" else None
+    return next((t for t in map(tensor_of, parts or ()) if t is not None), None)
 
 
 def _is_object(value: Value, by: Value) -> bool:

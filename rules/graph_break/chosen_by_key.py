@@ -4,11 +4,12 @@ from pt2lint.rule import GraphBreak
 
 
 class ChosenByKey(GraphBreak):
-    """Python's `min` or `max` chooses among objects or tensors by a key.
+    """Python's `min` or `max` chooses by a key: among objects or tensors, or from an iterator.
 
     ## What happens
     Dynamo computes `min` and `max` with a `key` itself only where all that they compare are numbers, texts and
-    the like. Where they are objects, or tensors, it ends the graph (GB0193).
+    the like, in a list, a tuple, a set or a dictionary. Where they are objects, tensors or pairs that hold some, or
+    come from an iterator or a view (`enumerate(scores)`, `scores.items()`), it ends the graph (GB0193).
 
     ## Example
     ```python
@@ -51,13 +52,19 @@ class ChosenByKey(GraphBreak):
     code = "PTB115"
     name = "chosen-by-key"
     ops = ("choose by key",)
-    says = "{code} compares objects by a key, which Dynamo does not compute"
+    says = "{code} chooses by a key among what Dynamo does not compare"
     repairs = ("chosen", "disable")
     graph_breaks = ("GB0193",)
 
-    INVALID = ("return max([x, x[:2]], key=lambda t: t.shape[0]) + 1",)
+    INVALID = (
+        "return max([x, x[:2]], key=lambda t: t.shape[0]) + 1",
+        "return max([(1, x), (2, x + 1)], key=lambda pair: pair[0])[1]",
+        "return x + min(enumerate([3, 1, 2]), key=lambda pair: pair[1])[0]",
+        "return x + max({1: 3, 2: 1}.items(), key=lambda pair: pair[1])[0]",
+    )
     VALID = (
         "return x + max([1, 3, 2], key=lambda n: -n)",
         "return x + len(max(['a', 'bb'], key=len))",
         "return x + max(1, 2)",
+        "return x + max({1: 3, 2: 1}, key=lambda n: -n)",
     )

@@ -9,6 +9,7 @@ FACTORIES = (
     "tensor zeros ones full empty rand randn arange linspace eye zeros_like ones_like full_like empty_like "
     "rand_like randn_like"
 )
+OF_MODULE = "call torch.nn.Module.requires_grad_"
 
 
 class RequiresGrad(GraphBreak):
@@ -16,8 +17,8 @@ class RequiresGrad(GraphBreak):
 
     ## What happens
     What requires a gradient has to be known where the graph starts. Dynamo ends the graph at
-    `t.requires_grad =` (GB0206), at `requires_grad_()` of an input (GB0125) or of what is returned
-    (GB8985), and where a tensor is made with `requires_grad=True` (GB0225).
+    `t.requires_grad =` (GB0206), at `requires_grad_()` of an input, of a module whose parameters it changes
+    (GB0125), or of what is returned (GB8985), and where a tensor is made with `requires_grad=True` (GB0225).
 
     ## Example
     ```python
@@ -52,6 +53,7 @@ class RequiresGrad(GraphBreak):
     ops = (
         "set torch.Tensor.requires_grad",
         "call torch.Tensor.requires_grad_",
+        OF_MODULE,
         *calls("torch", FACTORIES),
     )
     says = "{code} decides inside the graph what requires a gradient"
@@ -62,21 +64,25 @@ class RequiresGrad(GraphBreak):
         "y = x + 1\ny.requires_grad = True\nreturn y * 2",
         "y = x.detach().requires_grad_()\nreturn y * 2, y",
         "return x + torch.tensor(0.0, requires_grad=True)",
+        "lin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n"
+        "    lin.requires_grad_(not lin.weight.requires_grad)\n    return lin(x)",
     )
     VALID = (
         "return x + torch.zeros(4, requires_grad=False)",
         "y = x + 1\ny.requires_grad_(False)\nreturn y * 2",
         "y = x.detach().requires_grad_()\nreturn (y * 2).detach()",
         "return x * 2 if x.requires_grad else x",
+        "lin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n    lin.requires_grad_(False)\n    return lin(x)",
         "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.register_buffer('zero', torch.tensor(0.0))\n"
         "    def forward(self, x, m, i):\n        self.zero.requires_grad_()\n"
         "        return x + self.zero\nf = M()",
-        "lin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n    lin.requires_grad_(False)\n    return lin(x)",
     )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         variant = ""
+        if op.name == OF_MODULE and not self._switches(op):
+            return
         if op.name.startswith("call torch.Tensor."):
             variant = f"{op.name} kept inside" if self._detached(node) else ""
         elif op.name.startswith("call "):
@@ -87,6 +93,12 @@ class RequiresGrad(GraphBreak):
                 op = op._replace(when=tuple(dict.fromkeys((*op.when, asked))))
             variant = f"{op.name} that requires a gradient"
         self.breaks(node, op, self.says, variant)
+
+    def _switches(self, op: Op) -> bool:
+        """Whether the parameters of the module may be otherwise before: the function turns them on and off, or is told
+        which."""
+        asked = {_asked(other) for other in self.function.ops if other.name == OF_MODULE}
+        return len(asked) > 1 or not _asked(op).startswith("constant")
 
     def _mode(self, node: cst.CSTNode) -> str | None:
         """`self.training`, where that decides whether a gradient is required."""
@@ -109,4 +121,12 @@ class RequiresGrad(GraphBreak):
         if op.name == "call torch.Tensor.requires_grad_":
             kept = "is a buffer" in op.why or "is a parameter" in op.why  # made outside the graph: fine
             return op.arg(0, "requires_grad") != "constant False" and not kept
-        return op.name.startswith("set ") or op.arg("requires_grad") in ("constant True", "bool")
+        return op.name.startswith(("set ", "call torch.nn.")) or op.arg("requires_grad") in (
+            "constant True",
+            "bool",
+        )
+
+
+def _asked(op: Op) -> str:
+    """What `requires_grad_` is given."""
+    return op.arg(0, "requires_grad") or "constant True"

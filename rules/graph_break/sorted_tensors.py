@@ -10,12 +10,13 @@ COMPARES_PAIRS = (2, 15)  # the first that compares pairs by what comes first in
 
 
 class SortedTensors(GraphBreak):
-    """Python's `sorted` has to compare tensors.
+    """Python's `sorted`, `min` or `max` has to compare tensors.
 
     ## What happens
     Sorting asks each comparison for its truth, which depends on values: Dynamo ends the graph (GB0207). Of pairs that
     hold a tensor (`sorted(tensors.items())`) it does so although the first of each pair, by which Python sorts them,
-    is a text or a number: a `key` that names it stays in the graph.
+    is a text or a number: a `key` that names it stays in the graph. `min` and `max` of such pairs end it, too (GB0059),
+    and with a `key` by PTB115.
 
     ## Example
     ```python
@@ -40,20 +41,21 @@ class SortedTensors(GraphBreak):
     ```
 
     ## Versions
-    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`; pairs on 2.6 to 2.13.
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`; sorted pairs on 2.6 to 2.13.
     """
 
     code = "PTB112"
     name = "sorted-tensors"
     waits = True
-    ops = ("call builtins.sorted", "call builtins.list.sort", "sort by tensor")
+    ops = ("call builtins.sorted", "call builtins.list.sort", "sort by tensor", "choose among pairs")
     says = "{code} compares tensors in Python"
-    graph_breaks = ("GB0207",)
+    graph_breaks = ("GB0207", "GB0059")
 
     INVALID = (
         "both = [x.sum(), x.mean()]\nboth.sort()\nreturn both[0] + x",
         "return sorted([x, x + 1], key=lambda t: t.sum())[0]",
         "pairs = {'b': x, 'a': x + 1}\nreturn sorted(pairs.items())[0][1] * 2",
+        "return max((1, x), (2, x + 1))[1] * 2",
     )
     VALID = (
         "return x + sorted([2, 1])[0]",
@@ -65,12 +67,13 @@ class SortedTensors(GraphBreak):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        if op.name == "sort by tensor":
+        if op.name in ("sort by tensor", "choose among pairs"):
             return True
         return is_tensor(_items(op).removeprefix(PAIRS)) and not op.arg("key")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if self.function.target < COMPARES_PAIRS or not _items(op).startswith(PAIRS):
+        chosen = op.name == "choose among pairs"
+        if chosen or self.function.target < COMPARES_PAIRS or not _items(op).startswith(PAIRS):
             super().check(node, op)
 
 

@@ -62,6 +62,8 @@ class TorchQuery(GraphBreak):
         *calls("torch.cuda", "is_bf16_supported is_tf32_supported is_initialized"),
         *calls("torch.Tensor", "is_inference is_conj is_pinned is_neg is_signed is_set_to is_distributed"),
         *calls("torch.Tensor", "dense_dim has_names resize resize_ resize_as_ share_memory_ to_mkldnn"),
+        *calls("torch.utils.dlpack", "from_dlpack to_dlpack"),
+        "call torch.jit.isinstance",
         "call torch._C._is_tracing",
         "call torch.backends.cuda.is_built",
         "call torch.backends.mps.is_available",
@@ -79,6 +81,7 @@ class TorchQuery(GraphBreak):
         "return x.to(torch.result_type(x, 1)) + 1",
         "return x + torch.is_inference_mode_enabled()",
         "y = x.clone()\ny.resize_(2, 2)\nreturn y",
+        "return x + torch.jit.isinstance(x, torch.Tensor)",
     )
     VALID = (
         "return x * 2 if torch.is_grad_enabled() and not torch.cuda.is_available() else x",

@@ -32,7 +32,8 @@ class UntracedLibrary(GraphBreak):
     over `tqdm(...)` cannot be resumed: the whole function is left to Python. Compile what one turn of it does.
 
     A module that `torch.jit` scripted, traced or loaded runs in TorchScript, where Dynamo does not look (GB4695): the
-    function that calls it is left to Python. Leave `torch.jit.script` out, and it is compiled with the rest.
+    function that calls it is left to Python. Leave `torch.jit.script` out, and it is compiled with the rest. What
+    `torch.jit.fork` is given to run beside the rest is called in its place (GB0007).
 
     ## Example
     ```python
@@ -100,6 +101,7 @@ class UntracedLibrary(GraphBreak):
         "call extension",
         "call untraced",
         "forward torch.jit.ScriptModule",
+        *calls("torch.jit", "fork wait"),
     )
     says = "{code} is part of the standard library that Dynamo does not trace"
     repairs = ("scripted", "train_step", "operator", "disable")
@@ -118,6 +120,8 @@ class UntracedLibrary(GraphBreak):
             says = f"{{code}} is a call of {op.arg('name')}, which Dynamo does not trace"
         if op.name == "forward torch.jit.ScriptModule":
             says = "{code} calls a module of torch.jit, which Dynamo does not trace: the module itself can be compiled"
+        if op.name in ("call torch.jit.fork", "call torch.jit.wait"):
+            says = "{code} is not traced: called in its place, what it runs is compiled with the rest"
         if op.name == "call extension":
             fake = "registered as a custom operator with a fake, it stays in the graph"
             says = f"{{code}} calls compiled code that Dynamo does not trace; {fake}"
