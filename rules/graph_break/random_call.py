@@ -78,7 +78,7 @@ class RandomCall(GraphBreak):
         *calls("secrets", "randbelow token_hex token_bytes choice"),
     )
     says = "{code} draws a random number outside the graph"
-    repairs = ("host", "operator", "region", "disable")
+    repairs = ("host", "skip", "operator", "region", "disable")
     graph_breaks = ("GB0007", "GB0033", "GB0170", "GB0294", "GB0008")
 
     INVALID = (

@@ -1,10 +1,12 @@
 """Layers left out at random, computed and selected instead, under the real Dynamo."""
 
+import random
 import subprocess
 import sys
 from dataclasses import replace
 
 import libcst as cst
+import numpy as np
 import pytest
 import torch
 
@@ -20,7 +22,10 @@ from pt2lint.static.engine import lint
 from tests.fixes import lab
 from tests.fixes.lab import function_code, nodes
 
-HEAD = """import torch
+HEAD = """import random
+
+import numpy as np
+import torch
 
 
 class Model(torch.nn.Module):
@@ -103,6 +108,31 @@ else:
     out = layer(x)
     x = out
 """,
+    "runs above the rate": """
+p = torch.rand([])
+if not self.training or p > self.rate:
+    x = layer(x)
+""",
+    "drawn by Python": """
+if self.training and random.random() <= self.rate:
+    continue
+x = layer(x)
+""",
+    "drawn by NumPy": """
+p = np.random.uniform(0, 1.0)
+if synced or not self.training or (p >= self.rate):
+    out = layer(x)
+    x = out
+else:
+    out = None
+""",
+    "continue with an else": """
+p = random.uniform(0, 1)
+if self.training and p < self.rate:
+    continue
+else:
+    x = layer(x)
+""",
 }
 X = torch.tensor([[1.0, -2.0, 3.0]])
 
@@ -118,12 +148,18 @@ def drawn(code):
     return next(
         one.test
         for one in nodes(code, cst.If)
-        if any(word in code.module.code_for_node(one.test) for word in ("p <", "skip"))
+        if any(word in code.module.code_for_node(one.test) for word in ("p <", "p >", "random()", "skip"))
     )
 
 
+def from_torch(low=0.0, high=1.0):
+    return low + (high - low) * torch.rand([]).item()
+
+
 @pytest.mark.parametrize("way", WAYS)
-def test_what_is_left_out_at_random_is_selected(way):
+def test_what_is_left_out_at_random_is_selected(way, monkeypatch):
+    for module, name in ((random, "random"), (random, "uniform"), (np.random, "uniform")):
+        monkeypatch.setattr(module, name, from_torch)
     source = model(WAYS[way])
     code = function_code(source, "forward")
     fix = compute_and_select(code, drawn(code))
@@ -133,6 +169,7 @@ def test_what_is_left_out_at_random_is_selected(way):
     # The layers draw no numbers here, so that both draw the same: half of the six are left out.
     after = lab.prove(source, fix, [[X], [X.clone().requires_grad_()]], name="Model")
     assert "x_before = x" in after
+    assert "random." not in after
     for comment in ("# the layer", "# leave out"):
         assert (comment in after) == (comment in source)
     again = function_code(after, "forward")
@@ -168,6 +205,13 @@ def test_two_tensors_are_both_selected():
         WAYS["flag"].replace("out = (None, None)", "x = x + 1"),  # what stands in does something
         WAYS["flag"] + "x = x * skip\n",  # the flag is a number too
         WAYS["test"].replace("out = None", "out = x"),
+        WAYS["drawn by NumPy"].replace("out = None", "seen += (p,)"),
+        WAYS["drawn by NumPy"].replace("0, 1.0", "0, 2"),  # torch draws from other bounds
+        WAYS["drawn by NumPy"].replace("0, 1.0", "0, 1, ()"),
+        WAYS["drawn by NumPy"] + "seen += (p,)\n",  # the number is read
+        WAYS["drawn by NumPy"].replace("synced", "random.random() > 0.5"),  # two of them
+        WAYS["drawn by Python"].replace("random.random()", "random.gauss(0, 1)"),
+        WAYS["continue with an else"] + "x = x + 1\n",
     ],
 )
 def test_refused(text):
@@ -367,7 +411,9 @@ def test_a_tensor_or_none_is_a_tensor_where_the_layer_adds_to_it(text, fits):
 
 def test_numpy_draws_the_same_compiled_where_dropout_is_turned_off():
     """Else Dynamo draws what it traces of it from a generator of torch's own."""
-    code = """import numpy as np
+    code = """import random
+
+import numpy as np
 import torch
 
 from pt2lint.dynamic.child import dropout_off
@@ -386,9 +432,18 @@ apart = draw(f) - draw(torch.compile(f, backend="eager"))
 torch._dynamo.reset()
 dropout_off.install()
 print(bool(apart.any()), bool((draw(f) - draw(torch.compile(f, backend="eager"))).any()))
+# One number is drawn from torch's generator while targets are looked at.
+host = (lambda: random.random(), lambda: np.random.rand(), lambda: np.random.uniform(2, 4) / 2 - 1)
+for holding in (False, True):
+    dropout_off.HELD[0] = holding
+    torch.manual_seed(0)
+    numbers = [draw() for draw in host]
+    torch.manual_seed(0)
+    print(max(abs(one - torch.rand(()).item()) for one in numbers) < 1e-6)
+print(np.random.rand(2).shape == (2,))
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.split() == ["True", "False"]
+    assert ran.stdout.split() == ["True", "False", "False", "True", "True"]
 
 
 DEPTH = """import random

@@ -2,7 +2,8 @@
 
 The functions of torch.nn.functional stay the objects that Dynamo knows; their code alone is exchanged. Tensors of
 random numbers are the same at each draw then, whatever was drawn before: a layer that samples gives what it gave. One
-number is still drawn: what is left out depends on it.
+number is still drawn: what is left out depends on it. Python and NumPy draw theirs from torch's generator, so that a
+fix may let torch draw it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import sys
 from typing import Any
 
 import torch
@@ -18,6 +20,11 @@ import torch.nn.functional as F
 DROPOUTS = ("dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout")
 
 
+# How many arguments it has where it draws one number, evenly between these two, or between 0 and 1.
+ON_HOST: dict[str, dict[str, tuple[int, ...]]] = {
+    "random": {"random": (0,), "uniform": (2,)},
+    "numpy.random": {"rand": (0,), "random": (0,), "random_sample": (0,), "uniform": (0, 2)},
+}
 GOLDEN = (math.sqrt(5) - 1) / 2  # the parts after the point of its multiples lie evenly between 0 and 1
 HELD = [False]  # models and inputs are made of numbers that are drawn
 
@@ -49,8 +56,22 @@ def install() -> None:
     F.scaled_dot_product_attention = scaled_dot_product_attention
     for name, held in (("rand", rand), ("randn", randn), ("randint", randint), ("randperm", randperm)):
         setattr(torch, name, held_still(getattr(torch, name), held))
+    for module, names in ON_HOST.items():
+        for name, counts in names.items() if module in sys.modules else ():
+            setattr(sys.modules[module], name, from_torch(getattr(sys.modules[module], name), counts))
     # What Dynamo traces of NumPy's random numbers it draws from a generator of torch's own, unless it is told not to.
     torch._dynamo.config.use_numpy_random_stream = True
+
+
+def from_torch(drawn: Any, counts: tuple[int, ...]) -> Any:
+    @functools.wraps(drawn)
+    def draw(*given: Any, **named: Any) -> Any:
+        if not HELD[0] or named or len(given) not in counts:
+            return drawn(*given, **named)
+        low, high = given or (0.0, 1.0)
+        return low + (high - low) * torch.rand(()).item()
+
+    return draw
 
 
 def holding(look: Any) -> Any:

@@ -8,10 +8,11 @@ from typing import Any
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, OTHER_DRAWS, Fix
+from pt2lint.finding import ONCE_PROVEN, OTHER_DRAWS, Edit, Fix
 from pt2lint.fixes.arms import leaves
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect
+from pt2lint.fixes.repairs.draws import asks_number, below_rate, by_torch, not_above_rate
 from pt2lint.fixes.repairs.rate import drawn_comparison
 from pt2lint.fixes.repairs.seeded import Drawn, drawn_by_operator
 from pt2lint.fixes.rewrite import (
@@ -57,7 +58,7 @@ class _Skip:
     It is asked only where the parts of `static`, plain Python, hold. `body` is what is left out. `kept` gives way to
     a copy of what the body changes, `dropped` to nothing, and `around`, the `if` around the body, to the body. What is
     collected after the body under the names of `instead` is these expressions where it is left out, and `seeded` makes
-    the number that is compared a tensor.
+    the number that is compared a tensor. `drawing` is what has torch draw it instead of the host.
     """
 
     drawn: cst.Comparison
@@ -68,6 +69,7 @@ class _Skip:
     around: cst.If | None = None
     instead: Mapping[str, str] = field(default_factory=dict)
     seeded: Drawn | None = None
+    drawing: tuple[dict[cst.CSTNode, New], tuple[Edit, ...]] | None = None
 
 
 def compute_and_select(
@@ -75,16 +77,18 @@ def compute_and_select(
 ) -> Repaired:
     """A layer behind `if torch.rand([]) < rate: continue` as `h = torch.where(drawn, h as it was, layer(h))`.
 
-    Read are a `continue`, also under plain `if`s; a flag that is the comparison, or that an `if` sets; and the
-    comparison as the test itself. With `buffers` what the layer counted is put back too, as a batch norm's means.
-    Refused where the layer changes anything but tensors that were there before, or leaves the loop.
+    A number that Python or NumPy draws is drawn by torch then, in the graph. Read are a `continue`, also under plain
+    `if`s; a flag that is the comparison, or that an `if` sets; and the comparison as the test itself. With `buffers`
+    what the layer counted is put back too, as a batch norm's means. Refused where the layer changes anything but
+    tensors that were there before, or leaves the loop.
     """
     kind = kind or guess(function)
-    statement = statement_of(function, node)
+    statement = _asking(function, node)
     if not isinstance(statement, cst.If):
         return Refusal("no `if`")
     skip = (
         _by_continue(function, statement)
+        or _by_run(function, statement)
         or _by_flag(function, statement)
         or _by_set_flag(function, statement)
         or _by_test(function, statement)
@@ -120,6 +124,9 @@ def compute_and_select(
         return Refusal("the layer makes a tensor of nothing that was there")
     if asked & set(binds(*skip.body)):
         return Refusal("the layer changes what the test asks for")
+    compared, new, imports = by_torch(function, skip.drawn)
+    if compared is not skip.drawn or new:
+        skip = replace(skip, drawn=compared, drawing=(new, imports))
     if not buffers:
         return _rewritten(function, skip, changed)
     layers = _layers(function, skip, loop)
@@ -176,6 +183,9 @@ def _rewritten(
     if skip.seeded is not None:
         new |= skip.seeded.new
         imports = tuple(dict.fromkeys((*imports, *skip.seeded.edits)))
+    if skip.drawing is not None:
+        new |= skip.drawing[0]
+        imports = tuple(dict.fromkeys((*imports, *skip.drawing[1])))
     if skip.around is None:
         new[skip.kept] = keep
         new[skip.body[-1]] = [skip.body[-1], *select]
@@ -189,6 +199,8 @@ def _rewritten(
     counted = ", and put back what it counted in its buffers" if layers else ""
     changed = "" if layers else ", changes its buffers"
     waits = ""
+    if skip.drawing is not None:
+        waits = " The number is drawn by torch, from its own generator."
     if skip.seeded is not None:
         waits = " The number is drawn by a custom operator, on the host, from the same seed as before."
     if layers or skip.instead or skip.seeded is not None:
@@ -228,6 +240,26 @@ def _by_continue(function: FunctionCode, statement: cst.If) -> _Skip | None:
             return None
         static = [_text(function, around.test), *static]
         outer = around
+
+
+def _by_run(function: FunctionCode, statement: cst.If) -> _Skip | None:
+    """`if p > rate: layer`, also `if plain or p > rate: layer`, with nothing or what stands in as its `else`."""
+    if statement.orelse is not None and not (
+        isinstance(statement.orelse, cst.Else) and _stands_in(statement.orelse.body)
+    ):
+        return None
+    others: list[cst.BaseExpression] = []
+    last = statement.test
+    while isinstance(last, cst.BooleanOperation) and isinstance(last.operator, cst.Or):
+        others.append(last.left)
+        last = last.right
+    drawn = not_above_rate(function, last)
+    if drawn is None or not isinstance(statement.body, cst.IndentedBlock):
+        return None
+    if not all(_plain(function, other) for other in others):
+        return None
+    static = [_not(function, other) for other in others]
+    return _Skip(drawn, static, statement.body.body, statement, around=statement)
 
 
 def _by_flag(function: FunctionCode, statement: cst.If) -> _Skip | None:
@@ -287,14 +319,24 @@ def _by_set_flag(function: FunctionCode, statement: cst.If) -> _Skip | None:
 
 
 def _by_test(function: FunctionCode, statement: cst.If) -> _Skip | None:
-    """`if drawn: what stands in` and `else: layer`."""
+    """`if drawn: what stands in` and `else: layer`; `if drawn: continue` too, at the end of the loop."""
     found = _parts(function, statement.test)
-    if found is None or not isinstance(statement.orelse, cst.Else) or not _stands_in(statement.body):
+    if found is None or not isinstance(statement.orelse, cst.Else):
+        return None
+    if not _stands_in(statement.body) and not _goes_on(function, statement):
         return None
     body = statement.orelse.body
     if not isinstance(body, cst.IndentedBlock):
         return None
     return _Skip(found[0], found[1], body.body, statement, around=statement)
+
+
+def _goes_on(function: FunctionCode, statement: cst.If) -> bool:
+    """Whether the last statement of a loop does nothing but `continue`."""
+    place = block_of(function, statement)
+    loop = function.parent(function.parent(statement) or statement)
+    last = place is not None and isinstance(loop, cst.For) and place[1] == len(place[0]) - 1
+    return last and isinstance(only_of(statement.body), cst.Continue)
 
 
 def _by_depth(function: FunctionCode, statement: cst.If, kind: Kind) -> _Skip | None:
@@ -398,17 +440,22 @@ def _with_flag(
         use.name == flag and not use.binds and id(use.node) not in asked for use in uses(owner.body)
     ):
         return None
-    static = [*static, *(f"not {in_parentheses(source(function, other))}" for other in others)]
+    static = [*static, *(_not(function, other) for other in others)]
     return _Skip(drawn, static, layer.body, kept, removed, statement)
 
 
 # --- reading
 
 
+def _compared(function: FunctionCode, test: cst.Comparison) -> cst.Comparison | None:
+    """The comparison, where a number that is drawn lies below a rate in it."""
+    return drawn_comparison(function, test) or below_rate(function, test)
+
+
 def _parts(
     function: FunctionCode,
     test: cst.BaseExpression,
-    last: Callable[[FunctionCode, cst.Comparison], cst.Comparison | None] = drawn_comparison,
+    last: Callable[[FunctionCode, cst.Comparison], cst.Comparison | None] = _compared,
 ) -> tuple[cst.Comparison, list[str]] | None:
     """The comparison at the end of `plain and plain and drawn`, as `last` reads it, and the plain parts."""
     if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
@@ -418,6 +465,25 @@ def _parts(
         return right[0], [_text(function, test.left), *right[1]]
     compared = last(function, test) if isinstance(test, cst.Comparison) else None
     return None if compared is None else (compared, [])
+
+
+def _asking(function: FunctionCode, node: cst.CSTNode) -> cst.CSTNode | None:
+    """The statement that the node is in; where it draws the number of a name, the `if` that asks for the name."""
+    statement = statement_of(function, node)
+    only, place = small_of(statement), block_of(function, statement) if statement is not None else None
+    if not isinstance(only, cst.Assign) or place is None:
+        return statement
+    bound = set(binds(only))
+    return next(
+        (one for one in place[0][place[1] + 1 :] if isinstance(one, cst.If) and bound & reads(one.test)),
+        statement,
+    )
+
+
+def _not(function: FunctionCode, node: cst.BaseExpression) -> str:
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+        return _text(function, node.expression)
+    return f"not {in_parentheses(source(function, node))}"
 
 
 def _asked(test: cst.BaseExpression) -> tuple[str, list[cst.BaseExpression]] | None:
@@ -451,7 +517,9 @@ def _text(function: FunctionCode, node: cst.BaseExpression) -> str:
 
 def _plain(function: FunctionCode, node: cst.BaseExpression) -> bool:
     """Whether an expression may be asked a second time, and asks no random number."""
-    return effect(node) is None and drawn_comparison(function, node) is None
+    return (
+        effect(node) is None and drawn_comparison(function, node) is None and not asks_number(function, node)
+    )
 
 
 def _assigned(statement: cst.CSTNode, value: str) -> str | None:

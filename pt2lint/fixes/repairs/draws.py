@@ -1,0 +1,91 @@
+"""Single random numbers that are compared with a rate, and how torch draws them in the graph."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.finding import Edit
+from pt2lint.fixes.condition import definition
+from pt2lint.fixes.rewrite import New, enclosing_function, qualified, source, torch_name, uses
+from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import walk
+
+# What draws one number evenly between 0 and 1 outside of the graph, and the arguments with which it does.
+_NOTHING, _BOUNDS = (), ("0.0", "1.0")
+_HOST = {
+    "random.random": (_NOTHING,),
+    "random.uniform": (_BOUNDS,),
+    "numpy.random.rand": (_NOTHING,),
+    "numpy.random.random": (_NOTHING,),
+    "numpy.random.random_sample": (_NOTHING,),
+    "numpy.random.uniform": (_NOTHING, _BOUNDS),
+}
+_TURNED: dict[type[cst.BaseCompOp], type[cst.BaseCompOp]] = {
+    cst.GreaterThan: cst.LessThanEqual,
+    cst.GreaterThanEqual: cst.LessThan,
+}
+
+
+def on_host(function: FunctionCode, number: cst.BaseExpression) -> cst.Call | None:
+    """The call of Python or NumPy that draws the number: itself, or what a name is that nothing else reads."""
+    if isinstance(number, cst.Name):
+        owner, value = enclosing_function(function, number), definition(function, number)
+        if owner is None or value is None:
+            return None
+        read = [use for use in uses(owner.body) if use.name == number.value and not use.binds]
+        return on_host(function, value) if len(read) == 1 and isinstance(value, cst.Call) else None
+    if not isinstance(number, cst.Call):
+        return None
+    ways = _HOST.get(qualified(function, number.func) or "", ())
+    given = tuple(_as_float(source(function, one.value)) for one in number.args if one.keyword is None)
+    return number if given in ways and len(given) == len(number.args) else None
+
+
+def _as_float(text: str) -> str:
+    try:
+        return str(float(text))
+    except ValueError:
+        return text
+
+
+def below_rate(function: FunctionCode, test: cst.Comparison) -> cst.Comparison | None:
+    """The comparison, where a number that is drawn on the host lies below a rate in it."""
+    if len(test.comparisons) != 1 or not isinstance(
+        test.comparisons[0].operator, cst.LessThan | cst.LessThanEqual
+    ):
+        return None
+    return test if on_host(function, test.left) is not None else None
+
+
+def not_above_rate(function: FunctionCode, test: cst.BaseExpression) -> cst.Comparison | None:
+    """`p <= rate` of `p > rate`, where `p` is drawn."""
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return None
+    only = test.comparisons[0]
+    turned = _TURNED.get(type(only.operator))
+    number = definition(function, test.left) if isinstance(test.left, cst.Name) else test.left
+    drawn = isinstance(number, cst.Call) and qualified(function, number.func) == "torch.rand"
+    if turned is None or not (drawn or on_host(function, test.left)):
+        return None
+    return test.with_changes(comparisons=[only.with_changes(operator=turned())])
+
+
+def asks_number(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether anything below the node compares a number that is drawn on the host."""
+    return any(
+        isinstance(one, cst.Comparison) and on_host(function, one.left) is not None for one in walk(node)
+    )
+
+
+def by_torch(
+    function: FunctionCode, drawn: cst.Comparison
+) -> tuple[cst.Comparison, dict[cst.CSTNode, New], tuple[Edit, ...]]:
+    """The comparison with a number that torch draws in place of the host, what else is replaced, and the imports."""
+    call = on_host(function, drawn.left)
+    if call is None:
+        return drawn, {}, ()
+    rand, imports = torch_name(function, "torch.rand")
+    made = cst.parse_expression(f"{rand}(())")
+    if call is drawn.left:
+        return drawn.with_changes(left=made), {}, imports
+    return drawn, {call: made}, imports
