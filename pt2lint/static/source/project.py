@@ -92,10 +92,7 @@ class Project:
         if module is None or (whole and not module.whole and self._parsed is None):
             self.reads.parsed.add(path)
             name, root, is_package = module_name(path)
-            program = program_folder(root, name.split(".", 1)[0]) if "." in name else None
-            folders = (root,) if program is None else (root, program)
-            if program is not None:
-                self.looked_at.add(os.path.join(program, "__init__.py"))
+            folders = self._imports_from(name, root)
             self._roots += [folder for folder in folders if folder not in self._roots]
             if self._parsed is not None:
                 try:
@@ -114,6 +111,14 @@ class Project:
                 path, name, source, is_package, linted, whole, partial(self.home, folders), self.reads
             )
         return module
+
+    def _imports_from(self, name: str, root: str) -> tuple[str, ...]:
+        """The folders from which a module of that name may import its neighbours."""
+        program = program_folder(root, name.split(".", 1)[0]) if "." in name else None
+        if program is None:
+            return (root,)
+        self.looked_at.add(os.path.join(program, "__init__.py"))
+        return root, program
 
     def forget(self) -> None:
         """Let go of what is parsed."""
@@ -136,7 +141,7 @@ class Project:
                     and (module.name, module.is_package) == (name, is_package)
                     and self.text(path) == module.text
                 ):
-                    module.home = partial(self.home, root)
+                    module.home = partial(self.home, self._imports_from(name, root))
                     self._by_path[path] = module
 
     def text(self, path: str) -> str:
