@@ -111,7 +111,9 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
             worse = finding.severity == "warning" and any(f.severity == "error" for f in others)
             worst = "error" if worse else finding.severity
             lines = sorted({f.line for f in others} - {finding.line})
-            finding = replace(finding, severity=worst, also=tuple(lines))
+            same = [f.when for f in others if _is_same(finding, f)]
+            when = tuple(text for text in finding.when if all(text in other for other in same))
+            finding = replace(finding, severity=worst, also=tuple(lines), when=when)
         result.append(finding)
     return result
 
@@ -128,6 +130,8 @@ def _covers(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
     """Whether the leader happens wherever the finding does, and mending it comes first or mends both."""
     if at.function != where.function:
         return False
+    if _is_same(leader, finding):
+        return True
     if _of_one_cause(leader, finding) and _beside(at.arms, where.arms):
         return True  # the other arms of one choice: who mends one mends them all
     if not set(leader.when) <= set(finding.when):
@@ -138,6 +142,11 @@ def _covers(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
         return True
     a = leader.price
     return a is not None and a.gives_up in ("function", "rest") and where.arms[: len(at.arms)] == at.arms
+
+
+def _is_same(leader: Finding, finding: Finding) -> bool:
+    """Whether they say the same of one place, which may be one part or another: an LSTM or a GRU."""
+    return (leader.line, leader.column, leader.message) == (finding.line, finding.column, finding.message)
 
 
 def _beside(a: Arms, b: Arms) -> bool:

@@ -117,6 +117,24 @@ class M(nn.Module):
     assert [(r["line"], r["also"]) for r in found if r["severity"] != "note"] == [(12, [14]), (16, [])]
 
 
+def test_one_statement_that_runs_one_part_or_another_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    code = """
+class M(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        if config.gates == 4:
+            self.rnn = nn.LSTM(2, 2)
+        else:
+            self.rnn = nn.GRU(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        return self.rnn(x)[0]
+"""
+    Path("m.py").write_text(HEAD + code)
+    found = rows(capsys, "m.py")
+    assert [(r["line"], r["when"]) for r in found if r["severity"] != "note"] == [(14, [])]
+
+
 LAYERS = """
 class R(nn.Module):
     def __init__(self):
