@@ -9,6 +9,9 @@ Names of operations:
                     NumPy is, which in eager mode is no tensor
 - `test uncalled`   a function that tells whether this is compiled is tested, and not called
 - `test compiled`   what torch.compile wrapped around a module without a length is tested
+- `refuse compiled`  what torch.compile wrapped around a module is used where that raises; args "how": "indexes",
+                    "goes over", "traces"; "always" where it is compiled on every way; or a schedule is made of an
+                    optimizer ("schedules") whose compiled method is "step"
 - `sort by tensor`  `sorted` or `list.sort` is given a `key` that returns tensors
 - `size tensor`     a tensor stands where Python needs a number: a size, a slice bound, a list index, `range`
 - `index mask`      a tensor is read through a boolean mask

@@ -56,6 +56,7 @@ ROLES = {
     "gives children": "a method of a module that gives the modules right in it, one by one",
     "forward hook": "adds a function that runs with a module's forward, and is traced with it",
     "base of hooks": "its subclasses have `pre_forward` and `post_forward`, which run with a forward",
+    "traces modules": "makes a graph of a module by other means than Dynamo",
     "late hook": "adds a hook that compiled code does not see later",
     "state of an optimizer": "a dictionary that an optimizer keeps for one parameter, or for a group of them",
     "converts": "a method that gives the same tensor in another dtype, or on another device",

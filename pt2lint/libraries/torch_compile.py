@@ -102,6 +102,7 @@ LIBRARY = Library(
             "torch.library.*",
             "torch.jit.script_method*",
         ),
+        "traces modules": ("torch.jit.script", "torch.jit.trace", "torch.fx.symbolic_trace"),
         "marks sizes": ("torch._dynamo.mark_*", "torch._dynamo.maybe_mark_*"),
     },
     handlers={

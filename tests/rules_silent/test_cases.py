@@ -13,6 +13,55 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "what a wrapper refuses": """
+import torch
+from torch import nn
+
+def run(compiled: bool):
+    stack = torch.compile(nn.Sequential(nn.Linear(3, 3), nn.ReLU()))
+    first = stack[0]  # PTS337
+    for layer in stack:  # PTS337
+        print(layer)
+    torch.jit.trace(stack, (torch.ones(2, 3),))  # PTS337
+    plain = nn.Sequential(nn.Linear(3, 3))
+    fast = torch.compile(plain)
+    torch.jit.trace(plain[0], (fast(torch.ones(2, 3)),))
+    maybe = nn.Sequential(nn.Linear(3, 3))
+    if compiled:
+        maybe = torch.compile(maybe)
+    return first, maybe[0]  # PTS337
+
+def train(net: nn.Module):
+    early = torch.optim.SGD(net.parameters(), lr=0.1)
+    schedule = torch.optim.lr_scheduler.StepLR(early, 1)
+    early.step = torch.compile(early.step)
+    late = torch.optim.SGD(net.parameters(), lr=torch.tensor(0.1))
+    late.step = torch.compile(late.step)
+    return schedule, torch.optim.lr_scheduler.StepLR(late, 1)  # PTS337
+
+run(True)
+train(nn.Linear(3, 3))
+""",
+    "parts compiled by their module": """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = torch.compile(nn.Linear(3, 3))
+        self.head = nn.Linear(3, 3)
+
+    def save(self):
+        torch.save(self.state_dict(), "own.pt")  # PTS303
+
+def run():
+    net = Net()
+    torch.save(net.state_dict(), "net.pt")  # PTS303
+    net.save()
+
+run()
+""",
     "a compiled module in DDP": """
 import torch
 from torch.nn.parallel import DistributedDataParallel as DDP

@@ -380,8 +380,25 @@ class Calls:
         if is_from_outside(value):
             self._note_break(ITERATOR, "", node, frame)
 
+    def refused(self, node: ast.expr, value: Value, how: str, frame: Frame) -> None:
+        """Note what is done with a module that torch.compile wrapped, where that raises."""
+        if not isinstance(value, (Wrapped, Union)) or not self.at.notebook.listens("refuse compiled", frame):
+            return
+        if not frame.module.says("_orig_mod") and any(self._wraps_module(one) for one in options(value)):
+            words: dict[int | str, str] = {"how": how, "always": "yes" if isinstance(value, Wrapped) else ""}
+            self.at.notebook.note(node, "refuse compiled", frame, args=words)
+
+    def _wraps_module(self, value: Value) -> bool:
+        if not isinstance(value, Wrapped) or value.how != "compiled" or value.within:
+            return False
+        inner = value.inner
+        if isinstance(inner, Instance):
+            return inner.cls is None or self.at.classes.is_module(inner.cls)
+        return isinstance(inner, Seq) and inner.type == "Sequential"
+
     def iterated(self, node: ast.expr, value: Value, frame: Frame) -> None:
         self.goes_over(node, value, frame)
+        self.refused(node, value, "goes over", frame)
         for o in options(value):
             if (
                 isinstance(o, Instance)

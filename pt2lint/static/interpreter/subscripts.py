@@ -48,6 +48,7 @@ class Subscripts:
     def subscript(self, node: ast.Subscript, env: Env, frame: Frame) -> Value:
         owner = self.at.expressions.eval(node.value, env, frame)
         index = self.at.expressions.eval(node.slice, env, frame)
+        self.at.calls.refused(node.value, owner, "indexes", frame)
         results = [self.item(o, index, node, env, frame) for o in options(owner) if is_none(o) is not True]
         result = join_all(results)
         if isinstance(owner, Union) and owner.declared and isinstance(result, Union):

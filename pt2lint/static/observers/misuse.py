@@ -82,17 +82,29 @@ class Misuse:
                 env[place + IN_PLACE] = TRUE
                 self.forward_of_torch(node, func.receiver, frame)
             elif "state of a module" in roles and place:
-                self.state_of_parts(node, place, env, frame)
+                self.state_of_parts(node, place, func.receiver, env, frame)
             elif "loads state" in roles:
                 self.loaded(node, env, frame)
             elif "copies" in roles and args:
                 self.copied(node, args[0], env, frame)
+            elif "traces modules" in roles and args:
+                self.at.calls.refused(node.args[0] if node.args else node, args[0], "traces", frame)
+            elif "schedules" in roles and node.args:
+                self.scheduled(node, f"{dotted(node.args[0])}.step", env, frame)
         elif func is UNKNOWN and isinstance(node.func, ast.Attribute):
             if node.func.attr in self.at.models.last_words("late hook"):
                 self.hooked(node, env, frame)  # of what a loop goes over
         if place and place + IN_PLACE in env and isinstance(node.func, ast.Attribute):
             if node.func.attr == "forward" and self.at.notebook.listens("forward of compiled", frame):
                 self.at.notebook.note(node, "forward of compiled", frame)
+
+    def scheduled(self, node: ast.Call, step: str, env: Env, frame: Frame) -> None:
+        """`StepLR(optimizer)` after `optimizer.step = torch.compile(optimizer.step)`."""
+        known = env.get(step)
+        if isinstance(known, Wrapped) and known.how == "compiled":
+            if self.at.notebook.listens("refuse compiled", frame):
+                words: dict[int | str, str] = {"how": "schedules", "step": step}
+                self.at.notebook.note(node, "refuse compiled", frame, args=words)
 
     def compared(self, node: ast.Compare, left: Value, among: Value, frame: Frame) -> None:
         """A name from a module that torch.compile wrapped is looked up among names of the module as it is."""
@@ -199,25 +211,29 @@ class Misuse:
         if base is not None and self.at.notebook.listens("compile torch forward", frame):
             self.at.notebook.note(node, "compile torch forward", frame, args={"self": base})
 
-    def state_of_parts(self, node: ast.Call, place: str, env: Env, frame: Frame) -> None:
+    def state_of_parts(self, node: ast.Call, place: str, owner: Value | None, env: Env, frame: Frame) -> None:
         """`model.state_dict()` after `model.layer = torch.compile(model.layer)`."""
         if not self.at.notebook.listens("state of compiled part", frame) or frame.module.says("_orig_mod"):
             return
-        for key, value in env.items():
-            inner = value.inner if isinstance(value, Wrapped) and value.how == "compiled" else None
-            if key.startswith(place + ".") and (isinstance(inner, Instance) or _is_stack(inner)):
-                words: dict[int | str, str] = {"part": "constant " + repr(key[len(place) + 1 :])}
+        for name, value in self.parts_of(place, owner, env).items():
+            if any(_is_compiled_module(one) for one in options(value)):
+                words: dict[int | str, str] = {"part": "constant " + repr(name)}
                 self.at.notebook.note(node, "state of compiled part", frame, args=words)
                 return
+
+    def parts_of(self, place: str, owner: Value | None, env: Env) -> dict[str, Value]:
+        """The attributes of an object: as its class makes them, and as the code at hand sets them."""
+        known = owner if isinstance(owner, Instance) and owner.cls is not None else None
+        parts = dict(self.at.objects.state(known)) if known is not None else {}
+        parts.update({k[len(place) + 1 :]: v for k, v in env.items() if k.startswith(place + ".")})
+        return parts
 
     def copied(self, node: ast.Call, original: Value, env: Env, frame: Frame) -> None:
         """A module is copied: what of it was compiled is not copied along."""
         if not self.at.notebook.listens("copy of compiled", frame) or not isinstance(original, Instance):
             return
         place = ast.unparse(node.args[0]) if node.args else ""
-        own = dict(self.at.objects.state(original)) if original.cls is not None else {}
-        own.update({k[len(place) + 1 :]: v for k, v in env.items() if k.startswith(place + ".")})
-        for name, value in own.items():
+        for name, value in self.parts_of(place, original, env).items():
             inner = value.inner if isinstance(value, Wrapped) and value.how == "compiled" else None
             if isinstance(inner, Func) and inner.bound is original:
                 self.at.notebook.note(
@@ -299,6 +315,11 @@ def _called_inside(compiled: Value, node: ast.Call) -> list[str]:
     }
     places = [dotted(given[name]) if name in given else name for name in sorted(called - bound)]
     return [place for place in places if place]
+
+
+def _is_compiled_module(value: Value) -> bool:
+    inner = value.inner if isinstance(value, Wrapped) and value.how == "compiled" else None
+    return isinstance(inner, Instance) or _is_stack(inner)
 
 
 def _is_stack(value: Value | None) -> bool:
