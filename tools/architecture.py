@@ -17,7 +17,15 @@ ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "architecture.md"
 BLOCK = re.compile(r"(<!-- drawn by tools/architecture.py -->\n```mermaid\n).*?(```\n)", re.S)
 # A box of the picture for each folder; what lies at the top of pt2lint is "check" or plain data.
-DATA = ("pt2lint.finding", "pt2lint.op", "pt2lint.said", "pt2lint.late", "pt2lint.machine", "pt2lint.digests")
+DATA = (
+    "pt2lint.finding",
+    "pt2lint.op",
+    "pt2lint.said",
+    "pt2lint.late",
+    "pt2lint.machine",
+    "pt2lint.digests",
+    "pt2lint.packages",
+)
 FRONT = ("pt2lint", "pt2lint.check", "pt2lint.__main__")
 
 

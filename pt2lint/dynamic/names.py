@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from pt2lint.packages import package_of
+
 
 def qualified(name: str, path: str | None) -> str:
     """The name with the module of the file in front, as it is imported; alone where there is no file."""
@@ -11,8 +13,5 @@ def qualified(name: str, path: str | None) -> str:
         return name
     folder, file = os.path.split(path)
     stem = os.path.splitext(file)[0]
-    parts = [] if stem == "__init__" else [stem]
-    while os.path.exists(os.path.join(folder, "__init__.py")):
-        folder, package = os.path.split(folder)
-        parts.insert(0, package)
-    return ".".join([*parts, name])
+    inside, _ = package_of(folder)
+    return ".".join([*inside, *([] if stem == "__init__" else [stem]), name])

@@ -4,6 +4,7 @@ the file is laid out."""
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
 import warnings
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+from pt2lint.packages import package_of
 
 if TYPE_CHECKING:
     from pt2lint.rule import FunctionCode
@@ -201,10 +204,8 @@ class File:
     @cached_property
     def _package(self) -> str:
         """The package that the file belongs to, "" where it is a module of its own."""
-        folder, found = Path(self.path).absolute().parent, ""
-        while (folder / "__init__.py").exists():
-            folder, found = folder.parent, folder.name
-        return found
+        names, _ = package_of(os.path.dirname(os.path.abspath(self.path)))
+        return names[0] if names else ""
 
     def _section(self, run: Sequence[ast.stmt], one: ast.stmt) -> list[ast.stmt]:
         """The imports that stand in one block with this one."""

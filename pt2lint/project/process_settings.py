@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from pt2lint.finding import Finding
+from pt2lint.packages import package_of
 
 MADE = re.compile(rb"\bconfig\.(\w+)[ \t]*=[ \t]*True\b")
 OFFERED = re.compile(r"\bconfig\.(\w+) = True\b")
@@ -56,9 +57,5 @@ def _offered(finding: Finding) -> list[str]:
 def _home(path: str) -> str:
     """The folder of the package that a file is in, of the outermost one, else the file's own."""
     folder = os.path.dirname(os.path.abspath(path))
-    while os.path.isfile(os.path.join(folder, "__init__.py")):
-        above = os.path.dirname(folder)
-        if not os.path.isfile(os.path.join(above, "__init__.py")):
-            break
-        folder = above
-    return os.path.join(folder, "")
+    names, above = package_of(folder)
+    return os.path.join(above, names[0], "") if names else os.path.join(folder, "")

@@ -13,6 +13,7 @@ from contextlib import suppress
 from functools import partial
 
 from pt2lint.digests import digest_of
+from pt2lint.packages import package_of
 from pt2lint.static.source.extensions import called_compiled, extensions
 from pt2lint.static.source.modules import Module
 from pt2lint.static.source.reads import FILES, Reads, calls
@@ -401,24 +402,8 @@ def module_name(path: str, folders: dict[str, tuple[list[str], str]] | None = No
     stem = file[:-3] if file.endswith(".py") else file
     known = None if folders is None else folders.get(folder)
     if known is None:
-        known = _package(folder)
+        known = package_of(folder)
         if folders is not None:
             folders[folder] = known
     parts = [*known[0], *([] if stem == "__init__" else [stem])]
     return ".".join(parts) or stem, known[1], stem == "__init__"
-
-
-def _package(folder: str) -> tuple[list[str], str]:
-    """The names of the package that a folder is, and the folder that it is imported from."""
-    parts: list[str] = []
-    here = folder or "."
-    while os.path.isfile(os.path.join(here, "__init__.py")):
-        absolute = os.path.abspath(here)
-        parts.insert(0, os.path.basename(absolute))
-        parent = (
-            os.path.dirname(here)
-            if os.path.basename(here) not in ("", ".", "..")
-            else os.path.join(here, "..")
-        )
-        here = parent or "."
-    return parts, here
