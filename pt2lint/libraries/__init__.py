@@ -27,6 +27,12 @@ def known() -> tuple[Library, ...]:
 
 def load(paths: Sequence[str] = (), problems: list[Problem] | None = None) -> Models:
     """All that is known; `problems` gets a line for each thing in the user's files that cannot be used."""
-    told: list[Problem] = [] if problems is None else problems
-    own = user.read(paths, told) if paths else []
-    return Models(known(), own)
+    if not paths:
+        return _without_own()
+    return Models(known(), user.read(paths, [] if problems is None else problems))
+
+
+@cache
+def _without_own() -> Models:
+    """One for all: what was asked of it once is asked again for the next file."""
+    return Models(known())
