@@ -144,7 +144,9 @@ def fix(options: argparse.Namespace, configs: Configs, checked: Checked, memory:
 def _relint(options: argparse.Namespace, configs: Configs, checked: Checked, memory: Scratch) -> Relint:
     """What lints texts that are to be written: all files, or one as it is by itself."""
     from pt2lint.check import check
+    from pt2lint.static.memory import Memory
 
+    tried = Memory()  # of one file with one fix less or more, what it imports stays
     # A notebook's code is fixed in one round: an import that was added moves into its first cell.
     files = [path for path in checked.files if path not in checked.notebooks]
     given = {path: checked.texts[path] for path in files if path in checked.texts}
@@ -155,7 +157,7 @@ def _relint(options: argparse.Namespace, configs: Configs, checked: Checked, mem
             again = check(files, configs, texts=texts, memory=memory)
         else:
             alone = {only: texts.pop(only)}
-            again = check([only], configs, texts=alone, beside=texts, among=checked.files)
+            again = check([only], configs, texts=alone, beside=texts, memory=tried, among=checked.files)
         narrow(options, again)
         return again.findings
 
