@@ -128,8 +128,13 @@ class Project:
     def take_over(self, other: Project, paths: Iterable[str]) -> None:
         """Take what another project, which has ended, parsed of these files, where they hold what they held then and
         neither of the two lints them. Both interpret nothing."""
-        if len(other._roots) > 1 or other._roots != self._roots:
-            return  # what a file means by a name depends on what lies below the other roots
+        if other._first_roots != self._first_roots:
+            return
+        self._roots = [*other._roots]
+        if any(self.home(*asked) != answer for asked, answer in other._homes.items()):
+            self._roots = [*self._first_roots]
+            self._homes.clear()
+            return  # what a file means by a name is another file by now
         self.reads = other.reads  # the trees note there what is read of them
         self.reads.begin()
         folders: dict[str, tuple[list[str], str]] = {}
