@@ -16,6 +16,7 @@ from pt2lint.static.interpreter.context import Context
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.guards import (
     HOOKED,
+    INSPECTS,
     OPEN,
     PARTS,
     SELDOM,
@@ -216,9 +217,12 @@ class Interpreter:
         called = called or self.at.classes.is_replaced(owner, "forward")
         # In a package, what no model calls is used beside one; what a script holds is what it runs.
         beside = cls if cls.module.in_package else None
+        duties = self.at.calls.roots.duties
         seldom: Path = (Guard("", SELDOM),) if self.at.classes.is_seldom_compiled(cls) else ()
+        if duties.reads_module(node, owner.module):
+            seldom += (Guard("", INSPECTS),)
         if beside is not None:
-            seldom += (Guard("", OPEN), *self.at.calls.roots.duties.of_module(cls))
+            seldom += (Guard("", OPEN), *duties.of_module(cls))
             if self._compiles_parts(cls):
                 seldom += (Guard("", PARTS),)
             if any(self.at.models.plays(name, "runs tests") for name in cls.module.imports.values()):

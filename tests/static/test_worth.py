@@ -1312,6 +1312,73 @@ class M(nn.Module):
 
 
 @pytest.mark.parametrize(
+    ("asks", "note"),
+    [
+        ("model.named_parameters()", "in a module that is given another one at each call"),
+        ("model.items()", ""),
+    ],
+)
+def test_a_module_that_asks_another_for_its_parameters(tmp_path: Path, asks: str, note: str) -> None:
+    code = f"""
+class Average(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.tensor(0))
+
+    def forward(self, model):
+        if self.count >= 0:
+            self.count += 1
+        return [value * 2 for name, value in {asks}]
+"""
+    script = tmp_path / "script.py"
+    script.write_text(HEAD + code)
+    assert [f.note for f in lint([str(script)]).findings] == [note]
+    script.write_text(HEAD + code + "\ngrow = torch.compile(Average())\n")
+    assert [f.note for f in lint([str(script)]).findings] == [""]
+
+
+@pytest.mark.parametrize(
+    ("given", "note"),
+    [
+        ("", "`self.labels is not None` is off by default"),
+        (", classes=0", "`self.labels is not None` is off by default"),
+        (", classes=10", ""),
+        (", classes=int(input())", ""),
+    ],
+)
+def test_an_option_that_is_handed_on(tmp_path: Path, given: str, note: str) -> None:
+    """What makes the whole decides about the part."""
+    code = f"""
+class Part(nn.Module):
+    def __init__(self, classes=0):
+        super().__init__()
+        if classes:
+            self.labels = nn.Parameter(torch.ones(classes, 2))
+        else:
+            self.labels = None
+
+    def forward(self, x: torch.Tensor):
+        if self.labels is not None:
+            x = x * x.sum().item()
+        return x
+
+class Whole(nn.Module):
+    def __init__(self, depth, classes=0):
+        super().__init__()
+        self.parts = nn.ModuleList([Part(classes=classes) for _ in range(depth)])
+
+    def forward(self, x: torch.Tensor):
+        for part in self.parts:
+            x = part(x)
+        return x
+
+def main():
+    return Whole(2{given})
+"""
+    assert notes(tmp_path, code) == [note]
+
+
+@pytest.mark.parametrize(
     ("made", "note"),
     [
         ("Part()", "`self.option is not None` is off by default"),

@@ -99,15 +99,39 @@ class Defaults:
         options_off = options_of(made.init)
         kept = {dotted(target) for target, value in set_in(made.init.body) if is_one_of(value, options_off)}
         under = [
-            target
+            each.test
             for each in made.init.body
             if isinstance(each, ast.If) and asks_for_one(each.test, options_off | kept)
             for target, value in set_in(each.body)
-            if is_something(value)
+            if is_something(value) and dotted(target) == dotted(place)
         ]
-        return any(says_none(value) for value in made.values if value is not None) and any(
-            dotted(target) == dotted(place) for target in under
+        return (
+            any(says_none(value) for value in made.values if value is not None)
+            and bool(under)
+            and not any(
+                isinstance(part, ast.Name) and self._is_switched_on(part.id, made, set())
+                for test in under
+                for part in walk(test)
+            )
         )
+
+    def _is_switched_on(self, name: str, made: _Made, seen: set[tuple[ClassInfo, str]]) -> bool:
+        """Whether the project gives an option that is off by default to `__init__`, somewhere and something that may
+        switch it on. What makes the object may have that of an option of its own, `Block(with_labels=with_labels)`."""
+        if name not in options_of(made.init) or (made.cls, name) in seen:
+            return False
+        seen.add((made.cls, name))
+        func = Func(made.init, made.home.module, made.home.env, Instance(made.cls), made.home)
+        for value, given, maker in self.at.functions.passed.makings(made.cls, func, name):
+            if value is None or is_none(value) is True:
+                continue
+            if not isinstance(value, Py) or not (value.off or value.const in (False, 0, "")):
+                return True
+            found = self.at.classes.find_method(maker, "__init__") if maker is not None else None
+            if maker is not None and found is not None and isinstance(given, ast.Name):
+                if self._is_switched_on(given.id, _Made(maker, *found, []), seen):
+                    return True
+        return False
 
     def made_off(self, place: ast.expr, frame: Frame) -> bool:
         """Whether an attribute is an argument that `__init__` has to be given, and wherever the project gives it, it

@@ -22,7 +22,7 @@ from pt2lint.static.values import Func, Instance, Py, Seq, Tensor, Value, option
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
-    from pt2lint.static.source.modules import ClassInfo
+    from pt2lint.static.source.modules import ClassInfo, Module
 
 # What a function is there for that calls what plays the role.
 BY_ROLE = {"writes files": WRITES, "shows progress": SHOWS, "draws figures": DRAWS}
@@ -77,6 +77,21 @@ class Duties:
                 if any(self._is_threaded(one) for one in options(given)):
                     return (Guard("", THREADED),)
         return ()
+
+    def reads_module(self, method: FunctionNode, module: Module) -> bool:
+        """Whether a method asks one of its arguments for what only modules have: `model.named_parameters()`."""
+        words = self.at.models.last_words("bare only of modules")
+        a = method.args
+        given = {p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)} - {p.arg for p in a.args[:1]}
+        return any(map(module.says, words)) and any(
+            isinstance(part, ast.Call)
+            and isinstance(part.func, ast.Attribute)
+            and part.func.attr in words
+            and isinstance(part.func.value, ast.Name)
+            and part.func.value.id in given
+            and not part.args
+            for part in walk(method)
+        )
 
     def _is_threaded(self, value: Value) -> bool:
         cls = value.cls if isinstance(value, Instance) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.classes import bind, off
 from pt2lint.static.interpreter.frame import Frame
@@ -37,6 +37,23 @@ NEAR = 1  # helpers of other files that are followed one below the other, where 
 MOST_MAKINGS = 16  # calls of one class that are kept
 
 
+class Making(NamedTuple):
+    """One place where the project makes a module: with what, and the class whose method makes it."""
+
+    args: list[Value]
+    kwargs: dict[str, Value]
+    node: ast.AST
+    maker: ClassInfo | None
+
+    def given(self, name: str, at: int) -> tuple[Value | None, ast.expr | None]:
+        """What is passed for a parameter, by its name and its position, and the expression of it."""
+        value = self.args[at] if at < len(self.args) else self.kwargs.get(name)
+        if not isinstance(self.node, ast.Call):
+            return value, None
+        by_name = {word.arg: word.value for word in self.node.keywords}
+        return value, self.node.args[at] if at < len(self.node.args) else by_name.get(name)
+
+
 class Objects:
     def __init__(self, at: Context) -> None:
         self.at = at
@@ -46,7 +63,7 @@ class Objects:
         self._ctor: dict[Instance, tuple[list[Value], dict[str, Value]]] = {}
         self._initialized: set[Instance] = set()
         self._late: set[tuple[Instance, str]] = set()
-        self.makings: dict[ClassInfo, list[tuple[list[Value], dict[str, Value]]]] = {}
+        self.makings: dict[ClassInfo, list[Making]] = {}
         self.made: dict[tuple[str, int, int, str], Instance] = {}
         self.building: tuple[ClassInfo, int] | None = (
             None  # what `state` runs, and how many functions ran before
@@ -76,7 +93,8 @@ class Objects:
                 self.at.notebook.note(node, made, frame, args={"made": " ".join(held)})
             calls = self.makings.setdefault(cls, [])
             if len(calls) < MOST_MAKINGS and not spread:
-                calls.append((args, kwargs))
+                maker = frame.me.cls if isinstance(frame.me, Instance) else None
+                calls.append(Making(args, kwargs, node, maker))
             return self.instance(cls, args, kwargs)
         externals = self.at.classes.bases(cls)[1]
         if any(self.at.models.plays(e, "enumeration") for e in externals):

@@ -78,6 +78,15 @@ class Passed:
     def made_with(self, cls: ClassInfo, init: Func, name: str, optional: bool = False) -> list[Value]:
         """What the project passes for a parameter that `__init__` has to be given, or may be given if `optional`,
         wherever it makes such a module."""
+        left_out = NONE if optional else UNKNOWN
+        found = self.makings(cls, init, name, optional)
+        return [left_out if value is None else value for value, _, _ in found]
+
+    def makings(
+        self, cls: ClassInfo, init: Func, name: str, optional: bool = True
+    ) -> list[tuple[Value | None, ast.expr | None, ClassInfo | None]]:
+        """What the project passes for that parameter wherever it makes such a module, None where nothing; with the
+        expression of it, and the class whose method makes the module."""
         a = init.node.args
         names = [p.arg for p in [*a.posonlyargs, *a.args]][1:]
         if not optional:
@@ -89,9 +98,8 @@ class Passed:
         self.read(init.module)
         self.read_callers(init)
         at = names.index(name)
-        left_out = NONE if optional else UNKNOWN
         made = self.at.objects.makings.get(cls, ())
-        return [args[at] if at < len(args) else kwargs.get(name, left_out) for args, kwargs in made]
+        return [(*each.given(name, at), each.maker) for each in made]
 
     def read_callers(self, func: Func) -> None:
         """Read the other files that call the function, or the class whose method it is."""
