@@ -237,11 +237,12 @@ class _Reader:
         return joined(pairs, "&")
 
     def alike(self, other: cst.BaseExpression) -> bool:
-        """Whether a comparison with it comes out the same in any precision: a tensor, or a number of few digits."""
+        """Whether a comparison with it comes out the same in any precision: a tensor, a whole number, as sizes are, or
+        a number of few digits."""
         value = number(other)
         if value is not None:
             return value * 64 == int(value * 64) and abs(value) <= 256
-        return self.kind(other).startswith("tensor")
+        return self.kind(other).startswith("tensor") or self.kind(other) == "int"
 
     def operator(self, target: cst.ComparisonTarget) -> str:
         text = self.function.module.code_for_node(target.operator).strip()

@@ -527,6 +527,7 @@ def test_a_gradient_that_is_cut_off_on_one_side(lines, warns):
         ("x.sum().item() > 0.25", "x.sum() > 0.25"),
         ("x.sum().item() > y.sum().item()", "x.sum() > y.sum()"),
         ("x.long().sum().item() <= limit", "x.long().sum() <= limit"),
+        ("x.sum().item() > len(x)", "x.sum() > len(x)"),
     ],
 )
 def test_a_number_read_out_is_compared_as_precisely(test, text):

@@ -55,6 +55,27 @@ def test_raise_to_assert(body):
     prove(HEAD + DEF + body, fix, [[X]], errors_alike=False)
 
 
+def test_a_message_with_values_stays_in_eager_mode():
+    body = 'if (x <= 0).any():\n        raise AssertionError(f"bad {x}")\n    return x + 1'
+    after = prove(HEAD + DEF + body, first(HEAD + DEF + body, cst.If, guard.raise_to_assert), [[P]])
+    assert 'elif (x <= 0).any():\n        raise AssertionError(f"bad {x}")\n' in after
+
+
+@pytest.mark.parametrize(
+    "body", ["assert (n > 0).all() & (n < 9).all(), f'{n}'", "if n > 9:\n        raise ValueError('n')"]
+)
+def test_an_argument_that_is_told_to_be_a_number_waits_for_proof(body):
+    for word, waits in (("int", True), ("torch.Tensor", False)):
+        code = function_code(HEAD + f"def f(x, n: {word}):\n    {body}\n    return x + 1\n")
+        test = (nodes(code, cst.If) or nodes(code, cst.Assert))[0].test
+        code.kinds = lambda code=code, test=test: {
+            code.range(test): "tensor:bool",
+            code.range(nodes(code, cst.Comparison)[0].left): "tensor",
+        }
+        [fix] = guard.fixes(code, test)
+        assert fix.waits_for_proof == waits
+
+
 NAMED_CHECK = 'low = x.min().item() <= 0\n    if low:\n        raise ValueError("low")\n    return x + 1'
 
 
@@ -197,6 +218,12 @@ def test_an_argument_that_may_be_none_is_no_number(parameter, refused):
         check = nodes(code, cst.Assert)[0]
         code.kinds = lambda code=code, check=check: {code.range(check.test.expression): "tensor"}
         assert isinstance(guard.assert_in_graph(code, check), Refusal) == expected
+
+
+def test_what_may_be_none_is_not_selected():
+    body = "if x.sum() > 0:\n        y = y * x if y is not None else None\n    return x, y\n"
+    code = function_code(HEAD + "def f(x: torch.Tensor, y=None):\n    " + body)
+    assert isinstance(where.to_where(code, nodes(code, cst.If)[0]), Refusal)
 
 
 def test_a_number_that_is_stored_is_not_selected():
@@ -425,6 +452,7 @@ def test_masked_assignment_is_refused(statement):
         'print("x", x, 3, 0.5)',
         'print(x.sum(), x.dtype, "it\'s")',
         'print(f"mean {x.mean():.3f} of {x} {x.dtype}")',
+        'print(f"mean {x.mean().item():.3f}")',
     ],
 )
 def test_print_in_graph(call):
@@ -437,6 +465,8 @@ def test_print_in_graph(call):
     "call",
     [
         "print(x.shape)",
+        "print(x.sum().item())",
+        'print(f"{x[:1].item():.3f}")',  # only without dimensions it can be formatted so
         'print(f"{x.shape}")',
         'print(x, end="")',
         "print(*x)",

@@ -126,6 +126,18 @@ if synced or not self.training or (p >= self.rate):
 else:
     out = None
 """,
+    "in a vector": """
+if self.training and torch.rand(1) < self.rate:
+    continue
+x = layer(x)
+""",
+    "in a vector that is read": """
+p = torch.rand(1)
+seen += (p,)
+if self.training and p < self.rate:
+    continue
+x = layer(x)
+""",
     "continue with an else": """
 p = random.uniform(0, 1)
 if self.training and p < self.rate:
@@ -148,7 +160,7 @@ def drawn(code):
     return next(
         one.test
         for one in nodes(code, cst.If)
-        if any(word in code.module.code_for_node(one.test) for word in ("p <", "p >", "random()", "skip"))
+        if any(word in code.module.code_for_node(one.test) for word in ("p <", "p >", "rand", "skip"))
     )
 
 
@@ -170,6 +182,8 @@ def test_what_is_left_out_at_random_is_selected(way, monkeypatch):
     after = lab.prove(source, fix, [[X], [X.clone().requires_grad_()]], name="Model")
     assert "x_before = x" in after
     assert "random." not in after
+    assert (".squeeze() <" in after) == ("read" in way)
+    assert ("torch.rand(1)" in after) == ("read" in way)  # torch.where takes no vector of another device
     for comment in ("# the layer", "# leave out"):
         assert (comment in after) == (comment in source)
     again = function_code(after, "forward")

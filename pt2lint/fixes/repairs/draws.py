@@ -29,16 +29,21 @@ _TURNED: dict[type[cst.BaseCompOp], type[cst.BaseCompOp]] = {
 def on_host(function: FunctionCode, number: cst.BaseExpression) -> cst.Call | None:
     """The call of Python or NumPy that draws the number: itself, or what a name is that nothing else reads."""
     if isinstance(number, cst.Name):
-        owner, value = enclosing_function(function, number), definition(function, number)
-        if owner is None or value is None:
-            return None
-        read = [use for use in uses(owner.body) if use.name == number.value and not use.binds]
-        return on_host(function, value) if len(read) == 1 and isinstance(value, cst.Call) else None
+        value = definition(function, number)
+        alone = isinstance(value, cst.Call) and _reads(function, number) == 1
+        return on_host(function, value) if value is not None and alone else None
     if not isinstance(number, cst.Call):
         return None
     ways = _HOST.get(qualified(function, number.func) or "", ())
     given = tuple(_as_float(source(function, one.value)) for one in number.args if one.keyword is None)
     return number if given in ways and len(given) == len(number.args) else None
+
+
+def _reads(function: FunctionCode, name: cst.Name) -> int:
+    """How often the function reads the name."""
+    owner = enclosing_function(function, name)
+    found = uses(owner.body) if owner is not None else ()
+    return sum(use.name == name.value and not use.binds for use in found)
 
 
 def _as_float(text: str) -> str:
@@ -80,12 +85,26 @@ def asks_number(function: FunctionCode, node: cst.CSTNode) -> bool:
 def by_torch(
     function: FunctionCode, drawn: cst.Comparison
 ) -> tuple[cst.Comparison, dict[cst.CSTNode, New], tuple[Edit, ...]]:
-    """The comparison with a number that torch draws in place of the host, what else is replaced, and the imports."""
-    call = on_host(function, drawn.left)
+    """The comparison with a number without dimensions that torch draws, what else is replaced, and the imports.
+
+    `torch.rand(1)` has one dimension: `torch.where` takes that on the tensors' device alone.
+    """
+    left = drawn.left
+    call = on_host(function, left) or _in_a_vector(function, left)
     if call is None:
         return drawn, {}, ()
     rand, imports = torch_name(function, "torch.rand")
     made = cst.parse_expression(f"{rand}(())")
-    if call is drawn.left:
+    if call is left:
         return drawn.with_changes(left=made), {}, imports
+    if isinstance(left, cst.Name) and _reads(function, left) > 1:
+        return drawn.with_changes(left=cst.parse_expression(f"{left.value}.squeeze()")), {}, ()
     return drawn, {call: made}, imports
+
+
+def _in_a_vector(function: FunctionCode, number: cst.BaseExpression) -> cst.Call | None:
+    """`torch.rand(1)`, or what a name is by that."""
+    value = definition(function, number) if isinstance(number, cst.Name) else number
+    if not isinstance(value, cst.Call) or qualified(function, value.func) != "torch.rand":
+        return None
+    return value if [source(function, one) for one in value.args] in (["1"], ["(1,)"], ["[1]"]) else None

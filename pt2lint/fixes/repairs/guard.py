@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from pt2lint.finding import WAY_ROUND, Edit, Fix
+from pt2lint.finding import ONCE_PROVEN, WAY_ROUND, Edit, Fix
 from pt2lint.fixes.condition import and_not, opposite, read_condition
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, told, words
@@ -28,6 +28,7 @@ from pt2lint.fixes.rewrite import (
     only_of,
     parameters,
     qualified,
+    reads,
     rewrite,
     source,
     statement_of,
@@ -128,7 +129,8 @@ def raise_to_assert(
     mark = file_of(function).quote
     message = _message(function, value, kind) if value is not None else mark + error + mark
     check = f"assert {holds}, {message}"
-    asserts = error == "AssertionError" and not message.startswith(("f", "F"))
+    # In eager mode a message says what it did: one whose values an assertion has to leave out stays as it is there.
+    asserts = error == "AssertionError" and (value is None or _constant(value))
     if not asserts:
         name, added = torch_name(function, "torch._assert_async")
         imports += added
@@ -147,15 +149,27 @@ def raise_to_assert(
     edits = (*dict.fromkeys(imports), *rewrite(function, {node: new, **named}))
     if asserts:
         return fix(
-            "Check as an `assert`, which Dynamo keeps in the graph; compiled, a failure raises RuntimeError.",
+            "Check as an `assert`, which Dynamo keeps in the graph and `python -O` leaves out; compiled, a failure "
+            "raises RuntimeError.",
             edits,
         )
     return fix(
         "Check where it is compiled with `torch._assert_async`, which stays in the graph; in eager mode as before. "
         "In the graph a failure raises RuntimeError with this message; on a GPU it does so later, and the device "
-        "cannot be used after it.",
+        f"cannot be used after it.{_doubt(function, node.test)}",
         edits,
     )
+
+
+def _doubt(function: FunctionCode, test: cst.BaseExpression) -> str:
+    """What is said of a test of an argument that is annotated as a number, as other callers may give one: an assertion
+    takes no number."""
+    owner = enclosing_function(function, test)
+    for given in parameters(owner) if owner is not None else ():
+        word = source(function, given.annotation.annotation) if given.annotation is not None else ""
+        if word in ("int", "float", "bool") and given.name.value in reads(test):
+            return f" It assumes that `{given.name.value}` is a tensor whoever calls it. {ONCE_PROVEN}."
+    return ""
 
 
 def _where_compiled(
@@ -587,7 +601,7 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
         imports += [*added, *more]
         return fix(
             "Assert where it is compiled with `torch._assert_async`, which stays in the graph, and as before in eager "
-            "mode. There a failure raises RuntimeError.",
+            f"mode. There a failure raises RuntimeError.{_doubt(function, node.test)}",
             (
                 *dict.fromkeys(imports),
                 *rewrite(function, {statement: both}),

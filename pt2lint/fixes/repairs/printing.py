@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import libcst as cst
 
 from pt2lint.finding import WAY_ROUND, Edit, Fix
-from pt2lint.fixes.condition import and_not
+from pt2lint.fixes.condition import and_not, is_scalar, unread
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.repairs.log_operator import log_in_graph
@@ -84,7 +84,8 @@ def print_in_graph(function: FunctionCode, node: cst.Call, kind: Kind | None = N
     call = f"{name}({', '.join([('f' if shaped else '') + quote + text + quote, *given])})"
     edits = (*imports, *rewrite(function, {node: cst.parse_expression(call)}))
     return fix(
-        "Print with the operator that is part of the graph: it prints the same, compiled or not.", edits
+        "Print with the operator that is part of the graph, from torch 2.13 on: it prints the same, compiled or not.",
+        edits,
     )
 
 
@@ -112,6 +113,11 @@ def _fields(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> lis
 
 def _value(function: FunctionCode, node: cst.BaseExpression, kind: Kind, how: str) -> list[_Field] | Refusal:
     text = source(function, node)
+    tensor = unread(function, node, kind)
+    if tensor is not node:
+        if ":" not in how or not is_scalar(function, tensor):
+            return Refusal(f"`{text}` is read out of a tensor, which does not look like it")
+        return [_Field("operand", f"{{{how}}}", source(function, tensor))]
     if kind(node).startswith("tensor"):
         return [_Field("operand", f"{{{how}}}", text)]
     if isinstance(node, cst.Attribute) and node.attr.value in ("dtype", "device", "ndim"):

@@ -12,7 +12,7 @@ from pt2lint.finding import ONCE_PROVEN, OTHER_DRAWS, Edit, Fix
 from pt2lint.fixes.arms import leaves
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect
-from pt2lint.fixes.repairs.draws import asks_number, below_rate, by_torch, not_above_rate
+from pt2lint.fixes.repairs.draws import asks_number, below_rate, by_torch, not_above_rate, on_host
 from pt2lint.fixes.repairs.rate import drawn_comparison
 from pt2lint.fixes.repairs.seeded import Drawn, drawn_by_operator
 from pt2lint.fixes.rewrite import (
@@ -58,7 +58,8 @@ class _Skip:
     It is asked only where the parts of `static`, plain Python, hold. `body` is what is left out. `kept` gives way to
     a copy of what the body changes, `dropped` to nothing, and `around`, the `if` around the body, to the body. What is
     collected after the body under the names of `instead` is these expressions where it is left out, and `seeded` makes
-    the number that is compared a tensor. `drawing` is what has torch draw it instead of the host.
+    the number that is compared a tensor. `drawing` is what has torch draw it as a tensor without dimensions, `by_host`
+    whether the host drew it.
     """
 
     drawn: cst.Comparison
@@ -70,6 +71,7 @@ class _Skip:
     instead: Mapping[str, str] = field(default_factory=dict)
     seeded: Drawn | None = None
     drawing: tuple[dict[cst.CSTNode, New], tuple[Edit, ...]] | None = None
+    by_host: bool = False
 
 
 def compute_and_select(
@@ -126,7 +128,8 @@ def compute_and_select(
         return Refusal("the layer changes what the test asks for")
     compared, new, imports = by_torch(function, skip.drawn)
     if compared is not skip.drawn or new:
-        skip = replace(skip, drawn=compared, drawing=(new, imports))
+        host = on_host(function, skip.drawn.left) is not None
+        skip = replace(skip, drawn=compared, drawing=(new, imports), by_host=host)
     if not buffers:
         return _rewritten(function, skip, changed)
     layers = _layers(function, skip, loop)
@@ -199,7 +202,7 @@ def _rewritten(
     counted = ", and put back what it counted in its buffers" if layers else ""
     changed = "" if layers else ", changes its buffers"
     waits = ""
-    if skip.drawing is not None:
+    if skip.by_host:
         waits = " The number is drawn by torch, from its own generator."
     if skip.seeded is not None:
         waits = " The number is drawn by a custom operator, on the host, from the same seed as before."

@@ -166,6 +166,8 @@ def _check_values(function: FunctionCode, values: Sequence[cst.BaseExpression], 
             raise Refuse(reason)
         if isinstance(value, cst.Tuple | cst.List | cst.Dict):
             raise Refuse("a side is a container, not a tensor")
+        if any(isinstance(one, cst.IfExp) and _gives_none(one) for one in walk(value)):
+            raise Refuse("a side may be None")
         word = kind(value)
         if word == "bool":
             raise Refuse("a side sets a flag of Python, not a tensor")
@@ -173,6 +175,10 @@ def _check_values(function: FunctionCode, values: Sequence[cst.BaseExpression], 
             raise Refuse(f"a side is {word if word != 'none' else 'None'}, not a tensor")
         if callee(value) in RANDOM if isinstance(value, cst.Call) else False:
             raise Refuse("a side draws random numbers")
+
+
+def _gives_none(node: cst.IfExp) -> bool:
+    return any(isinstance(side, cst.Name) and side.value == "None" for side in (node.body, node.orelse))
 
 
 def _made_in(function: FunctionCode, value: cst.BaseExpression) -> str | None:
