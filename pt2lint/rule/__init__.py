@@ -39,6 +39,7 @@ from pt2lint.rule import tree
 EFFORT = (
     500_000  # nodes that the repairs of one function may look at, ten times what they do in ordinary code
 )
+LOOPS = (cst.For, cst.While, cst.BaseComp)
 QUOTED = 72  # characters of code that a message repeats
 
 
@@ -187,11 +188,15 @@ class Rule:
         return self.aside == "always" or (self.aside == "row by row" and self._is_row_by_row(node, op))
 
     def _is_row_by_row(self, node: cst.CSTNode, op: Op) -> bool:
-        """Whether a loop or a comprehension does it again and again, for no layers."""
-        here: cst.CSTNode | None = node
-        while here is not None and not isinstance(here, cst.BaseComp | cst.FunctionDef | cst.Lambda):
-            here = self.function.parent(here)
-        return not op.layers and (op.inside == "loop" or isinstance(here, cst.BaseComp))
+        """Whether a loop or a comprehension does it again and again, for no layers, nor for one part of the object at a
+        time: `for i in range(n): x = self.experts[i](x[chosen == i])`."""
+        inner, loop = node, self.function.parent(node)
+        while loop is not None and (not isinstance(loop, LOOPS) or isinstance(inner, cst.CompFor)):
+            inner, loop = loop, self.function.parent(loop)  # what a comprehension goes over is made once
+        if op.layers or loop is None or (op.inside != "loop" and not isinstance(loop, cst.BaseComp)):
+            return False
+        turn = loop.for_in.target if isinstance(loop, cst.BaseComp) else getattr(loop, "target", None)
+        return turn is None or not any(_is_part(each, turn) for each in tree.walk(loop))
 
     @classmethod
     def page(cls) -> RulePage:
@@ -301,6 +306,14 @@ class Rule:
 def calls(owner: str, names: str) -> tuple[str, ...]:
     """The operations that calls of several functions of a module, or methods of a type, are."""
     return tuple(f"call {owner}.{name}" for name in names.split())
+
+
+def _is_part(node: cst.CSTNode, turn: cst.CSTNode) -> bool:
+    """`self.experts[i]`, of the turn `i`."""
+    if not isinstance(node, cst.Subscript) or not isinstance(node.value, cst.Attribute):
+        return False
+    index = node.slice[0].slice
+    return isinstance(index, cst.Index) and index.value.deep_equals(turn)
 
 
 @cache

@@ -49,7 +49,6 @@ class RequiresGrad(GraphBreak):
 
     code = "PTB161"
     name = "requires-grad"
-    aside = "always"
     ops = (
         "set torch.Tensor.requires_grad",
         "call torch.Tensor.requires_grad_",
@@ -59,6 +58,9 @@ class RequiresGrad(GraphBreak):
     says = "{code} decides inside the graph what requires a gradient"
     repairs = ("grad", "disable")
     graph_breaks = ("GB0206", "GB0125", "GB8985", "GB0225")
+
+    def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
+        return "torch.Tensor." in op.name  # a constant that is made so needs no gradient
 
     INVALID = (
         "y = x + 1\ny.requires_grad = True\nreturn y * 2",

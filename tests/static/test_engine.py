@@ -501,9 +501,10 @@ def test_a_decorator_elsewhere_is_no_setting(tmp_path: Path, monkeypatch: pytest
     assert [finding.code for finding in lint(["m.py"]).findings] == ["PTB143"]
 
 
-def test_a_folder_of_a_package_that_is_called_as_torch_is(tmp_path: Path) -> None:
+@pytest.mark.parametrize("marker", ["pack/__init__.py", "pack/README.md"])
+def test_a_folder_of_a_package_that_is_called_as_torch_is(marker: str, tmp_path: Path) -> None:
     for name, text in {
-        "pack/__init__.py": "",
+        marker: "",
         "pack/checks/torch/__init__.py": "from .image import check\n",
         "pack/checks/torch/image.py": "def check(x): ...\n",
         "pack/net.py": ALONE,

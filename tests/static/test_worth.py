@@ -1655,9 +1655,12 @@ class M(nn.Linear):
         ("PTB161", "noise = torch.randn(2)\n        noise.requires_grad = False\n        y = y + noise"),
         ("PTB180", "with torch.backends.cuda.sdp_kernel(True):\n            y = y + 1"),
         ("PTB120", "y = torch.stack([row[row > 0].sum() for row in y])"),
-        # rows of all layers
+        ("PTB161", "y = y + torch.tensor(0.0, requires_grad=self.training)"),
+        # rows of all layers, and of the parts of the object
+        ("PTB121", "for i in range(3):\n            y = y + self.layers[i](y[torch.where(y[:, 0] == i)[0]])"),
         ("PTB121", "for layer in self.layers:\n            y = y + layer(y[torch.where(y[:, 0] > 0)[0]])"),
         ("PTB120", "y = y[y > 0]"),
+        ("PTB121", "y = torch.stack([y + i for i in torch.unique(y)])"),
     ],
 )
 def test_what_may_be_written_otherwise(tmp_path: Path, code: str, body: str) -> None:

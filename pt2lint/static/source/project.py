@@ -18,7 +18,9 @@ from pt2lint.static.source.extensions import called_compiled, extensions
 from pt2lint.static.source.modules import Module
 from pt2lint.static.source.reads import FILES, Reads, calls
 
-NEVER_OURS = ("torch", "numpy")  # what everybody imports, but for those who lint these themselves
+# What everybody imports, but for those who lint these themselves: each with a file that it has, and that another
+# package's folder of that name lacks (`texar/torch`).
+NEVER_OURS = {"torch": "_tensor.py", "numpy": os.path.join("ma", "__init__.py")}
 MAX_SEARCHED = 400  # files that are looked through for calls
 MAX_CALLERS = 8  # files that are read because they call something
 
@@ -80,7 +82,7 @@ class Project:
             self._own = {
                 top
                 for top, root in dict.fromkeys((name.split(".", 1)[0], root) for name, root, _ in places)
-                if top not in NEVER_OURS or not _lies_in_package(root)
+                if top not in NEVER_OURS or os.path.isfile(os.path.join(root, top, NEVER_OURS[top]))
             }
         self._roots = [*self._first_roots]
 
@@ -364,16 +366,6 @@ def _holds_modules(folder: str) -> bool:
             return any(entry.name.endswith(".py") for entry in entries)
     except OSError:
         return False
-
-
-def _lies_in_package(root: str) -> bool:
-    """Whether the folder lies in a package, without being one itself: nothing is imported from there."""
-    here = os.path.abspath(root)
-    while (above := os.path.dirname(here)) != here:
-        here = above
-        if os.path.isfile(os.path.join(here, "__init__.py")):
-            return True
-    return False
 
 
 def _holds_installed(root: str) -> bool:
