@@ -102,6 +102,7 @@ ROLES = {
     "group of processes": "a class: several processes that work together",
     "threads": "makes a thread, or what several threads share: a lock, a queue",
     "tells a tensor of arguments alone": "one of these that other libraries' objects have too",
+    "takes sizes alone": "a method that takes nothing but the sizes of what it returns, one by one or together",
     "asks for processes": "tells whether, or how many, processes train together",
     "detaches": "gives a tensor without what it was computed from",
     "measures": "computes a metric, of what a model said",

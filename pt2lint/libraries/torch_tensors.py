@@ -37,6 +37,8 @@ TYPED = {
 FLOATS = ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
 INTS = ("int", "long", "short", "uint8", "int8", "int16", "int32", "int64")
 
+SIZED = "view reshape expand repeat new_zeros new_ones new_empty resize_ tile".split()
+
 
 def telling() -> tuple[str, ...]:
     """The names of what tensors have and Python's own objects have not."""
@@ -114,13 +116,11 @@ LIBRARY = Library(
         "detaches": ("torch.Tensor.detach", "torch.Tensor.detach_"),
         "set of tensors alone": ("torch.Tensor.requires_grad",),
         "tells a tensor": telling(),
+        "takes sizes alone": tuple(f"torch.Tensor.{n}" for n in SIZED),
         "tells a tensor of arguments alone": tuple(f"torch.Tensor.{n}" for n in SHARED),
     },
     sizes={
-        **{
-            f"torch.Tensor.{n}": (ALL, ("size", "shape", "sizes", "repeats"))
-            for n in "view reshape expand repeat new_zeros new_ones new_empty resize_ tile".split()
-        },
+        **{f"torch.Tensor.{n}": (ALL, ("size", "shape", "sizes", "repeats")) for n in SIZED},
         "torch.Tensor.add": ((), ("alpha",)),
         "torch.Tensor.sub": ((), ("alpha",)),
         "torch.Tensor.new_full": ((0, 1), ("size", "fill_value")),

@@ -741,3 +741,21 @@ def total(x: torch.Tensor, values: {said}, other):
     path.write_text(HEAD + code)
     (found,) = lint([str(path)]).findings
     assert found.message.startswith("`other.sum() > 0`")
+
+
+def test_what_functions_are_called_of_is_no_tensor(tmp_path: Path) -> None:
+    code = """
+from arrays import namespace
+
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor, y):
+        x = super().forward(x)
+        xp = namespace(x)
+        a = xp.reshape(x, (x.shape[0], 2))
+        b = y.reshape(x.shape[0], 2)
+        return a, y.sum().item(), shaped(xp, x)
+
+def shaped(xp, x):
+    return xp.reshape(x, (2, 2)) if xp.ready else x
+"""
+    assert [code for code, _ in findings(tmp_path, code)] == ["PTB103"]

@@ -38,8 +38,8 @@ class Use(NamedTuple):
 
 
 class _Locals(NamedTuple):
-    """What is done with the names of a function, the lines in which they are bound, and those that are called, or
-    asked for their type."""
+    """What is done with the names of a function, the lines in which they are bound, and those that are called,
+    asked for their type, or whose functions are called."""
 
     uses: dict[str, list[Use]]
     bound: dict[str, list[int]]
@@ -51,6 +51,7 @@ class Usage:
         self.at = at
         self.telling = at.models.last_words("tells a tensor")
         self._shared = at.models.last_words("tells a tensor of arguments alone")
+        self._sized = at.models.last_words("takes sizes alone")
         self._used: dict[Any, dict[str, Use]] = {}
         self._asked: dict[Any, set[str]] = {}
         self._locals: dict[Any, _Locals] = {}
@@ -97,7 +98,20 @@ class Usage:
                 found.several.add(n.func.id)
                 if n.func.id in by_type and n.args and isinstance(n.args[0], ast.Name):
                     found.several.add(n.args[0].id)
+            elif isinstance(n, ast.Call) and (name := self._namespace(n)):
+                found.several.add(name)
         return found
+
+    def _namespace(self, call: ast.Call) -> str:
+        """The name of which a function is called that tensors have as a method: `xp.reshape(x, (2, 3))`."""
+        callee, given = call.func, call.args[1:]
+        if (
+            not given
+            or not isinstance(given[0], (ast.Tuple, ast.List))
+            or not isinstance(callee, ast.Attribute)
+        ):
+            return ""
+        return callee.value.id if callee.attr in self._sized and isinstance(callee.value, ast.Name) else ""
 
     def _told_by_shape(self, node: ast.AST) -> Use | None:
         """The name that an expression uses as only a tensor can be used, by its form."""
@@ -162,6 +176,7 @@ class Usage:
             elif isinstance(n, ast.Call):
                 if isinstance(n.func, ast.Name) and n.func.id in names:
                     several.add(n.func.id)  # no tensor is called: `engine.backward(engine(x))`
+                several.add(self._namespace(n))
                 passed = [
                     (i, a.id) for i, a in enumerate(n.args) if isinstance(a, ast.Name) and a.id in names
                 ]
