@@ -75,8 +75,9 @@ def carry(
     after: cst.Module,
     became: Mapping[cst.CSTNode, Sequence[cst.CSTNode]],
     code: str | None = None,
+    stale: Sequence[str] = (),
 ) -> str:
-    """The code of `after` with the comments that `before`, whose code is `code`, has more.
+    """The code of `after` with the comments that `before`, whose code is `code`, has more, but for the stale ones.
 
     `became` says of each replaced node what stands in its place (nothing where it was removed), and of each node
     around one what it was built anew as.
@@ -88,6 +89,9 @@ def carry(
         gone = lost(comments(code), comments(text))
     except SyntaxError:
         return text
+    for said in stale:
+        at = next((at for at, one in enumerate(gone) if one.text == said), None)
+        gone = gone if at is None else [*gone[:at], *gone[at + 1 :]]
     if not gone:
         return text
     return _Carrier(before, after, became).put(gone, text)

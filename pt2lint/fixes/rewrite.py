@@ -71,7 +71,8 @@ def replaced(node: cst.CSTNode, new: Mapping[cst.CSTNode, New]) -> cst.CSTNode:
 def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edit, ...]:
     """The edits that replace nodes of the function: only what changed, so that the rest keeps its format.
 
-    Comments of what is replaced go with what takes its place (`pt2lint.fixes.comments`).
+    Comments of what is replaced go with what takes its place (`pt2lint.fixes.comments`), but for those of a statement
+    that goes which say how it is compiled.
     New lines that are too long are broken. An assignment whose name nothing reads any more goes too; where its value
     may have an effect, `fix` refuses what the edits are part of.
     """
@@ -92,8 +93,10 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
     # LibCST leaves out a form feed before indentation; the lines that hold one stay as they are.
     plain_code = module.code if "\f" in code else code
     plain = plain_code.removesuffix("\n").split("\n")[header:]
-    after = carry(module, made, replacing.became, plain_code).removesuffix("\n").split("\n")[header:]
-    replaced_ = [function.range(node) for node in new]
+    stale = [comment for node, instead in new.items() if instead is None for comment in _of_compiling(node)]
+    carried = carry(module, made, replacing.became, plain_code, [comment.value for comment in stale])
+    after = carried.removesuffix("\n").split("\n")[header:]
+    replaced_ = [function.range(node) for node in (*new, *stale)]
     file = file_of(function)
     edits = []
     for tag, i, j, k, m in difflib.SequenceMatcher(None, plain, after, autojunk=False).get_opcodes():
@@ -115,6 +118,17 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
         edits.append(edit)
     replaces = tuple(sorted(replaced_))
     return tuple(dataclasses.replace(edit, replaces=replaces) for edit in edits)
+
+
+_COMPILING = re.compile(r"torch\.compile|dynamo|graph[ -]?break|recompil", re.IGNORECASE)
+
+
+def _of_compiling(node: cst.CSTNode) -> list[cst.Comment]:
+    """The comments right above a statement, where they say how it is compiled."""
+    found: list[cst.Comment] = []
+    for empty in getattr(node, "leading_lines", ()):
+        found = [*found, empty.comment] if empty.comment is not None else []
+    return found if any(_COMPILING.search(comment.value) for comment in found) else []
 
 
 def _dead(function: FunctionCode, after: cst.Module) -> list[cst.CSTNode] | None:

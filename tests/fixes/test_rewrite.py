@@ -8,6 +8,7 @@ import libcst as cst
 import pytest
 
 from pt2lint.fixes.edit import apply_edits
+from pt2lint.fixes.loss import what_is_lost
 from pt2lint.fixes.rewrite import rewrite, statements
 from tests.fixes.lab import function_code, nodes
 
@@ -174,6 +175,21 @@ def test_comments_of_what_is_removed_go_above_what_follows():
             # of z
             return y
         """
+    )
+
+
+def test_what_a_comment_says_of_compiling_goes_with_its_statement():
+    source = "def f(x):\n    # all of it\n\n    # a graph break\n    # (see below)\n    n = x.tolist()\n"
+    source += "    # the sum\n    return x\n"
+    code = function_code(source)
+    edits = rewrite(code, {code.module.body[0].body.body[0]: None})
+    after = apply_edits(source, edits)
+    assert after == "def f(x):\n    # all of it\n    # the sum\n    return x\n"
+    spans = [span for edit in edits for span in edit.replaces]
+    assert what_is_lost(source, after, spans) is None
+    other = source.replace("graph break", "list")
+    assert "# a list\n    # (see below)\n" in rewritten(
+        other, lambda code, found: {found("n = x.tolist()"): None}
     )
 
 
