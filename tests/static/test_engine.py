@@ -567,12 +567,16 @@ def test_programs_side_by_side_import_their_own_neighbours(
     )
 
 
-def test_a_folder_without_init_is_the_projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("module", ["src.parts", "src.models.parts"])
+def test_a_folder_without_init_is_the_projects(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("src").mkdir()
-    Path("src/parts.py").write_text("import torch\n\n\ndef get():\n    return torch.ones(2)\n")
+    parts = Path(module.replace(".", "/") + ".py")
+    parts.parent.mkdir(parents=True)
+    parts.write_text("import torch\n\n\ndef get():\n    return torch.ones(2)\n")
     Path("run.py").write_text(
-        "import torch\nfrom src.parts import get\n\n\n@torch.compile\ndef f():\n    return get().sum().item()\n"
+        f"import torch\nfrom {module} import get\n\n\n@torch.compile\ndef f():\n    return get().sum().item()\n"
     )
     assert [f.line for f in lint(["run.py"], Settings(roots="explicit")).findings] == [7]
 

@@ -21,6 +21,7 @@ from pt2lint.static.source.reads import FILES, Reads, calls
 # What everybody imports, but for those who lint these themselves: each with a file that it has, and that another
 # package's folder of that name lacks (`texar/torch`).
 NEVER_OURS = {"torch": "_tensor.py", "numpy": os.path.join("ma", "__init__.py")}
+NAMESPACES = 2  # folders without modules of their own that a name may begin with, below the first
 MAX_SEARCHED = 400  # files that are looked through for calls
 MAX_CALLERS = 8  # files that are read because they call something
 
@@ -360,12 +361,16 @@ def _holds(root: str, top: str) -> bool:
     return os.path.isfile(f"{place}.py") or _holds_modules(place)
 
 
-def _holds_modules(folder: str) -> bool:
+def _holds_modules(folder: str, deep: int = NAMESPACES) -> bool:
+    """Whether there are modules in the folder, or in those in it: `models/vision/net.py` is `models.vision.net`."""
     try:
         with os.scandir(folder) as entries:
-            return any(entry.name.endswith(".py") for entry in entries)
+            below = [entry for entry in entries if not entry.name.startswith(".")]
     except OSError:
         return False
+    return any(entry.name.endswith(".py") for entry in below) or (
+        deep > 0 and any(entry.is_dir() and _holds_modules(entry.path, deep - 1) for entry in below)
+    )
 
 
 def _holds_installed(root: str) -> bool:
