@@ -693,6 +693,8 @@ class Expressions:
         name = f"{self.at.models.tensor}.{node.attr}"
         if not args or not any(isinstance(a, (Tensor, Seq)) for a in args):
             return None
+        if any(isinstance(a, Seq) for a in args[1:]):
+            return None  # of a function, as `xp.reshape(x, (2, 3))` is called, the first is no size
         positions = (self.at.models.of(name).sizes or ((), ()))[0]
         given = [args[i] for i in positions if i < len(args)]
         parts = [part for a in given for part in (a.elts or () if isinstance(a, Seq) else (a,))]
