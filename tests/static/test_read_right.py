@@ -208,6 +208,8 @@ class M(nn.Module):
 ONCE = {
     "if not self.ready:\n    {item}\n    self.ready = True": "once",
     "if self.ready:\n    return x\n{item}\nself.ready = True": "once",
+    "if self.ready:\n    return x\nif self.flag:\n    self.ready = {item}\nelse:\n    self.ready = 2": "once",
+    "if self.ready:\n    return x\nif self.flag:\n    self.ready = {item}\nelse:\n    self.cos = 2": "",
     "if self.ready:\n    return x\nself.ready.data.copy_(x.sum().item())": "once",
     "if not self.ready:\n    self.prepare(x)": "once",
     "if not self.ready or x is None:\n    {item}\n    if self.flag:\n        self.ready = True": "once",

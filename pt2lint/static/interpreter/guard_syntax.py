@@ -207,11 +207,17 @@ class _Put(ast.NodeTransformer):
 
 
 def always(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements, and those that stand in a `with` or a `try` among them."""
+    """The statements, those that stand in a `with` or a `try` among them, and those that set what both branches of an
+    `if` set."""
     for statement in body:
         yield statement
         if isinstance(statement, (ast.With, ast.Try)):
             yield from always(statement.body)
+        elif isinstance(statement, ast.If) and statement.orelse:
+            either = {dotted(target) for target, _ in set_in(always(statement.orelse))}
+            for each in always(statement.body):
+                if any(dotted(target) in either for target, _ in set_in([each])):
+                    yield each
 
 
 def nested(body: list[ast.stmt]) -> list[ast.stmt]:
