@@ -13,8 +13,10 @@ same shape and dtype too; how many differ on other dtypes and shapes than the sa
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
 import io
+import random
 import sys
 import warnings
 from collections import Counter
@@ -29,21 +31,25 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import given as with_programs
 from hypothesis import strategies as st
 
+from pt2lint.dynamic.child import dropout_off
 from pt2lint.finding import Fix
 from pt2lint.fixes.edit import apply_edits, check_source
 from pt2lint.fixes.kinds import guess
 from pt2lint.fixes.repairs import (
+    bounds,
     branch,
     chunks,
     copying,
     counting,
     grad,
+    grid,
     grouped,
     guard,
     index,
     log_operator,
     mask,
     masked_loss,
+    number_buffers,
     operator,
     passed_on,
     position,
@@ -62,9 +68,10 @@ from pt2lint.fixes.repairs import (
 )
 from pt2lint.fixes.rewrite import accepted
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import walk
 
-HEAD = "import copy\nimport numpy as np\nimport torch\n\n"
-IMPORTS = {"torch": "torch", "copy": "copy", "np": "numpy"}
+HEAD = "import copy\nimport random\nimport numpy as np\nimport torch\n\n"
+IMPORTS = {"torch": "torch", "copy": "copy", "random": "random", "np": "numpy"}
 
 values = st.sampled_from(
     "x|y|x + 1|y - x|x * 2|-y|x.abs()|x.clamp(min=0)|torch.clamp(y, -1, 1)|x * y|x / 2|x / y|y.sqrt()|x.exp()|"
@@ -211,6 +218,109 @@ def numbers_read(draw: st.DrawFn) -> list[str]:
         [f"i = {ids}", f"z = {taking}(x, i.tolist())"],
     )  # fmt: skip
     return "\n".join(draw(st.sampled_from(ways))).split("\n")
+
+
+CUTS = """def spans(x, cuts):
+    return x * (torch.arange(len(x))[:, None] >= cuts).sum(1)
+
+
+def longest(x, cuts):
+    return x * torch.nn.functional.pad(cuts, (1, 0)).diff().max()
+
+
+def shortest(x, cuts):
+    return x * cuts.diff(prepend=cuts[:1] * 0).min()
+
+
+def many(x, cuts):
+    return x * len(cuts)
+
+
+"""
+
+
+@st.composite
+def cuts(draw: st.DrawFn) -> list[str]:
+    """Bounds of sequences, as many as a tensor counts."""
+    parts = ("[1, 2]), torch.tensor([1, 1]", "[1]), torch.tensor([3]", "[3]), torch.tensor([1]")
+    counted = draw(st.sampled_from([*parts, "[1, 1, 1]), (x > 0).long("]))
+    lines = [f"n, t = torch.tensor({counted})"]
+    summed = draw(st.sampled_from(["torch.repeat_interleave(n, t)", "n.repeat_interleave(t)"]))
+    lines.append(f"c = {summed}.cumsum(0{draw(st.sampled_from(['', ', dtype=torch.int32']))})")
+    return [*lines, f"z = {draw(st.sampled_from(['spans', 'longest', 'shortest', 'many']))}(x, c)"]
+
+
+@st.composite
+def images(draw: st.DrawFn) -> tuple[str, list[str]]:
+    """Positions inside of images, made image by image: the function that makes them, and what asks for them."""
+    merge = draw(st.sampled_from(["", "1", "2"]))
+    small = ["[[1, 1, 4]]", "[[1, 4, 1]]", "[[2, 1, 2]]", "[[1, 1, 2], [2, 1, 1]]", "[[1, 3, 1], [1, 1, 1]]"]
+    sizes = draw(st.sampled_from(small if merge != "2" else ["[[1, 2, 2]]", "[[1, 4, 2], [1, 2, 2]]"]))
+    order = draw(st.sampled_from(["0, 2, 1, 3", "2, 0, 3, 1", "0, 1, 2, 3", "1, 0, 2, 3"]))
+    shaped = f".reshape(h // {merge}, {merge}, w // {merge}, {merge}).permute({order})" if merge else ""
+    repeat = draw(st.sampled_from([".repeat(t, 1)", ".repeat(t, 1)", ""]))
+    kept = draw(st.sampled_from(["[a, b]", "[b, a]", "[b, b]"]))
+    given = draw(st.sampled_from(["h, grid", "h, grid", "grid, h", "first, h, grid"]))
+    called = f"Tower()({given.replace('grid', 's').replace('first', 'h[:1]')})"
+    rows = 12 if "4, 2" in sizes else 4
+    lines = [f"h = torch.cat([x, y, x, y])[:{rows}]", f"s = torch.tensor({sizes})"]
+    lines += ["s = s[x[:len(s)].argsort()]"] if draw(st.booleans()) else []
+    text = f"""class Tower(torch.nn.Module):
+    def positions(self, grid):
+        found = []
+        for t, h, w in grid:
+            a = torch.arange(h).unsqueeze(1).expand(-1, w){shaped}.flatten()
+            b = torch.arange(w).unsqueeze(0).expand(h, -1){shaped}.flatten()
+            found.append(torch.stack({kept}, dim=-1){repeat})
+        return torch.cat(found, dim=0)
+
+    def forward(self, {given}):
+        return (self.positions(grid).float().cumsum(0) * h[:, None]).sum()
+
+
+"""
+    return text, [*lines, f"z = {called}"]
+
+
+@st.composite
+def numbers_kept(draw: st.DrawFn) -> str:
+    """A module that keeps whole numbers in buffers, and pads by them."""
+    step = draw(st.sampled_from(["2", "3", "size - 1"]))
+    size = draw(st.sampled_from(["4", "size * 2 - 1", "(size - 1) * 2 + 1"]))
+    rounds = draw(st.sampled_from(["ceil", "floor"]))
+    length = draw(
+        st.sampled_from(
+            ["(n - self.size + self.pad) / self.step", "n / self.step + 1", "n * self.pad / self.size"]
+        )
+    )
+    frames = draw(st.sampled_from([" - 1", "", " + 2"]))
+    kept = draw(st.sampled_from([", persistent=False", ", persistent=False", ""]))
+    return f"""class Layer(torch.nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        step = torch.tensor({step}, dtype=torch.int64)
+        size = torch.tensor({size}, dtype=torch.int64)
+        self.register_buffer("step", step{kept})
+        self.register_buffer("size", size, persistent=False)
+        self.register_buffer("pad", size - step, persistent=False)
+
+    def extra(self, x: torch.Tensor) -> torch.Tensor:
+        n = x.shape[-1]
+        frames = {length}
+        frames = torch.{rounds}(frames).to(torch.int64){frames}
+        return frames * self.step + self.size - self.pad - n
+
+    def padded(self, x):
+        sides = (abs(self.pad), abs(self.extra(x)))
+        if x.shape[-1] <= max(sides):
+            x = torch.nn.functional.pad(x, (0, max(sides)))
+        return torch.nn.functional.pad(x, sides)
+
+    def forward(self, x):
+        return self.padded(x).sum()
+
+
+"""
 
 
 @st.composite
@@ -394,6 +504,11 @@ losses = st.sampled_from(
 ).map(lambda text: text.split("\n"))
 
 
+single = st.sampled_from(
+    "torch.rand([])|torch.rand(1)|random.random()|np.random.uniform(0, 1)|np.random.rand()".split("|")
+)
+
+
 @st.composite
 def skips(draw: st.DrawFn) -> list[str]:
     """Layers that are left out at random."""
@@ -405,10 +520,12 @@ def skips(draw: st.DrawFn) -> list[str]:
     ).split("\n")
     inner = ["    " + line for line in layer]
     asked = draw(st.sampled_from(["p < rate", "on and p < rate", "on and (p < rate)"]))
-    way = draw(st.sampled_from(["continue", "flag", "set", "else"]))
-    lines = ["p = torch.rand([])"]
+    way = draw(st.sampled_from(["continue", "flag", "set", "else", "run"]))
+    lines = [f"p = {draw(single)}"]
     if way == "continue":
         lines += [f"if {asked}:", "    continue", *layer]
+    elif way == "run":
+        lines += [f"if {draw(st.sampled_from(['p > rate', 'not on or p >= rate']))}:", *inner]
     elif way == "flag":
         lines += [f"skip = {asked}", "if not skip:", *inner]
     elif way == "set":
@@ -535,9 +652,15 @@ def programs(draw: st.DrawFn) -> str:
                 "region",
                 "experts",
                 "experts",
+                "cuts",
+                "cuts",
+                "images",
+                "images",
+                "numbers kept",
             ]
         )
     )
+    function, asks = draw(images())
     made = {
         "branch": branches(),
         "number": numbers,
@@ -564,6 +687,9 @@ def programs(draw: st.DrawFn) -> str:
         "rows": tables(),
         "region": regions(),
         "experts": experts(),
+        "cuts": cuts(),
+        "images": st.just(asks),
+        "numbers kept": st.just(["z = Layer(3)(x) + y"]),
     }[construct]
     lines += draw(made)
     tail = draw(st.sampled_from(["", "", "z = z + 1", "z.add_(1)", "y = y.view(-1)"]))
@@ -574,6 +700,9 @@ def programs(draw: st.DrawFn) -> str:
         "attention": ATTENTIONS,
         "numbers read": HELPERS,
         "log": LOGGER,
+        "cuts": CUTS,
+        "images": function,
+        "numbers kept": draw(numbers_kept()) if construct == "numbers kept" else "",
     }
     return (
         HEAD
@@ -584,10 +713,11 @@ def programs(draw: st.DrawFn) -> str:
 
 
 def function_code(source: str, name: str = "f") -> FunctionCode:
-    start = source.index(f"def {name}(")
-    text = source[start:] if name == "f" else source[start : source.index("def f(")].rstrip("\n") + "\n"
-    first = source[:start].count("\n") + 1
-    return FunctionCode("f.py", text, first, (), (2, 13), IMPORTS, 4, source=source)
+    found = next(
+        one for one in ast.walk(ast.parse(source)) if isinstance(one, ast.FunctionDef) and one.name == name
+    )
+    text = "".join(source.splitlines(keepends=True)[found.lineno - 1 : found.end_lineno])
+    return FunctionCode("f.py", text, found.lineno, (), (2, 13), IMPORTS, 5, source=source)
 
 
 def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
@@ -596,17 +726,19 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
         host = function_code(source, "drawn")
         for fix in operator.fixes(host, host.module.body[0].body.body[0]):
             yield "operator", fix
+    elsewhere = (
+        ("grid", "positions", cst.Call, grid),
+        ("number buffers", "padded", cst.Comparison, number_buffers),
+    )
+    for name, function, sort, repair in elsewhere:
+        if f"def {function}(" in source:
+            host = function_code(source, function)
+            node = next(one for one in walk(host.module) if isinstance(one, sort))
+            for fix in repair.fixes(host, node):
+                yield name, fix
     code = function_code(source)
-    nodes: list[cst.CSTNode] = []
-
-    class Collect(cst.CSTVisitor):
-        def on_visit(self, node: cst.CSTNode) -> bool:
-            nodes.append(node)
-            return True
-
-    code.module.visit(Collect())
     seen = set()
-    for node in nodes:
+    for node in walk(code.module):
         offered: list[tuple[str, tuple[Fix, ...]]] = []
         if isinstance(node, cst.If | cst.IfExp):
             shorter, left_out = shortcut.fixes(code, node), skip.fixes(code, node.test)
@@ -636,6 +768,7 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
                 ("grouped", grouped.fixes(code, node)),
                 ("passed on", passed_on.fixes(code, node)),
                 ("ragged", ragged.fixes(code, node)),
+                ("bounds", bounds.fixes(code, node)),
                 ("uncut", uncut.fixes(code, node)),
                 ("rows", rows.fixes(code, node)),
                 ("region", region.fixes(code, node)),
@@ -794,7 +927,8 @@ def try_program(source: str, tally: Tally, cond: bool = False, dtype: torch.dtyp
             continue
         name = f"{name}: torch.cond" if "torch.cond(" in after else name
         tally.offered[name] += 1
-        new = run(after)
+        # What stands for compiled code alone is what such a fix is about.
+        new = run(after.replace("torch.compiler.is_compiling()", "True") if name == "bounds" else after)
         safe = fix.applicability == "safe"
         error_may_differ = "RuntimeError" in fix.description
         proven = "NaN" not in fix.description  # as in proof.py
@@ -831,6 +965,25 @@ def try_program(source: str, tally: Tally, cond: bool = False, dtype: torch.dtyp
         (tally.proven if proven else tally.disproved)[name] += 1
 
 
+@contextlib.contextmanager
+def drawing_from_torch() -> Iterator[None]:
+    """Have Python and NumPy draw single numbers from torch's generator, as --verify does for fixes that let torch draw
+    them."""
+    kept = {
+        (module, name): getattr(module, name)
+        for module, names in ((random, "random uniform"), (np.random, "rand random random_sample uniform"))
+        for name in names.split()
+    }
+    dropout_off.draw_from_torch()
+    dropout_off.HELD[0] = True
+    try:
+        yield
+    finally:
+        dropout_off.HELD[0] = False
+        for (module, name), drawn in kept.items():
+            setattr(module, name, drawn)
+
+
 def search(count: int, number: int = 0, cond: bool = False, dtype: torch.dtype = torch.float32) -> Tally:
     tally = Tally()
 
@@ -846,7 +999,7 @@ def search(count: int, number: int = 0, cond: bool = False, dtype: torch.dtype =
     def search_one(source: str) -> None:
         try_program(source, tally, cond, dtype)
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), drawing_from_torch():
         warnings.simplefilter("ignore")
         search_one()
     return tally

@@ -34,7 +34,7 @@ def test_the_search_finds_what_is_there(search):
     source = search.HEAD + "def f(x, y):\n    if x.sum() > 0:\n        x = -x\n    return x\n"
     from pt2lint.finding import Edit, Fix
 
-    wrong = Fix("w", "safe", (Edit("f.py", 6, 1, 8, 1, "    x = torch.where(x.sum() > 0, x, -x)\n"),))
+    wrong = Fix("w", "safe", (Edit("f.py", 7, 1, 9, 1, "    x = torch.where(x.sum() > 0, x, -x)\n"),))
     tally = search.Tally()
     real, search.fixes_of = search.fixes_of, lambda text: iter([("branch", wrong)])
     try:

@@ -9,6 +9,7 @@ fix may let torch draw it.
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import math
 import sys
@@ -56,11 +57,18 @@ def install() -> None:
     F.scaled_dot_product_attention = scaled_dot_product_attention
     for name, held in (("rand", rand), ("randn", randn), ("randint", randint), ("randperm", randperm)):
         setattr(torch, name, held_still(getattr(torch, name), held))
-    for module, names in ON_HOST.items():
-        for name, counts in names.items() if module in sys.modules else ():
-            setattr(sys.modules[module], name, from_torch(getattr(sys.modules[module], name), counts))
+    draw_from_torch()
     # What Dynamo traces of NumPy's random numbers it draws from a generator of torch's own, unless it is told not to.
     torch._dynamo.config.use_numpy_random_stream = True
+
+
+def draw_from_torch() -> None:
+    """Let Python and NumPy draw single numbers from torch's generator."""
+    for where, names in ON_HOST.items():
+        if where.partition(".")[0] in sys.modules:
+            module = importlib.import_module(where)
+            for name, counts in names.items():
+                setattr(module, name, from_torch(getattr(module, name), counts))
 
 
 def from_torch(drawn: Any, counts: tuple[int, ...]) -> Any:
