@@ -219,6 +219,13 @@ def scratch_cache(folder: str, kept: str | None) -> Scratch:
     return Scratch(folder, _cache(kept))
 
 
+def passing_cache() -> Cache:
+    """A cache for as long as somebody holds it, in no folder."""
+    from pt2lint.static.memory import Memory
+
+    return Memory()
+
+
 def _add_pages(settings: Settings, checked: Checked, cache: Cache | None) -> None:
     for page in pages(settings, cache):
         checked.pages[page.code] = page

@@ -143,10 +143,9 @@ def fix(options: argparse.Namespace, configs: Configs, checked: Checked, memory:
 
 def _relint(options: argparse.Namespace, configs: Configs, checked: Checked, memory: Scratch) -> Relint:
     """What lints texts that are to be written: all files, or one as it is by itself."""
-    from pt2lint.check import check
-    from pt2lint.static.memory import Memory
+    from pt2lint.check import check, passing_cache
 
-    tried = Memory()  # of one file with one fix less or more, what it imports stays
+    tried = passing_cache()  # of one file with one fix less or more, what it imports stays
     # A notebook's code is fixed in one round: an import that was added moves into its first cell.
     files = [path for path in checked.files if path not in checked.notebooks]
     given = {path: checked.texts[path] for path in files if path in checked.texts}

@@ -13,10 +13,11 @@ from typing import Any
 
 from pt2lint.static.source.nodes import FunctionNode, parse, unit_of
 from pt2lint.static.source.project import nearest
-from pt2lint.static.source.reads import FACTS, OF_BODIES, Reads, calls
+from pt2lint.static.source.reads import DEFINED, FACTS, OF_BODIES, Reads, calls
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
+Definition = FunctionNode | ast.ClassDef
 BELOW = 4  # lines below the imports that decide how a line is added there
 
 
@@ -27,8 +28,9 @@ def tree_of(text: str) -> ast.Module:
 
 
 class Change:
-    """`alike`: all but the bodies of `changed`, functions and methods by the line of their `def`, reads alike in both;
-    each is given with the name of its class ("" for a function), as it was and as it is.
+    """`alike`: all but the bodies of `changed`, functions and methods by the line of their `def`, reads alike in both,
+    and but for what only one of them defines at its top, `come` and `gone`; each of `changed` is given with the name of
+    its class ("" for a function), as it was and as it is.
 
     `kept` are lines of whole statements that are the same text in both; `lines` maps them, and those at which anything
     else that reads alike begins or ends. A text that does not parse is like no other.
@@ -39,11 +41,14 @@ class Change:
     def __init__(self, old: str, new: str) -> None:
         self.old, self.new = old, new
         self.changed: dict[int, tuple[str, FunctionNode, FunctionNode]] = {}
+        self.come: list[Definition] = []
+        self.gone: list[Definition] = []
         self.lines: dict[int, int] = {}
         self.kept: set[int] = set()
         self.alike = False
         self._back: dict[int, int] = {}
         self._undo: list[int] | None = None
+        self._names: set[str] = set()
         self._class = ""
         self._texts = _lines(old), _lines(new)
         try:
@@ -51,6 +56,7 @@ class Change:
             self.alike = self._statements(self._body, tree_of(new).body, 0)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return
+        self._names = {each.name for each in (*self.come, *self.gone)}
         if self.alike:
             self._margins()
 
@@ -73,6 +79,7 @@ class Change:
         """Whether all that was read of the file is in the new text as it was in the old."""
         if path in reads.whole:
             return False
+        names = self._names
         if path in reads.parsed:
             # First of all: where somebody writes a function that is followed, this ends it.
             if not self.alike or any((path, line) in reads.bodies for line in self.changed):
@@ -80,7 +87,10 @@ class Change:
         for where, kind, about in reads.facts:
             if where != path:
                 continue
-            if kind in OF_BODIES:
+            if kind == DEFINED:
+                if names and (not about or about in names):
+                    return False
+            elif kind in OF_BODIES:
                 if not self._bodies_say_alike(kind, about):
                     return False
             elif FACTS[kind](self.old, about) != FACTS[kind](self.new, about):
@@ -90,6 +100,7 @@ class Change:
         written = [(first, last) for where, first, last in reads.rules if where == path]
         return not written or (
             not self.changed
+            and not names
             and all(self.is_kept(*lines) for lines in written)
             and self._reads_alike_to_fixes()
         )
@@ -97,8 +108,13 @@ class Change:
     def _bodies_say_alike(self, kind: str, about: str) -> bool:
         cls, _, name = about.partition(" ")
         ask = OF_BODIES[kind]
-        return self.alike and all(
-            ask(old, name) == ask(new, name) for home, old, new in self.changed.values() if home == cls
+        functions = [each for each in (*self.come, *self.gone) if not cls and isinstance(each, _FUNCTIONS)]
+        return (
+            self.alike
+            and all(
+                ask(old, name) == ask(new, name) for home, old, new in self.changed.values() if home == cls
+            )
+            and not any(ask(function, name) for function in functions)
         )
 
     def _reads_alike_to_fixes(self) -> bool:
@@ -122,8 +138,15 @@ class Change:
     # Comparing
 
     def _statements(self, old: Sequence[ast.stmt], new: Sequence[ast.stmt], depth: int) -> bool:
-        """Whether the statements of the top level, or of a class there, read alike, the bodies of functions aside."""
+        """Whether the statements of the top level, or of a class there, read alike, the bodies of functions aside, and
+        what only one of them defines at its top."""
         old, new = self._without_docstring(old, new)
+        if not depth:
+            gone, come = _not_in(new, old), _not_in(old, new)
+            self.gone += gone
+            self.come += come
+            old = [each for each in old if each not in gone]
+            new = [each for each in new if each not in come]
         return len(old) == len(new) and all(
             self._statement(a, b, depth) for a, b in zip(old, new, strict=True)
         )
@@ -289,6 +312,12 @@ class Change:
             above = self.lines.get(n)
             if above is not None and n + 1 not in self.lines and above < len(new) and old[n] == new[above]:
                 self._perhaps(n + 1, above + 1)
+
+
+def _not_in(others: Sequence[ast.stmt], statements: Sequence[ast.stmt]) -> list[Definition]:
+    """What the statements define under a name that none of the others defines."""
+    names = {each.name for each in others if isinstance(each, _DEFINITIONS)}
+    return [each for each in statements if isinstance(each, _DEFINITIONS) and each.name not in names]
 
 
 def _is_text(node: ast.stmt) -> bool:

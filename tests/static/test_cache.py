@@ -468,6 +468,45 @@ def test_all_else_counts(apart: Cache, analysed: list[list[str]], old: str, new:
     assert ["net.py"] in looked_into(apart, analysed, "lib.py", LIB.replace(old, new))
 
 
+HELPER = "def helper(x):\n    return x.sum().item()\n\n\n"
+BACKEND_LATER = "def choose(x):\n    global BACKEND\n    BACKEND = Base()\n\n\ndef halve"
+HOST = "class Host(Base):\n    def same(self, x):\n        return x\n\n\n"
+
+
+@pytest.mark.parametrize("more", [HELPER, HOST, HELPER.replace("helper", "also") + HOST])
+@pytest.mark.parametrize("before", ["def halve", "class Base", "def unused"])
+def test_definitions_that_nobody_asks_for_come_and_go(
+    apart: Cache, analysed: list[list[str]], more: str, before: str
+) -> None:
+    for text in (LIB.replace(before, more + before), LIB):
+        assert ["net.py"] not in looked_into(apart, analysed, "lib.py", text)
+
+
+@pytest.mark.parametrize(
+    ("net", "old", "new"),
+    [
+        ("halve(x)", "def unused", "def halve(x):\n    return x + 1\n\n\ndef unused"),  # the first counts
+        ("halve(x)", "def halve", "def halve(x):\n    return x + 1\n\n\ndef halve"),
+        ("halve(x)", "def halve(x):\n    return x.tolist()\n", ""),
+        ("halve(x)", "def halve", "class halve:\n    pass\n\n\ndef divide"),
+        ("unused(x)", "def halve", "def len(x):\n    return x.sum().item()\n\n\ndef halve"),
+        ("BACKEND", "def halve", BACKEND_LATER),
+        ("self.same(x)", "class Base(nn.Module)", "class Above(nn.Module):\n    pass\n\n\nclass Base(Above)"),
+    ],
+)
+def test_definitions_that_somebody_asks_for_count(
+    apart: Cache, analysed: list[list[str]], net: str, old: str, new: str
+) -> None:
+    lib = LIB.replace("x.sum().item()", "x if len(x.shape) else x.sum()").replace(
+        "class Base", "BACKEND = None\n\n\nclass Base"
+    )
+    using = USING.replace("import Base", "import BACKEND, Base").replace("halve(x)", net)
+    looked_into(apart, analysed, "lib.py", lib)
+    looked_into(apart, analysed, "net.py", using)
+    assert old in lib
+    assert ["net.py"] in looked_into(apart, analysed, "lib.py", lib.replace(old, new))
+
+
 def test_what_an_unread_method_assigns_counts_where_it_was_asked(
     apart: Cache, analysed: list[list[str]]
 ) -> None:

@@ -24,8 +24,8 @@ from pt2lint.static.source.bodies import (
     stores,
 )
 from pt2lint.static.source.nodes import FunctionNode, parse, unit_of
-from pt2lint.static.source.outline import Late, Outline, Part, statements
-from pt2lint.static.source.reads import Reads, flat
+from pt2lint.static.source.outline import Definitions, Late, Outline, Part, statements
+from pt2lint.static.source.reads import DEFINED, Reads, flat
 
 
 class ClassInfo:
@@ -126,7 +126,8 @@ class ClassInfo:
 def _saying(functions: dict[str, FunctionNode], word: str) -> list[FunctionNode]:
     """Those that may have the word in their text: one that has not need not be parsed to know that."""
     later = functions.later() if isinstance(functions, Late) else {}
-    return [functions[name] for name in functions if name not in later or word in later[name].text]
+    names = functions.names() if isinstance(functions, Late) else functions
+    return [functions[name] for name in names if name not in later or word in later[name].text]
 
 
 def _is_setter(function: FunctionNode) -> bool:
@@ -190,8 +191,8 @@ class Module:
         self.ascii = source.isascii()
         self.imports: dict[str, str] = {}
         self.star_imports: list[str] = []
-        self.functions: dict[str, FunctionNode] = Late(self._function)
-        self.classes: dict[str, ClassInfo] = Late(self._class)
+        self.functions: dict[str, FunctionNode] = Definitions(self._function, self._defines)
+        self.classes: dict[str, ClassInfo] = Definitions(self._class, self._defines)
         self.assigned: dict[str, list[ast.expr]] = Late(self._assigned_value)
         self.values: dict[str, Any] = {}  # what the interpreter found the top-level names to be
         self.lacks: set[str] = set()  # names that were sought in vain
@@ -199,16 +200,27 @@ class Module:
         self._parts: list[Part] = []
         self.whole = whole or not self._bind_parts()
         if self.whole:
-            for statement in flat(self.tree.body):
+            for statement in flat(self._tree.body):
                 self._bind(statement)
 
     def begin(self) -> None:
         """Forget what an interpreter found: another one takes the module."""
         self.values, self.lacks = {}, set()
 
-    @cached_property
+    @property
     def tree(self) -> ast.Module:
-        """The whole file, parsed. Raises what `ast.parse` raises."""
+        """The whole file, parsed: whoever walks it depends on all that it defines. Raises what `ast.parse` raises."""
+        self._defines("")
+        return self._tree
+
+    def _defines(self, name: str) -> None:
+        """Note that somebody asks what the file defines under a name, or all of it."""
+        facts = self.reads.facts
+        if (self.path, DEFINED, "") not in facts:
+            facts.add((self.path, DEFINED, name))
+
+    @cached_property
+    def _tree(self) -> ast.Module:
         tree = parse(self._source, self.path)
         self.reads.watch(tree.body, self.path)
         return tree
@@ -247,7 +259,7 @@ class Module:
         """What a block of the file is indented by: as most blocks of its top level and right below it are."""
         lines = self._source.split("\n")
         found: Counter[str] = Counter()
-        for top in self.tree.body:
+        for top in self._tree.body:
             for block in (top, *getattr(top, "body", ())):
                 inner = getattr(block, "body", None)
                 if isinstance(block, ast.stmt) and isinstance(inner, list) and inner[0].lineno > block.lineno:
@@ -293,7 +305,7 @@ class Module:
             return statement
         except (SyntaxError, ValueError):
             with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-                for one in flat(self.tree.body):
+                for one in flat(self._tree.body):
                     if one.lineno >= part.first and getattr(one, "name", part.name) == part.name:
                         return one
         stub = {"class": f"class {part.name}: pass", "function": f"def {part.name}(*args, **more): raise"}
@@ -352,7 +364,7 @@ class Module:
     def _around(self, line: int) -> list[ast.stmt]:
         """The statements that hold the line: classes, and what stands in the innermost one."""
         found: list[ast.stmt] = []
-        body: Sequence[ast.stmt] = self.tree.body
+        body: Sequence[ast.stmt] = self._tree.body
         while True:
             holder = next((s for s in body if unit_of(s)[0] <= line <= unit_of(s)[1]), None)
             if holder is None:
@@ -443,7 +455,7 @@ class Module:
     def import_line(self) -> int:
         """The line before which a new import goes: after the imports at the top, else after the docstring."""
         last, after_docstring = 0, 1
-        for statement in self.tree.body:
+        for statement in self._tree.body:
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 last = (statement.end_lineno or statement.lineno) + 1
             elif last:

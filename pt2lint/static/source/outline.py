@@ -137,3 +137,36 @@ class Late(dict[str, Any]):
     def later(self) -> dict[str, Part]:
         """What nobody has asked for."""
         return {key: value for key, value in super().items() if value.__class__ is Part}
+
+    def names(self) -> list[str]:
+        """The keys, for one who notes by himself what he reads of them."""
+        return [*super().__iter__()]
+
+
+class Definitions(Late):
+    """The functions or classes of a file. `ask` is told what somebody wants to know of: a name, be it there or not, or
+    "" for all that there are. One that comes or goes is nothing to the others."""
+
+    def __init__(self, parse: Callable[[Part], Any], ask: Callable[[str], None]) -> None:
+        super().__init__(parse)
+        self._ask = ask
+
+    def __getitem__(self, key: str) -> Any:
+        self._ask(key)
+        return super().__getitem__(key)
+
+    def __contains__(self, key: object) -> bool:
+        self._ask(str(key))
+        return super().__contains__(key)
+
+    def __iter__(self) -> Iterator[str]:
+        self._ask("")
+        return super().__iter__()
+
+    def __len__(self) -> int:
+        self._ask("")
+        return super().__len__()
+
+    def keys(self) -> Any:
+        self._ask("")
+        return super().keys()

@@ -87,6 +87,9 @@ FACTS: dict[str, Callable[[str, str], object]] = {
     "calls": calls,
 }
 
+# What a file defines, about "NAME", or "" for all of it: the one fact that is told by what came and went (change.py).
+DEFINED = "defined"
+
 # The same of the functions of the top level, about " NAME", or of the methods of a class, about "CLASS NAME": kind ->
 # function of one of them and of NAME (bodies.py).
 OF_BODIES: dict[str, Callable[[FunctionNode, str], object]] = {
@@ -103,8 +106,9 @@ OF_BODIES: dict[str, Callable[[FunctionNode, str], object]] = {
 @dataclass
 class Reads:
     """`bodies`: (path, line of its `def`) of each function whose body was read. What else a parsed file holds
-    (`parsed`) counts as read. `facts`: what was asked of a text, as (path, kind, argument). `rules`: (path, first,
-    last line) of what rules read as it is written, comments and all. `whole`: files of which any change counts.
+    (`parsed`) counts as read, but for functions and classes that nobody asked for. `facts`: what was asked of a text,
+    as (path, kind, argument). `rules`: (path, first, last line) of what rules read as it is written, comments and all.
+    `whole`: files of which any change counts.
     """
 
     parsed: set[str] = field(default_factory=set)
