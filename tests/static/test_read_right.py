@@ -761,3 +761,23 @@ def shaped(xp, x):
     return xp.reshape(x, (2, 2)) if xp.ready else x
 """
     assert [code for code, _ in findings(tmp_path, code)] == ["PTB103"]
+
+
+def test_of_a_tensor_or_an_object_a_parameter_takes_what_its_annotation_says(tmp_path: Path) -> None:
+    code = """
+class Rows:
+    def __init__(self, values: torch.Tensor):
+        self.values = values
+
+    def __getitem__(self, index):
+        return self.values[self.values > 0]
+
+class Encoder(nn.Linear):
+    def forward(self, x: torch.Tensor | Rows):
+        return self.encode(x)
+
+    def encode(self, x{said}):
+        return x[0]
+"""
+    assert not findings(tmp_path, code.replace("{said}", ": torch.Tensor"))
+    assert [each for each, _ in findings(tmp_path, code.replace("{said}", ""))] == ["PTB120"]

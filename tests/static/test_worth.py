@@ -733,6 +733,8 @@ class M(nn.Module):
         self.rate = rate
         self.kept, self.packed, self.other = {}, False, None
         self.every = every
+        self.spread = dist.is_initialized() and dist.get_world_size() > 1
+        self.big = self.weight.shape[0] > 1
         self.log = None
         if self.every > 0 and self.weight.device.type != "meta":
             self.log = nn.Linear(2, 2)
@@ -777,6 +779,12 @@ class M(nn.Module):
         ("x = x * loaded('json', x)", "PTB103", "once"),
         # where several processes train together
         ("x = self.synced(x)", "PTB103", "`is_distributed()` is off by default"),
+        (
+            "if self.spread:\n    x = x * x.sum().item()",
+            "PTB103",
+            "`self.spread` is off by default",
+        ),
+        ("if self.big:\n    x = x * x.sum().item()", "PTB103", ""),
         (
             "n = world_size()\nif n == 1:\n    return x\nx = x * x.sum().item()",
             "PTB103",

@@ -180,6 +180,9 @@ class Asked:
                 return OFF
             if not outcome and self.defaults.is_otherwise(test, outcome, frame):
                 return OFF
+            kept = self.defaults.kept_answer(test, frame) if outcome else None
+            if kept is not None and self._is_distributed(kept[0], {}, kept[1]):
+                return OFF
             sort = self._given(test, frame)
             if isinstance(value, Py) and value.type == "int":  # a size, which nobody switches on
                 return None

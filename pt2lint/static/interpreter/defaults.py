@@ -22,7 +22,7 @@ from pt2lint.static.interpreter.guard_syntax import (
     set_under,
 )
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import FunctionNode, walk
+from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
 from pt2lint.static.values import NO_CONST, Func, Instance, Py, Seq, Value, is_none, options
 
 if TYPE_CHECKING:
@@ -220,6 +220,14 @@ class Defaults:
         return bool(given) and not any(
             is_none(o) or (isinstance(o, Py) and o.off) for value in given for o in options(value)
         )
+
+    def kept_answer(self, place: ast.expr, frame: Frame) -> tuple[ast.expr, Frame] | None:
+        """The test of which `__init__` alone keeps the outcome under an attribute, and where it is asked."""
+        made = self._set_by_init(place, frame)
+        value = made.values[0] if made is not None and len(made.values) == 1 else None
+        if made is None or not isinstance(value, (ast.BoolOp, ast.Compare, ast.Call)):
+            return None
+        return value, Frame(made.home.module, unit_of(made.init), "", cls=made.home)
 
     def _made_with(self, place: ast.expr, frame: Frame, optional: bool = False) -> list[Value]:
         """What the project gives for an attribute that is an argument of `__init__`, wherever it makes the object."""

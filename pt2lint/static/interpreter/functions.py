@@ -36,6 +36,7 @@ from pt2lint.static.values import (
     mixed,
     options,
     signature,
+    tensor_of,
     truth,
     without,
 )
@@ -369,6 +370,11 @@ class Functions:
                 promised = self.parameter(func, parameter, None, frame)
                 if promised is not UNKNOWN:
                     value = join(without(value, lambda o: o is UNKNOWN), promised)
+            elif parameter.annotation is not None and any(map(self._is_plain_object, options(value))):
+                # Of a tensor or an object that holds some, the one that is asked for.
+                kept = without(value, self._is_plain_object)
+                if isinstance(self.parameter(func, parameter, None, frame), Tensor) and tensor_of(kept):
+                    value = kept
             env[name] = value
         if a.vararg is not None:
             more = args[positional:]
