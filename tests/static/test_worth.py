@@ -1757,3 +1757,23 @@ class M(nn.Module):
 """
     [found] = [f for f in _linted(tmp_path, code) if f.code == "PTB103" and f.note != UNCALLED]
     assert (found.note, found.when) == (note, when)
+
+
+def test_a_metric_of_the_projects_own(tmp_path: Path) -> None:
+    code = """
+class Metric(nn.Module):
+    def update(self, x): ...
+    def reset(self): ...
+
+class Accuracy(Metric):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x: torch.Tensor):
+        return self.model(x * x.sum().item())
+
+    def compute(self): ...
+"""
+    assert set(notes(tmp_path, code)) == {"in code that is seldom compiled"}
+    assert set(notes(tmp_path, code.replace("compute", "computed"))) == {""}

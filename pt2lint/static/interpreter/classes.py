@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 
+OF_METRICS = ("update", "compute", "reset")  # over the batches of an epoch
+
+
 class Classes:
     def __init__(self, at: Context) -> None:
         self.at = at
@@ -121,12 +124,14 @@ class Classes:
         return False
 
     def is_seldom_compiled(self, cls: ClassInfo) -> bool:
-        """Whether its base class says that it runs beside a model: a metric, a transform of data."""
+        """Whether its base class says that it runs beside a model: a metric, a transform of data; or its methods do, as
+        those of a metric of the project's own."""
         known = self._seldom.get(cls)
         if known is None:
             own, external, _ = self.bases(cls)
             names = [*external, *(f"{base.module.name}.{base.name}" for base in own)]
             known = any(self.at.models.plays(name, "seldom compiled") for name in names)
+            known = known or all(any(name in base.methods for base in own) for name in OF_METRICS)
             self._seldom[cls] = known
         return known
 
