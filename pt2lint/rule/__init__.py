@@ -277,7 +277,7 @@ class Rule:
         offered.sort(
             key=lambda each: each.description.startswith(SETTING)
         )  # which hold for the whole process
-        aside = op.open and self.is_aside(node, op) and all(fix.is_way_round for fix in offered)
+        aside = op.open and self.is_aside(node, op) and all(f.is_way_round or not f.edits for f in offered)
         confidence: Confidence = "high" if op.sure else "low"
         line, column, end_line, end_column = self.function.range(node)
         self.findings.append(
@@ -347,7 +347,8 @@ class GraphBreak(Rule):
     """A rule about what ends Dynamo's graph (codes PTB1xx).
 
     `says` is the message, in which `{code}` stands for the offending code. `repairs` are modules of
-    pt2lint.fixes.repairs whose `fixes(function, node)` are offered, the best first. On which torch an operation
+    pt2lint.fixes.repairs whose `fixes(function, node)` are offered, the best first, and `advice` is what
+    pt2lint.fixes.repairs.by_hand tells where none repairs it. On which torch an operation
     breaks is read from what was measured (`breaks_on`); where it depends on more than the operation's name, the
     rule says what was measured by another name: `variant`.
 
@@ -359,6 +360,7 @@ class GraphBreak(Rule):
 
     says: ClassVar[str] = ""
     repairs: ClassVar[tuple[str, ...]] = ()
+    advice: ClassVar[str] = ""
     waits: ClassVar[bool] = False  # Python needs a value that the device has yet to compute
     VALID: ClassVar[tuple[str, ...]] = ()
     INVALID: ClassVar[tuple[str, ...]] = ()
@@ -403,6 +405,9 @@ class GraphBreak(Rule):
             for name in self.repairs
             for fix in importlib.import_module(f"pt2lint.fixes.repairs.{name}").fixes(self.function, node)
         ]
+        if self.advice and all(fix.is_way_round for fix in found):
+            by_hand = importlib.import_module("pt2lint.fixes.repairs.by_hand")
+            found += getattr(by_hand, self.advice)(self.function, node)
         yield from sorted(found, key=lambda fix: fix.is_way_round)
 
 

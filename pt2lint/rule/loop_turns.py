@@ -124,12 +124,22 @@ class Turns:
         return False
 
     def fraction(self, value: cst.BaseExpression) -> bool:
-        """Whether it is a number of Python that the changing ones make: `n / 100`, `0.9 ** n`, `1 - n / total`."""
+        """Whether it is a number of Python that the changing ones make: `n / 100`, `0.9 ** n`, `1 - n / total`,
+        `float(sigma)` of what a loop goes over."""
         value = self.meaning(value)
         if isinstance(value, cst.BinaryOperation):
             divides = isinstance(value.operator, cst.Divide | cst.Power)
             keeps = isinstance(value.operator, cst.Add | cst.Subtract | cst.Multiply | cst.Divide | cst.Power)
+            if (
+                isinstance(value.operator, cst.Divide)
+                and self.number(value.left)
+                and self.number(value.right)
+            ):
+                return not value.left.deep_equals(value.right)  # `(n + 1) / (n + 10)`
             return keeps and self._one(value, lambda s: self.fraction(s) or (divides and self.number(s)))
+        if isinstance(value, cst.Call) and _called(value) in ("float", "round") and len(value.args) == 1:
+            inner = value.args[0].value
+            return self.number(inner) or self.fraction(inner) or self.item(inner)
         clipped = self._clipped(value)
         return clipped is not None and self.fraction(clipped)
 

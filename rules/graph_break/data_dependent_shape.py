@@ -61,6 +61,7 @@ class DataDependentShape(GraphBreak):
     )
     says = "the size of {code} depends on values in a tensor"
     repairs = ("position", "masked_loss", "experts", "mask", "sized", "bounds", "disable")
+    advice = "known_size"
     graph_breaks = ("GB0036",)
 
     INVALID = (

@@ -43,6 +43,7 @@ class MaskIndex(GraphBreak):
     ops = ("index mask",)
     says = "the size of {code} depends on values in the mask"
     repairs = ("masked_loss", "experts", "mask", "disable")
+    advice = "known_size"
     graph_breaks = ("GB0036",)
 
     INVALID = (

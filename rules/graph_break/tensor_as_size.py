@@ -80,6 +80,7 @@ class TensorAsSize(GraphBreak):
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """Dynamo can keep sizes and bounds as symbols, but neither count by one nor look into a list."""
         from pt2lint.fixes.repairs import (
+            by_hand,
             disable,
             grid,
             in_math,
@@ -93,14 +94,9 @@ class TensorAsSize(GraphBreak):
         from pt2lint.fixes.repairs.settings import capture_scalars
         from pt2lint.fixes.rewrite import accepted
 
-        yield from in_math.fixes(self.function, node)
-        yield from number_buffers.fixes(self.function, node)
-        yield from grid.fixes(self.function, node)
-        yield from index.fixes(self.function, node)
-        yield from sized.fixes(self.function, node)
-        yield from ragged.fixes(self.function, node)
-        yield from uncut.fixes(self.function, node)
-        yield from rows.fixes(self.function, node)
+        repairs = (in_math, number_buffers, grid, index, sized, ragged, uncut, rows)
+        found = [fix for each in repairs for fix in each.fixes(self.function, node)]
+        yield from found or by_hand.number(self.function, node)
         yield from disable.fixes(self.function, node)
         called = isinstance(node, cst.Call) and self.text(node.func) != "range"
         if called or isinstance(self.function.parent(node), cst.Slice):

@@ -59,6 +59,7 @@ class TensorToNumber(GraphBreak):
     )
     says = "{code} reads a number out of a tensor"
     repairs = ("train_step", "scalar", "disable")
+    advice = "passed_in"
     graph_breaks = ("GB0124", "GB0033", "GB0059")
 
     INVALID = (

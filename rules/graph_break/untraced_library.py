@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import libcst as cst
 
+from pt2lint.finding import Fix
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
@@ -114,8 +117,11 @@ class UntracedLibrary(GraphBreak):
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
         return op.name == "call untraced"
 
+    extension = ""  # the function of a compiled extension that is called
+
     def check(self, node: cst.CSTNode, op: Op) -> None:
         says = self.says
+        self.extension = op.arg("name") if op.name == "call extension" else ""
         if op.name == "call untraced":
             says = f"{{code}} is a call of {op.arg('name')}, which Dynamo does not trace"
         if op.name == "forward torch.jit.ScriptModule":
@@ -126,6 +132,15 @@ class UntracedLibrary(GraphBreak):
             fake = "registered as a custom operator with a fake, it stays in the graph"
             says = f"{{code}} calls compiled code that Dynamo does not trace; {fake}"
         self.breaks(node, op, says)
+
+    def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
+        """For a function of an extension, how it is registered."""
+        from pt2lint.fixes.repairs import by_hand
+
+        found = list(super().fixes(node))
+        if self.extension and all(fix.is_way_round for fix in found):
+            yield by_hand.operator(self.extension)
+        yield from found
 
     INVALID = (
         "import bisect\nreturn x + bisect.bisect_left([1, 2], 2)",

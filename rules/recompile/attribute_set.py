@@ -69,7 +69,7 @@ class AttributeSet(Rule):
     ## Versions
     Measured over 11 calls: an int costs 8 recompilations, and then eager, on torch 2.9, 2.13 and 2.15, and 1 on 2.6;
     a string, the `p` of a dropout and a number that decides what the graph is (PTR207) 8 on all four. An attribute
-    that the compiled code does not read costs none, a float that enters the arithmetic 1.
+    that the compiled code does not read costs none, a float that enters the arithmetic 1 (a note).
     """
 
     code = "PTR211"
@@ -83,24 +83,24 @@ class AttributeSet(Rule):
         strong = op.arg("use").startswith(("range", "index", "constant"))
         if what is None or not turns.are_any or not self.called(node, op.arg("head"), turns):
             return
-        if (
-            what == "number"
-            and not strong
-            and (op.arg(0) == "float" or self.function.target < INT_IS_CONSTANT)
-        ):
-            return
-        if what == "fraction" and not strong:
-            return
+        becomes_input = op.arg(0) == "float" or self.function.target < INT_IS_CONSTANT
+        once = not strong and (what == "fraction" or (what == "number" and becomes_input))
         path, _, line = op.arg("at").rpartition(":")
         if path and line.isdigit():
             op = op._replace(flow=(*op.flow, Step(path, int(line), f"`{op.arg('to')}` reads it")))
         kind = "text" if what == "text" else "number"
         which = f", and `{op.arg('through')}` makes it `{op.arg('sets')}`" if op.arg("sets") else ""
+        costs = (
+            "reads: it is compiled for the first, and then once more, for any"
+            if once
+            else "reads as a constant: a recompilation at each, and eager from the limit on"
+        )
         self.report(
             node,
             op,
-            f"`{self.text(node)}` is another {kind} at every turn{which}, which `{op.arg('to')}` reads as a constant: "
-            "a recompilation at each, and eager from the limit on; a buffer that is filled costs none",
+            f"`{self.text(node)}` is another {kind} at every turn{which}, which `{op.arg('to')}` {costs}; a buffer "
+            "that is filled costs none",
+            severity="note" if once else None,
         )
 
     def changing(self, node: cst.CSTNode, op: Op, turns: Turns) -> str | None:

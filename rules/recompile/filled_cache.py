@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.fixes.repairs.by_hand import filled_before
 from pt2lint.fixes.repairs.kept import made_in_init
 from pt2lint.op import Op
 from pt2lint.rule import Rule, is_tensor
@@ -84,5 +85,6 @@ class FilledCache(Rule):
             op,
             f"`{self.text(node)}` is filled while tracing: Dynamo guards on what it found there, so the next call is "
             "compiled again; made when the module is made, it costs nothing",
-            fixes=made_in_init(self.function, node, bool(op.arg("module")), is_tensor(op.arg(0))),
+            fixes=[*made_in_init(self.function, node, bool(op.arg("module")), is_tensor(op.arg(0)))]
+            or [filled_before()],
         )

@@ -1,0 +1,154 @@
+"""What to write instead where no repair can write it: told where nothing better than a way round is found.
+
+Each says what it assumes, and stays in the graph as a repair does; what it takes (another argument, an operator's fake)
+lies in code that the function does not show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from pt2lint.finding import LEFT_TO_YOU, Fix
+from pt2lint.fixes.rewrite import enclosing_function, parameters, qualified, source, uses
+from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import walk
+
+LONGEST = 60  # characters of code in a sentence
+STEPS = 4  # assignments between an argument and what is computed of it
+_NONZERO = (
+    "Say how many there are at most: `torch.nonzero_static(mask, size=n)` has a known shape; or keep the mask, and "
+    "select with `torch.where(mask, a, b)`"
+)
+_KNOWN_SIZES = {
+    "repeat_interleave": "Say how long the result is: with `output_size=n`, and `n` of a shape or an argument, it "
+    "stays in the graph",
+    **dict.fromkeys(("nonzero", "argwhere", "where"), _NONZERO),
+    "bincount": "Count into a tensor of a known size: `torch.zeros(n).scatter_add_(0, index, weights)`, with `n` of a "
+    "shape or an argument, and ones for weights",
+}
+
+
+def passed_in(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
+    """What is computed of arguments alone can be computed before the call: `lengths.max().item()`."""
+    if before := _before(function, node):
+        yield told(f"Pass it in: {before}. That breaks no graph; another number compiles once more, for any")
+
+
+def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
+    """What is decided by arguments alone can be decided before the call: `if x.max() > 1`."""
+    if before := _before(function, node):
+        yield told(
+            f"Decide it before: {before}, a `bool`. A graph then holds one side, and is made once for each"
+        )
+
+
+def known_size(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
+    """A result of a size that is known: by a size, a mask or a count into a tensor that is there."""
+    if isinstance(node, cst.Subscript):
+        yield from _whole(function, node)
+    elif isinstance(node, cst.Call) and not (qualified(function, node.func) or "").startswith("numpy."):
+        name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+        if isinstance(name, cst.Name) and name.value in _KNOWN_SIZES:
+            yield told(_KNOWN_SIZES[name.value])
+
+
+def _whole(function: FunctionCode, node: cst.Subscript) -> Iterator[Fix]:
+    index = node.slice[0].slice
+    if len(node.slice) == 1 and isinstance(index, cst.Index):
+        mask, whole = _short(function, index.value), _short(function, node.value)
+        yield told(
+            f"Keep all of `{whole}`: compute on the whole and select with `torch.where({mask}, changed, {whole})`, the "
+            "mask unsqueezed where it has fewer dimensions, or weigh a sum with the mask"
+        )
+
+
+def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
+    """A size, a bound or a range of a number, where a tensor stands."""
+    if isinstance(function.parent(node), cst.Slice):
+        yield told(
+            "Write and read by position: `index_copy_` with a tensor of positions, and a mask over what is not there "
+            "yet, need no number"
+        )
+    elif isinstance(node, cst.Call) and not isinstance(function.parent(node), cst.Index):
+        yield told(
+            "Take a number that is known: a bound from a shape, the configuration or an argument, with a mask for what "
+            "is too much"
+        )
+
+
+def operator(name: str) -> Fix:
+    """A function of an extension, registered as an operator."""
+    registered = "::".join(name.split(".")[-2:])
+    return told(
+        f'Register it: `@torch.library.custom_op("{registered}", mutates_args=...)`, which names what it writes to, on '
+        "a function with annotated arguments that calls it, `register_fake` for the shapes of what it returns, and "
+        "`register_autograd` where gradients go through; the graph calls that one"
+    )
+
+
+def filled_before() -> Fix:
+    """A cache that is filled while tracing."""
+    return told(
+        "Fill it before the compiled code runs, in `__init__` or where the model is loaded; or compute it at each "
+        "call, which the compiler fuses"
+    )
+
+
+def told(description: str) -> Fix:
+    return Fix(f"{description}; {LEFT_TO_YOU}.", "unsafe", ())
+
+
+def _short(function: FunctionCode, node: cst.CSTNode) -> str:
+    text = " ".join(source(function, node).split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def _before(function: FunctionCode, node: cst.CSTNode) -> str:
+    """How a value is given instead of computed; "" where more than arguments has a part in it."""
+    given = sorted(_arguments(function, node, STEPS))
+    if not given:
+        return ""
+    of, come = " and ".join(f"`{name}`" for name in given), "comes" if len(given) == 1 else "come"
+    return (
+        f"compute `{_short(function, node)}` before the compiled code runs, where {of} {come} from, and give it as an "
+        "argument"
+    )
+
+
+def _arguments(function: FunctionCode, node: cst.CSTNode, steps: int) -> set[str]:
+    """The arguments of the function that an expression is computed of; none where anything else has a part in it, as
+    what a loop binds or a layer returns."""
+    owner = enclosing_function(function, node)
+    if owner is None or _calls_itself(owner, node):
+        return set()
+    own = {each.name.value for each in parameters(owner)}
+    found: set[str] = set()
+    for use in uses(node):
+        bound = [each.node for each in uses(owner.body) if each.binds and each.name == use.name]
+        if use.name in own and not bound:
+            found.add(use.name)
+        elif bound:
+            made = _assigned(function, bound[0]) if len(bound) == 1 and steps else None
+            inner = _arguments(function, made, steps - 1) if made is not None else set()
+            if not inner:
+                return set()
+            found |= inner
+    return found - {"self", "cls"}
+
+
+def _assigned(function: FunctionCode, name: cst.CSTNode) -> cst.BaseExpression | None:
+    """What a name is assigned as a whole."""
+    target = function.parent(name)
+    statement = function.parent(target) if isinstance(target, cst.AssignTarget) else None
+    return statement.value if isinstance(statement, cst.Assign) else None
+
+
+def _calls_itself(owner: cst.FunctionDef, node: cst.CSTNode) -> bool:
+    """Whether a layer or a method of the object computes any of it: `self.encode(x)`."""
+    given = parameters(owner)
+    me = given[0].name.value if given and given[0].name.value in ("self", "cls") else ""
+    return bool(me) and any(
+        isinstance(part, cst.Call) and any(use.name == me for use in uses(part.func)) for part in walk(node)
+    )

@@ -1,0 +1,70 @@
+"""What is told where no repair is found: what to write instead, by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pt2lint.project.config import Settings
+from pt2lint.static.engine import lint
+
+HEAD = """
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor, lengths: torch.Tensor):
+"""
+CASES = {
+    "a number of an argument": (
+        ["longest = lengths.max().item()", "return self.layer(x)[:longest]"],
+        "Pass it in: compute `lengths.max().item()` before the compiled code runs, where `lengths` comes from,",
+    ),
+    "a number of what is made of arguments": (
+        ["rest = x.shape[0] - lengths", "longest = rest.max().item()", "return self.layer(x)[:longest]"],
+        "Pass it in: compute `rest.max().item()` before the compiled code runs, where `lengths` and `x` come from,",
+    ),
+    "a number of what a layer returns": (
+        ["longest = self.layer(x).max().item()", "return x[: int(longest)]"],
+        "",
+    ),
+    "a number of each turn": (
+        ["for n in lengths:", "    x = x[: n.item()]", "return x"],
+        "",
+    ),
+    "a test of an argument": (
+        [
+            "if lengths.max() > 3:",
+            "    self.layer.bias.data.zero_()",
+            "    return x[:3]",
+            "return self.layer(x)",
+        ],
+        "Decide it before: compute `lengths.max() > 3` before the compiled code runs, where `lengths` comes from,",
+    ),
+    "repeats": (
+        ["return self.layer(x.repeat_interleave(lengths, dim=0))"],
+        "Say how long the result is: with `output_size=n`,",
+    ),
+    "a mask": (
+        ["y = self.layer(x)", "return y[lengths > 2], y"],
+        "Keep all of `y`: compute on the whole and select with `torch.where(lengths > 2, changed, y)`,",
+    ),
+    "a bound": (["last = self.layer(x).sum().long()", "return x[:last]"], "Write and read by position:"),
+    "a layer of several": (["return torch.nn.ModuleList([self.layer])[lengths.max()](x)"], ""),
+    "a size": (["return torch.zeros(lengths.max(), 4)"], "Take a number that is known:"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_told_by_hand(name: str, tmp_path: Path) -> None:
+    lines, wanted = CASES[name]
+    (tmp_path / "m.py").write_text(HEAD + "".join(f"        {line}\n" for line in lines), encoding="utf-8")
+    found = lint([str(tmp_path / "m.py")], Settings(root=str(tmp_path), target_torch=(2, 13))).findings
+    assert found
+    told = [fix for fix in found[0].fixes if fix.is_told and not fix.edits]
+    assert [fix.description.startswith(wanted) for fix in told] == ([True] if wanted else [])
+    assert not any(fix.is_usable or fix.is_way_round for fix in told)
