@@ -11,6 +11,7 @@ from pt2lint.fixes.repairs.passed_on import as_tensor
 from pt2lint.fixes.repairs.ragged import at_once
 from pt2lint.fixes.repairs.rows import looked_up
 from pt2lint.fixes.repairs.uncut import whole
+from pt2lint.fixes.repairs.unique_rows import of_one_width
 from pt2lint.fixes.rewrite import Refusal
 from tests.fixes.lab import applied, calls, function_code, nodes, prove
 
@@ -293,3 +294,51 @@ def test_bounds_are_as_many_as_rows(old, new, count):
 def test_other_bounds_are_left(old, new):
     assert old in BOUNDS
     assert isinstance(bounded(BOUNDS.replace(old, new)), Refusal)
+
+
+OWN = (
+    HEAD.replace("import torch\n", "import torch\nfrom torch.nn.utils.rnn import pad_sequence\n", 1)
+    + """\
+    # each once
+    own = [torch.unique(t, sorted=True) for t in torch.unbind(n)]
+    ids = pad_sequence(own, batch_first=True, padding_value=-1)
+    return (ids * 2 * (ids != -1)).sum(1) * x.sum()
+"""
+)
+IDS = [
+    [X, torch.tensor(ids), Y] for ids in ([[3, 1, 3], [2, 2, 2]], [[1, 2, 3]], [[0, 5, 0, 5], [4, 0, 2, 4]])
+]
+
+
+def own_values(text):
+    code = function_code(text)
+    return of_one_width(code, calls(code, "torch.unique"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("", ""), ("torch.unbind(n)", "n"), ("torch.unbind(n)", "n.unbind()"), (", sorted=True", "")],
+)
+def test_own_values_of_rows_are_of_one_width(old, new):
+    text = OWN.replace(old, new)
+    fix = own_values(text)
+    assert ONCE_PROVEN in fix.description
+    after = prove(text, fix, IDS)
+    assert "# each once\n    if torch.compiler.is_compiling():\n" in after
+    assert "ids = ordered.masked_fill(repeated, -1)\n" in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("sorted=True", "return_inverse=True"),
+        ("torch.unbind(n)", "torch.unbind(n, 1)"),
+        ("torch.unbind(n)", "n.flip(0).split(1)"),
+        ("batch_first=True, ", ""),
+        ("return ", "return len(own) * "),
+        ("    ids =", "    y = x\n    ids ="),
+    ],
+)
+def test_other_values_are_left(old, new):
+    assert old in OWN
+    assert isinstance(own_values(OWN.replace(old, new)), Refusal)
