@@ -212,7 +212,7 @@ class Interpreter:
         if owner is not cls and not any(m not in ("__init__", "forward") for m in cls.methods):
             return
         instance = self.at.objects.instance(cls)
-        called = owner is cls and node in self.at.functions.reached
+        called = owner is cls and node in self.at.calls.roots.called
         assumed = not called
         called = called or self.at.classes.is_replaced(owner, "forward")
         # In a package, what no model calls is used beside one; what a script holds is what it runs.

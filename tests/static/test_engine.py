@@ -542,6 +542,24 @@ def test_a_function_that_libcst_cannot_read_costs_only_itself():
     assert [problem.line for problem in result.problems] == [2]
 
 
+OWN_METHOD = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 2)
+
+    def forward(self, x, y=None, plain=False):
+        x = self.layer(x)
+        return x if plain else x * y.unsqueeze(0).sum().item()
+
+    def step(self, x):
+        return self(x, plain=True)
+"""
+
+
 @pytest.mark.parametrize("marked", [False, True])
 def test_programs_side_by_side_import_their_own_neighbours(
     marked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -565,6 +583,19 @@ def test_programs_side_by_side_import_their_own_neighbours(
         lint(files[::-1], Settings(roots="explicit")).findings
         == lint(files, Settings(roots="explicit")).findings
     )
+
+
+def test_a_forward_that_its_own_compiled_method_calls_is_still_a_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever file comes first: the method asks for less than who calls the module."""
+    monkeypatch.chdir(tmp_path)
+    Path("net.py").write_text(OWN_METHOD)
+    Path("a.py").write_text(
+        "import torch\nfrom net import Net\n\nnet = Net()\nnet.step = torch.compile(net.step)\n"
+    )
+    for files in (["a.py", "net.py"], ["net.py", "a.py"]):
+        assert [f.line for f in lint(files).findings] == [11]
 
 
 @pytest.mark.parametrize("module", ["src.parts", "src.models.parts"])

@@ -160,7 +160,7 @@ class Functions:
             }
         if region:
             callee.guards = self._said_of(func, env, frame, callee, bool(gradless))
-            self.at.calls.roots.traced(definition)
+            self.at.calls.roots.traced(definition, self._calls_itself(func, frame))
         if not self.at.notebook.quiet:
             self.run.add(definition)
         if func.env is not None:
@@ -416,6 +416,14 @@ class Functions:
                     # Annotated as a tensor, and a plain value by default: the annotation is not to be trusted.
                     return Union((*options(value), plain), True) if not isinstance(value, Py) else value
         return value
+
+    def _calls_itself(self, func: Func, frame: Frame) -> bool:
+        """Whether a method of the object calls another one of it, not the one of a base class in whose place it is."""
+        if func.bound is None or func.bound is not frame.me or not self.active:
+            return False
+        caller = self.active[-1]
+        running = caller[0] if isinstance(caller, tuple) else caller
+        return getattr(running, "name", "") != getattr(func.node, "name", "")
 
     def _is_made_with(self, func: Func) -> bool:
         """Whether the parameters of a function are what an object is made with."""
