@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import queue
@@ -458,6 +459,29 @@ def test_what_is_asked_while_a_lint_is_at_work_waits_for_it() -> None:
     server = make()
     asyncio.run(session(server))
     server.worker.shutdown()
+
+
+@pytest.mark.parametrize("by_itself", [True, False])
+def test_garbage_is_collected_once_the_answer_is_told(
+    by_itself: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it is not collected by itself, which would be while an answer is made."""
+    told: list[str] = []
+    monkeypatch.setattr(gc, "isenabled", lambda: by_itself)
+    monkeypatch.setattr(gc, "collect", lambda: told.append("garbage"))
+
+    async def session(server: Any) -> None:
+        async def answer(uri: str, stop: threading.Event) -> None:
+            told.append(uri)
+
+        server._lint_now = answer
+        server.document = lambda uri: SimpleNamespace(version=1)
+        await server.later("m", 0)
+
+    server = make()
+    asyncio.run(session(server))
+    server.worker.shutdown()
+    assert told == (["m"] if by_itself else ["m", "garbage"])
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
