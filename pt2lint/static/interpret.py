@@ -212,7 +212,7 @@ class Interpreter:
         if owner is not cls and not any(m not in ("__init__", "forward") for m in cls.methods):
             return
         instance = self.at.objects.instance(cls)
-        called = owner is cls and node in self.at.calls.roots.called
+        called = owner is cls and self.at.functions.reached.get(node, False)
         assumed = not called
         called = called or self.at.classes.is_replaced(owner, "forward")
         # In a package, what no model calls is used beside one; what a script holds is what it runs.
@@ -372,7 +372,7 @@ class Interpreter:
         ):
             method = self.at.classes.find_method(owner.bound.cls, given.attr)
             found = [self.at.classes.method_value(*method, owner.bound)] if method is not None else []
-        known = self.at.functions.reached | self.at.calls.roots.offered
+        known = self.at.functions.reached.keys() | self.at.calls.roots.offered
         return [one for one in found if isinstance(one, Func) and one.node not in known]
 
     def _run_offered(self, module: Module) -> None:
@@ -413,7 +413,7 @@ class Interpreter:
                     self.at.calls.roots.root(own, None, beside)
 
     def is_offered(self, value: Func, surely: bool = False) -> bool:
-        known = self.at.functions.reached | self.at.calls.roots.offered
+        known = self.at.functions.reached.keys() | self.at.calls.roots.offered
         if value.node in known or isinstance(value.node, ast.Lambda):
             return False
         return surely or self.takes_tensors(value)

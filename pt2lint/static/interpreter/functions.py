@@ -51,8 +51,9 @@ MAX_CONTEXTS = 10
 
 
 class Functions:
-    """`reached` are those that Dynamo traces on some way from a root; `calls` holds what they were called with, by
-    path and lines; `active` those being interpreted, `run` those that ever were."""
+    """`reached` are those that Dynamo traces on some way from a root, and whether anybody else than their own object
+    calls them; `calls` holds what they were called with, by path and lines; `active` those being interpreted, `run`
+    those that ever were."""
 
     def __init__(self, at: Context) -> None:
         self.at = at
@@ -64,7 +65,7 @@ class Functions:
         self._kept: list[Env] = []
         self.run: set[Any] = set()
         self.active: list[Any] = []
-        self.reached: set[Any] = set()
+        self.reached: dict[Any, bool] = {}
         # Run of a function -> what it does, and what it calls: "trains" (makes an optimizer), "differentiates" (with a
         # `backward` of its own).
         self.did: dict[Any, frozenset[str]] = {}

@@ -49,7 +49,6 @@ class Roots:
         self.does: frozenset[str] = frozenset()  # what the code that runs does: see `Functions.did`
         self.beside = False  # the root that runs is what no model calls
         self.offered: set[Any] = set()
-        self.called: set[Any] = set()  # what is traced and called otherwise than by its own object
         self.named: Sequence[str] = ()  # by the settings
         self._is_named: dict[Any, bool] = {}
         self.by_decorator: set[Any] = (
@@ -150,9 +149,11 @@ class Roots:
     def traced(self, definition: Any, by_itself: bool) -> None:
         """A function is traced: a model gets there, or only what no model calls; `by_itself` where another method of
         the same object calls it, as a compiled `generate` does its module's `forward`."""
-        (self.offered if self.beside else self.at.functions.reached).add(definition)
-        if not by_itself:
-            self.called.add(definition)
+        if self.beside:
+            self.offered.add(definition)
+        else:
+            reached = self.at.functions.reached
+            reached[definition] = reached.get(definition, False) or not by_itself
 
     def gradless(self, value: Func) -> bool:
         """Whether a decorator says that no gradient is wanted of anything in the function."""
