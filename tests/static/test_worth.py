@@ -1346,6 +1346,40 @@ class Average(nn.Module):
 
 
 @pytest.mark.parametrize(
+    ("base", "sets", "note"),
+    [
+        ("nn.Module", "pass", "`hasattr(self, 'parts')` is off by default"),
+        ("nn.Module", "self.parts = parts", ""),
+        ("nn.Module", "self.register_buffer('parts', parts)", ""),
+        ("lightning.LightningModule", "pass", "`hasattr(self, 'parts')` is off by default"),
+        ("lightning.LightningModule", "getattr(self, 'parts')", "`hasattr(self, 'parts')` is off by default"),
+        ("other.Base", "pass", ""),
+    ],
+)
+def test_an_attribute_that_nothing_sets(tmp_path: Path, base: str, sets: str, note: str) -> None:
+    code = f"""
+import lightning
+import other
+
+class M({base}):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def split(self, parts):
+        {sets}
+
+    def forward(self, x: torch.Tensor):
+        if hasattr(self, "parts"):
+            x = x * x.sum().item()
+        return self.weight * x
+
+fast = torch.compile(M())
+"""
+    assert notes(tmp_path, code) == [note]
+
+
+@pytest.mark.parametrize(
     ("given", "note"),
     [
         ("", "`self.labels is not None` is off by default"),

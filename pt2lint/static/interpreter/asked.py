@@ -242,6 +242,8 @@ class Asked:
             left = [o for o in given if not isinstance(o, Tensor) or o.array]
             arrays = kind == self.at.models.tensor and all(isinstance(o, Tensor) for o in left)
             return ARRAYS if left and arrays else TYPE
+        if outcome and self.defaults.is_never_set(test, frame):
+            return OFF
         return OFF if outcome and self._is_distributed(test, env, frame) else None
 
     def _is_distributed(self, node: ast.expr, env: Env, frame: Frame, depth: int = 0) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.guard_syntax import (
+    asks_by_name,
     asks_for_one,
     came_out,
     defaults_of,
@@ -133,6 +134,32 @@ class Defaults:
                     return True
         return False
 
+    def is_never_set(self, call: ast.Call, frame: Frame) -> bool:
+        """Whether `hasattr(self, "parts")` asks for what no class of the object sets, nor the framework that runs it:
+        somebody may do so from outside."""
+        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        if cls is None or not is_name(call.func, "hasattr") or len(call.args) != 2:
+            return False
+        owner, asked = call.args
+        if (
+            not is_name(owner, "self")
+            or not isinstance(asked, ast.Constant)
+            or not isinstance(asked.value, str)
+        ):
+            return False
+        name, models = asked.value, self.at.models
+        own, foreign, hazy = self.at.classes.bases(cls)
+        if hazy or not all(models.plays(base, "module base") for base in foreign):
+            return False
+        return name not in models.last_words("set by a framework") and not any(
+            name in each.attributes
+            or name in each.annotations
+            or each.assigned(name)
+            or self.at.classes.find_method(each, name)
+            or (_says_otherwise(each, name) if each.module is cls.module else each.mentioning(name))
+            for each in own
+        )
+
     def made_off(self, place: ast.expr, frame: Frame) -> bool:
         """Whether an attribute is an argument that `__init__` has to be given, and wherever the project gives it, it
         is off by default: `Model(self.rate)`, as an object is made of `rate=0.0`."""
@@ -252,6 +279,21 @@ class Defaults:
         if found is None or any(method is not found[1] for method, _ in kept):
             return None
         return _Made(cls, *found, [value for _, value in kept])
+
+
+def _says_otherwise(cls: ClassInfo, name: str) -> bool:
+    """Whether a method says a name as a text, `register_buffer("table", table)`, but to ask whether it is there."""
+    asked = {
+        id(part.args[1])
+        for method in cls.methods.values()
+        for part in walk(method)
+        if isinstance(part, ast.Call) and asks_by_name(part) and len(part.args) > 1
+    }
+    return any(
+        isinstance(part, ast.Constant) and part.value == name and id(part) not in asked
+        for method in cls.methods.values()
+        for part in walk(method)
+    )
 
 
 def _makes(value: ast.expr | None, part: Value) -> bool:
