@@ -16,7 +16,9 @@ told    a finding covers a culprit line of the parent: "alone", "named" (only wi
         alone, how many by notes only, which --notes tells
 gone    no finding with a code that told is left where the lines were, in the commit
 offer   the best fix that the findings offer, beside what the maintainers did: "as good" where it stays in the graph
-        as theirs does, or goes no further out of it; "worse" where it does; "none" where nothing is offered
+        as theirs does, or goes no further out of it; "worse" where it does; "none" where nothing is offered; of those
+        as good, how many are told by hand, without edits: what to write is said, and whether it is what the maintainers
+        wrote is for a reader to judge
 
 Printed: a line a case, then tables by cause and in sum. Only cases that are faults on torch 2.13 count; what is told
 of the others (--all) says how often code is reported that this torch compiles well.
@@ -155,6 +157,7 @@ def measure(case: dict, parent: Path, fixed: Path, target: tuple[int, int]) -> d
         "gone": None,
         "ours": None,
         "offer": None,
+        "by hand": False,
         "problems": [],
     }
     names: list[str] = []
@@ -172,10 +175,11 @@ def measure(case: dict, parent: Path, fixed: Path, target: tuple[int, int]) -> d
     row["codes"] = sorted({each.code for each in found})
     row["note"] = all(each.severity == "note" for each in found)
     row["says"] = [each.message for each in found]
-    fixes = [(kind_of(fix), fix.description) for each in found for fix in each.fixes]
+    fixes = [(kind_of(fix), fix.description, bool(fix.edits)) for each in found for fix in each.fixes]
     row["offer"] = "none"
     if fixes:
-        row["ours"] = max(fixes, key=lambda fix: RANKS[fix[0]])
+        row["ours"] = max(fixes, key=lambda fix: (RANKS[fix[0]], fix[2]))
+        row["by hand"] = not row["ours"][2]
         row["offer"] = "as good" if RANKS[row["ours"][0]] >= RANKS[case["theirs"]] else "worse"
     row["gone"] = True
     if (fixed / case["file"]).exists():
@@ -188,7 +192,17 @@ def measure(case: dict, parent: Path, fixed: Path, target: tuple[int, int]) -> d
 
 def table(rows: list[dict], by: str) -> str:
     """Counts by a field of the cases, and in sum."""
-    columns = ("cases", "told alone", "as a note", "named too", "gone", "as good", "worse", "no fix")
+    columns = (
+        "cases",
+        "told alone",
+        "as a note",
+        "named too",
+        "gone",
+        "as good",
+        "by hand",
+        "worse",
+        "no fix",
+    )
     counts: dict[str, Counter] = {}
     for row in rows:
         for key in (row["case"][by], "all"):
@@ -199,6 +213,7 @@ def table(rows: list[dict], by: str) -> str:
             each["named too"] += row["told"] != "no"
             each["gone"] += bool(row["gone"])
             each["as good"] += row["offer"] == "as good"
+            each["by hand"] += row["offer"] == "as good" and row["by hand"]
             each["worse"] += row["offer"] == "worse"
             each["no fix"] += row["offer"] == "none"
     lines = [f"| {by} | " + " | ".join(columns) + " |", "|---|" + "---|" * len(columns)]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.fixes.repairs.by_hand import fake
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
@@ -67,9 +68,11 @@ class ExplicitBreak(GraphBreak):
             self.breaks(node, op, RAISES if op.name.endswith(RAISE) else self.says)
         elif isinstance(node, cst.Call) and node.args:
             given = self.quote(node.args[0].value)
+            by_hand = fake(self.text(node.args[0].value))
             self.report(
                 node,
                 op,
                 f"every call of {given} ends the graph from here on; a fake, registered with "
                 "`torch.library.register_fake`, keeps it in",
+                fixes=[by_hand],
             )

@@ -57,6 +57,7 @@ class RequiresGrad(GraphBreak):
     )
     says = "{code} decides inside the graph what requires a gradient"
     repairs = ("grad", "disable")
+    advice = "set_before"
     graph_breaks = ("GB0206", "GB0125", "GB8985", "GB0225")
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import libcst as cst
 
+from pt2lint.finding import Fix
 from pt2lint.fixes.repairs.buffer import in_buffer
+from pt2lint.fixes.repairs.by_hand import counted_in_buffer
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import observes
@@ -81,6 +85,9 @@ class ModuleCounter(Rule):
             node,
             op,
             f"`{self.text(node)}` is a whole number that compiled code changes: {cost}; a buffer costs none",
-            fixes=in_buffer(self.function, node, op.arg("made")) if isinstance(node, cst.Attribute) else (),
+            fixes=self.counted(node, op) if isinstance(node, cst.Attribute) else (),
             severity="note" if few else None,
         )
+
+    def counted(self, node: cst.Attribute, op: Op) -> Iterable[Fix]:
+        return [*in_buffer(self.function, node, op.arg("made"))] or [counted_in_buffer(node.attr.value)]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from pt2lint.finding import Fix
+from pt2lint.fixes.repairs.by_hand import told
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 
@@ -104,7 +105,8 @@ class CompiledWrapper(Rule):
             node,
             op,
             f"{self.quote(node)} compiles {wrapper}, which breaks the graph; compile the module inside it",
-            fixes=self.fixes(node),
+            fixes=self.fixes(node)
+            or [told(f"Compile the module, then wrap it: `{wrapper}(torch.compile(model))`")],
         )
 
     def fixes(self, node: cst.CSTNode) -> list[Fix]:

@@ -53,6 +53,15 @@ CASES = {
         ["y = self.layer(x)", "return y[lengths > 2], y"],
         "Keep all of `y`: compute on the whole and select with `torch.where(lengths > 2, changed, y)`,",
     ),
+    "numbers one by one": (
+        ["return [self.layer(x[a:b]) for a, b in zip(lengths.tolist(), lengths.tolist()[1:])]"],
+        "Keep it a tensor:",
+    ),
+    "an argument that is told to require a gradient": (
+        ["x.requires_grad_(True)", "return self.layer(x)"],
+        "Say it before the compiled code runs, where `x` is made",
+    ),
+    "a class": (["class Pair:", "    pass", "return self.layer(x), Pair()"], "Define it once,"),
     "a bound": (["last = self.layer(x).sum().long()", "return x[:last]"], "Write and read by position:"),
     "a layer of several": (["return torch.nn.ModuleList([self.layer])[lengths.max()](x)"], ""),
     "a size": (["return torch.zeros(lengths.max(), 4)"], "Take a number that is known:"),

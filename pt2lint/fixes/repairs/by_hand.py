@@ -78,6 +78,30 @@ def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         )
 
 
+def as_tensor(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
+    """Numbers that stay in their tensor."""
+    yield told(
+        "Keep it a tensor: `cumsum`, a gather or `scatter_add` does for all what the numbers do one by one; where they "
+        "are the same at each call, pass them in"
+    )
+
+
+def set_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
+    """What an argument is told in the graph, it can be told before: `x.requires_grad_()`."""
+    owner = node.func if isinstance(node, cst.Call) else node
+    given = _arguments(function, owner.value, STEPS) if isinstance(owner, cst.Attribute) else ()
+    if given:
+        told_of = " and ".join(f"`{name}`" for name in sorted(given))
+        yield told(f"Say it before the compiled code runs, where {told_of} is made")
+
+
+def defined_outside(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
+    """A class that is made once."""
+    yield told(
+        "Define it once, at the top of the file, and give it what it takes from the function around it"
+    )
+
+
 def operator(name: str) -> Fix:
     """A function of an extension, registered as an operator."""
     registered = "::".join(name.split(".")[-2:])
@@ -93,6 +117,22 @@ def filled_before() -> Fix:
     return told(
         "Fill it before the compiled code runs, in `__init__` or where the model is loaded; or compute it at each "
         "call, which the compiler fuses"
+    )
+
+
+def counted_in_buffer(name: str) -> Fix:
+    """A whole number of a module that counts."""
+    return told(
+        f'Count in a tensor: `self.register_buffer("{name}", torch.tensor(0), persistent=False)` in `__init__`, '
+        f"`self.{name}.add_(n)` for `self.{name} += n`, and what reads it takes a tensor"
+    )
+
+
+def fake(operator: str) -> Fix:
+    """An operator that is kept out of the graph since it has no fake."""
+    return told(
+        f"Register a fake: `torch.library.register_fake` on a function that makes an empty tensor of the shape and "
+        f"dtype that `{operator}` returns; this call then goes"
     )
 
 
