@@ -192,7 +192,7 @@ LIBRARIES = (
     Library("enum", roles={"enumeration": ("enum.*",)}),
     Library(
         "contextlib",
-        returns={name: f"instance {name}" for name in CONTEXTS},
+        returns={name: f"instance {name}" for name in (*CONTEXTS, "contextlib.nullcontext")},
         roles={
             "makes a context manager": ("contextlib.contextmanager",),
             "resumable": ("contextlib.nullcontext*",),

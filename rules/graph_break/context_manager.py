@@ -83,6 +83,9 @@ class ContextManager(GraphBreak):
         "with torch.backends.cudnn.flags(enabled=False):\n    y = x + 1\nreturn y",
         "with torch.device('cpu'):\n    y = torch.ones(4) + x\nreturn y",
         "with torch.random.fork_rng():\n    y = torch.rand(4)\nreturn x + y * 0",
+        "import contextlib\nplain = False\ndef flags():\n    if plain:\n        return contextlib.nullcontext()\n"
+        "    return torch.backends.cudnn.flags(enabled=False)\ndef use_plain():\n    global plain\n    plain = True\n"
+        "def f(x, m, i):\n    with flags():\n        y = x + 1\n    return y",
     )
     VALID = (
         "with torch.no_grad():\n    y = x + 1\nreturn y",

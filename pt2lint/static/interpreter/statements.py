@@ -27,6 +27,7 @@ from pt2lint.static.values import (
     Py,
     Seq,
     Tensor,
+    Union,
     Value,
     element,
     extend,
@@ -308,8 +309,9 @@ class Statements:
                 name = self.at.names.external_name(
                     self.at.expressions.again(item.context_expr.func, env, frame)
                 )
-            if name and self.at.notebook.listens(f"with {name}", frame):
-                self.at.notebook.note(item.context_expr, f"with {name}", frame)
+            noted = name or self._one_of(value, item.context_expr)
+            if noted and self.at.notebook.listens(f"with {noted}", frame):
+                self.at.notebook.note(item.context_expr, f"with {noted}", frame)
             if name and self.at.models.plays(name, "without gradients"):
                 frame.gradless = True
             if not (name and self.at.models.plays(name, "resumable")):
@@ -328,6 +330,14 @@ class Statements:
         frame.inside, frame.gradless = outer, gradless
         frame.guards = tuple(g for g in frame.guards if g.sort != GRADLESS or g in guards)
         return alive
+
+    def _one_of(self, value: Value, node: ast.expr) -> str | None:
+        """The context manager that a helper gives unless it gives one that does nothing: `with kernels():`."""
+        if not isinstance(node, ast.Call) or not isinstance(value, Union):
+            return None
+        names = {self.at.names.external_name(o) for o in options(value)}
+        left = [n for n in names if n is None or not self.at.models.plays(n, "resumable")]
+        return left[0] if len(left) == 1 else None
 
     def called(self, me: Instance, method: str, node: ast.expr, frame: Frame) -> Value:
         """What a method that the language itself calls on an object of the project returns."""
