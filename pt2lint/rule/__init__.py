@@ -400,11 +400,9 @@ class GraphBreak(Rule):
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """What to suggest at the node, the best first: ways round after all repairs."""
-        found = [
-            fix
-            for name in self.repairs
-            for fix in importlib.import_module(f"pt2lint.fixes.repairs.{name}").fixes(self.function, node)
-        ]
+        repairs = [importlib.import_module(f"pt2lint.fixes.repairs.{name}") for name in self.repairs]
+        # Two repairs may hand on to a third.
+        found = list(dict.fromkeys(fix for repair in repairs for fix in repair.fixes(self.function, node)))
         if self.advice and all(fix.is_way_round for fix in found):
             by_hand = importlib.import_module("pt2lint.fixes.repairs.by_hand")
             found += getattr(by_hand, self.advice)(self.function, node)

@@ -15,7 +15,7 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.proof import prove
 from pt2lint.fixes.repairs import seeded
 from pt2lint.fixes.repairs.cond import to_cond
-from pt2lint.fixes.repairs.skip import compute_and_select
+from pt2lint.fixes.repairs.skip import compute_and_return, compute_and_select
 from pt2lint.fixes.rewrite import Refusal
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
@@ -131,6 +131,11 @@ if self.training and torch.rand(1) < self.rate:
     continue
 x = layer(x)
 """,
+    "read out of a tensor": """
+p = torch.rand(1).item()
+if not self.training or p > self.rate:
+    x = layer(x)
+""",
     "in a vector that is read": """
 p = torch.rand(1)
 seen += (p,)
@@ -182,12 +187,80 @@ def test_what_is_left_out_at_random_is_selected(way, monkeypatch):
     after = lab.prove(source, fix, [[X], [X.clone().requires_grad_()]], name="Model")
     assert "x_before = x" in after
     assert "random." not in after
-    assert (".squeeze() <" in after) == ("read" in way)
-    assert ("torch.rand(1)" in after) == ("read" in way)  # torch.where takes no vector of another device
+    assert (".squeeze() <" in after) == ("that is read" in way)
+    assert ("torch.rand(1)" in after) == (
+        "that is read" in way
+    )  # torch.where takes no vector of another device
     for comment in ("# the layer", "# leave out"):
         assert (comment in after) == (comment in source)
     again = function_code(after, "forward")
     assert all(isinstance(compute_and_select(again, one.test), Refusal) for one in nodes(again, cst.If))
+
+
+EARLY = """import random
+
+import torch
+
+
+class Model(torch.nn.Module):
+    rate = 0.5
+
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.LayerNorm(3, elementwise_affine=False)
+
+    def forward(self, x):
+        # left out at random
+        if self.training and torch.rand(1).item() < self.rate:
+            return x
+        h = self.fc(x)
+        # what came of it
+        return x + h
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "returned"),
+    [
+        ("", "", "            made = torch.where(torch.rand(()) < self.rate, x, made)\n        return made\n"),
+        ("self.training and ", "", "        return torch.where(torch.rand(()) < self.rate, x, made)\n"),
+        (
+            "self.training and torch.rand(1).item() <", "random.random() >",
+            "        return torch.where(torch.rand(()) > self.rate, x, made)\n",
+        ),
+        ("h = self.fc(x)", "h = x = self.fc(x)", "torch.where(torch.rand(()) < self.rate, x_before, made)\n"),
+    ],
+)  # fmt: skip
+def test_what_is_returned_early_at_random_is_selected(old, new, returned, monkeypatch):
+    monkeypatch.setattr(random, "random", from_torch)
+    source = EARLY.replace(old, new)
+    code = function_code(source, "forward")
+    fix = compute_and_return(code, nodes(code, cst.If)[0].test)
+    assert isinstance(fix, Fix), fix
+    assert fix.draws_otherwise
+    assert fix.waits_for_proof
+    after = lab.prove(source, fix, [[X], [X.clone().requires_grad_()], [X * 2], [X * 3]], name="Model")
+    assert returned in after
+    assert "# left out at random\n" in after
+    assert "        # what came of it\n        made = x + h\n" in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return x\n", "return x * 2\n"),
+        ("return x + h", "return x, h"),
+        ("h = self.fc(x)", "h = self.fc(x)\n        if x.dim() > 2:\n            return h"),
+        ("h = self.fc(x)", "h = self.fc(x).add_(1)"),
+        ("h = self.fc(x)", "h = self.rate = self.fc(x)"),
+        ("            return x\n", "            return x\n        else:\n            x = x + 1\n"),
+        ("torch.rand(1).item()", "x.sum()"),
+    ],
+)
+def test_other_early_returns_are_left(old, new):
+    assert old in EARLY
+    code = function_code(EARLY.replace(old, new), "forward")
+    assert isinstance(compute_and_return(code, nodes(code, cst.If)[0].test), Refusal)
 
 
 def test_two_tensors_are_both_selected():
@@ -225,6 +298,7 @@ def test_two_tensors_are_both_selected():
         WAYS["drawn by NumPy"] + "seen += (p,)\n",  # the number is read
         WAYS["drawn by NumPy"].replace("synced", "random.random() > 0.5"),  # two of them
         WAYS["drawn by Python"].replace("random.random()", "random.gauss(0, 1)"),
+        WAYS["read out of a tensor"].replace("rand(1)", "rand(2)[0]"),
         WAYS["continue with an else"] + "x = x + 1\n",
     ],
 )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import libcst as cst
 
 from pt2lint.finding import Edit
 from pt2lint.fixes.condition import definition
+from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import New, enclosing_function, qualified, source, torch_name, uses
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
@@ -20,6 +23,7 @@ _HOST = {
     "numpy.random.random_sample": (_NOTHING,),
     "numpy.random.uniform": (_NOTHING, _BOUNDS),
 }
+_VECTOR = ("1", "(1,)", "[1]")  # sizes of one number in one dimension
 _TURNED: dict[type[cst.BaseCompOp], type[cst.BaseCompOp]] = {
     cst.GreaterThan: cst.LessThanEqual,
     cst.GreaterThanEqual: cst.LessThan,
@@ -27,13 +31,16 @@ _TURNED: dict[type[cst.BaseCompOp], type[cst.BaseCompOp]] = {
 
 
 def on_host(function: FunctionCode, number: cst.BaseExpression) -> cst.Call | None:
-    """The call of Python or NumPy that draws the number: itself, or what a name is that nothing else reads."""
+    """The call that draws the number with Python or NumPy, or reads it out of `torch.rand(1)`: itself, or what a name
+    is that nothing else reads."""
     if isinstance(number, cst.Name):
         value = definition(function, number)
         alone = isinstance(value, cst.Call) and _reads(function, number) == 1
         return on_host(function, value) if value is not None and alone else None
     if not isinstance(number, cst.Call):
         return None
+    if callee(number) == "item" and isinstance(number.func, cst.Attribute) and not number.args:
+        return number if _is_rand(function, number.func.value, (*_VECTOR, "()", "[]")) else None
     ways = _HOST.get(qualified(function, number.func) or "", ())
     given = tuple(_as_float(source(function, one.value)) for one in number.args if one.keyword is None)
     return number if given in ways and len(given) == len(number.args) else None
@@ -105,6 +112,11 @@ def by_torch(
 def _in_a_vector(function: FunctionCode, number: cst.BaseExpression) -> cst.Call | None:
     """`torch.rand(1)`, or what a name is by that."""
     value = definition(function, number) if isinstance(number, cst.Name) else number
-    if not isinstance(value, cst.Call) or qualified(function, value.func) != "torch.rand":
-        return None
-    return value if [source(function, one) for one in value.args] in (["1"], ["(1,)"], ["[1]"]) else None
+    return value if isinstance(value, cst.Call) and _is_rand(function, value, _VECTOR) else None
+
+
+def _is_rand(function: FunctionCode, node: cst.BaseExpression, sizes: Sequence[str]) -> bool:
+    """Whether the node is `torch.rand` of one of these sizes, and nothing else is asked of it."""
+    if not isinstance(node, cst.Call) or qualified(function, node.func) != "torch.rand":
+        return False
+    return len(node.args) == 1 and source(function, node.args[0]) in sizes

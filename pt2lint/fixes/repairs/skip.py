@@ -44,10 +44,12 @@ from pt2lint.rule.tree import visit, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
-    """The repair, where the node is (part of) the test that leaves a layer out: without and with the buffers of the
-    layer."""
+    """The repairs, where the node is (part of) the test that leaves a layer out, without and with the buffers of the
+    layer, or the rest of the function."""
     return accepted(
-        compute_and_select(function, node, kind), compute_and_select(function, node, kind, buffers=True)
+        compute_and_select(function, node, kind),
+        compute_and_select(function, node, kind, buffers=True),
+        compute_and_return(function, node),
     )
 
 
@@ -138,6 +140,58 @@ def compute_and_select(
     )
 
 
+def compute_and_return(function: FunctionCode, node: cst.CSTNode) -> Repaired:
+    """`if drawn: return x`, then `return layer(x)`, as `made = layer(x)`, `return torch.where(drawn, x, made)`.
+
+    Refused where what follows returns in its middle, has an effect or gives a container.
+    """
+    statement = _asking(function, node)
+    place = block_of(function, statement) if isinstance(statement, cst.If) else None
+    if not isinstance(statement, cst.If) or place is None or statement.orelse is not None:
+        return Refusal("no `if` without another side")
+    early, found = only_of(statement.body), _parts(function, statement.test)
+    if found is None and not_above_rate(function, statement.test) is not None:
+        found = cst.ensure_type(statement.test, cst.Comparison), []  # `if p > rate: return x`
+    rest, last = place[0][place[1] + 1 : -1], place[0][-1]
+    late = small_of(last)
+    if found is None or not isinstance(early, cst.Return) or not isinstance(late, cst.Return):
+        return Refusal("no result is returned early at random")
+    if not isinstance(early.value, cst.Name) or early.value.value == "None" or late.value is None:
+        return Refusal("what is returned early is no name")
+    if isinstance(late.value, cst.Tuple | cst.List | cst.Dict) or effect(late.value):
+        return Refusal("what is returned is a container, or has an effect")
+    reason = next((reason for one in rest if (reason := "a return" if leaves(one) else effect(one))), None)
+    if reason:
+        return Refusal(f"what would be computed always holds {reason}")
+    drawn, new, imports = by_torch(function, found[0])
+    if reads(found[0], *(cst.parse_expression(one) for one in found[1])) & set(binds(*rest)):
+        return Refusal("what follows changes what the test asks for")
+    where, more = torch_name(function, "torch.where")
+    name = kept = early.value.value
+    keep: list[Any] = []
+    if name in binds(*rest):
+        kept = fresh(function, f"{name}_before")
+        keep = statements(function, [f"{kept} = {name}"])
+        keep[0] = keep[0].with_changes(leading_lines=statement.leading_lines)
+    result = late.value.value if isinstance(late.value, cst.Name) else fresh(function, "made")
+    select = f"{where}({source(function, drawn.with_changes(lpar=(), rpar=()))}, {kept}, {result})"
+    lines = [] if result == source(function, late.value) else [f"{result} = {source(function, late.value)}"]
+    if found[1]:
+        indent = function.module.default_indent
+        lines += [f"if {' and '.join(found[1])}:", f"{indent}{result} = {select}", f"return {result}"]
+    else:
+        lines.append(f"return {select}")
+    made = statements(function, lines)
+    made[0] = made[0].with_changes(leading_lines=last.leading_lines)  # type: ignore[attr-defined]
+    return fix(
+        f"Compute always, and return what was before where it is left out. One seed then draws {OTHER_DRAWS}; what is "
+        "left out still costs its time, changes its buffers, and its parameters get a gradient of zero instead of "
+        "none, as long as all values are finite. It assumes that both are tensors of one shape and dtype. "
+        f"{ONCE_PROVEN}.",
+        (*dict.fromkeys((*imports, *more)), *rewrite(function, {**new, statement: keep or None, last: made})),
+    )
+
+
 def _layers(function: FunctionCode, skip: _Skip, loop: cst.For | None) -> list[str]:
     """The layers that the loop goes over and that the body calls, each in a statement that is always run."""
     over = {use.name for use in uses(loop.target)} if loop is not None else set()
@@ -203,7 +257,7 @@ def _rewritten(
     changed = "" if layers else ", changes its buffers"
     waits = ""
     if skip.by_host:
-        waits = " The number is drawn by torch, from its own generator."
+        waits = " The number is drawn by torch, in the graph."
     if skip.seeded is not None:
         waits = " The number is drawn by a custom operator, on the host, from the same seed as before."
     if layers or skip.instead or skip.seeded is not None:
