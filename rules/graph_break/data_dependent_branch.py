@@ -74,6 +74,7 @@ class DataDependentBranch(GraphBreak):
         "return x + len(list(filter(lambda t: t.sum() > 0, [x, -x])))",
         "match i[1]:\n    case 1:\n        x = x + 1\nreturn x",
         "return x + (2 in i)",
+        "assert x.sum() > -100 and x.dim() == 2\nreturn x + 1",
     )
     VALID = (
         "return x if x is not None else m",
@@ -81,6 +82,7 @@ class DataDependentBranch(GraphBreak):
         "class M(torch.nn.Module):\n    def forward(self, x, m, i):\n"
         "        return x * 2 if self.training else x\nf = M()",
         "assert x.sum() > -100, 'too small'\nreturn x",
+        "assert x.ndim == 3 or (x.ndim == 2 and x.sum() > -100), 'too small'\nreturn x",
         "return x if isinstance(x, torch.Tensor) and x.is_contiguous() else x + 1",
         "return max(x.sum(), x.mean())",
         "return x + len(list(filter(lambda n: n > 0, [1, 2])))",

@@ -43,6 +43,7 @@ class Conditions:
     def __init__(self, at: Context) -> None:
         self.at = at
         self.contexts, self.asked, self.branches = Contexts(at), Asked(at), Branches(at)
+        self.asserted: ast.expr | None = None  # the last operand of an assertion, which is one in the graph
 
     def test(self, node: ast.expr, env: Env, frame: Frame) -> bool | None:
         """Evaluate as a condition: note tensors that are tested; the outcome where it is known."""
@@ -82,7 +83,8 @@ class Conditions:
         value = self.at.expressions.eval(node, env, frame)
         tensor = tensor_of(value)
         if tensor is not None:
-            if self.at.notebook.listens("test tensor", frame) and not self.tested_before(value, frame):
+            noted = node is not self.asserted and self.at.notebook.listens("test tensor", frame)
+            if noted and not self.tested_before(value, frame):
                 if isinstance(node, ast.Subscript) and self._is_any_item(node, env, frame):
                     tensor = tensor.but(sure=False)
                 if isinstance(node, ast.Name) and tensor.is_used_alone:

@@ -110,6 +110,14 @@ def keeps(body: list[ast.stmt], new: ast.expr, best: ast.expr) -> bool:
     )
 
 
+def last_operand(test: ast.expr) -> ast.expr | None:
+    """The operand of `and` and `or` that is tested last, or the test itself; None where that is a jump of its own."""
+    while isinstance(test, ast.BoolOp):
+        test = test.values[-1]
+    jumps = isinstance(test, ast.IfExp) or (isinstance(test, ast.Compare) and len(test.ops) > 1)
+    return None if jumps or (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)) else test
+
+
 def is_by_default(test: ast.Compare, frame: Frame) -> bool | None:
     """How a test of a text that a root is given comes out with what it is given by default: `mode == "predict"`."""
     default = frame.defaults.get(test.left.id) if isinstance(test.left, ast.Name) else None

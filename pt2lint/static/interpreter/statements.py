@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.static.interpreter.assignments import Assignments
 from pt2lint.static.interpreter.conditions import resumed
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.guard_syntax import exits, fails
+from pt2lint.static.interpreter.guard_syntax import exits, fails, last_operand
 from pt2lint.static.interpreter.guards import GRADLESS, ITERATES, MISSING, Guard, Path
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
@@ -145,14 +145,13 @@ class Statements:
         return False
 
     def s_assert(self, node: ast.Assert, env: Env, frame: Frame) -> None:
-        # A plain tensor is fine: Dynamo turns `assert t` into an assertion in the graph. `not`, `and`, `or` and
-        # chained comparisons are jumps of their own.
-        jumps = isinstance(node.test, (ast.BoolOp, ast.IfExp)) or (
-            isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
-        )
+        # A plain tensor is fine: Dynamo turns `assert t` into an assertion in the graph, and so the last operand of
+        # `and` and `or`. `not`, the other operands and chained comparisons are jumps of their own.
+        last = last_operand(node.test)
         # The same goes for a message that has to be built.
         built = node.msg is not None and not isinstance(node.msg, ast.Constant)
-        if jumps or built or (isinstance(node.test, ast.Compare) and len(node.test.ops) > 1):
+        if built or last is not node.test:
+            self.at.conditions.asserted = None if built else last
             self.at.conditions.test(node.test, env, frame)
         else:
             value = self.at.expressions.eval(node.test, env, frame)
