@@ -7,17 +7,18 @@ reads alike would have found the same, in lines that can be told.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
 from pt2lint.static.source.nodes import FunctionNode, parse, unit_of
+from pt2lint.static.source.outline import DEFINITIONS, IMPORTS
 from pt2lint.static.source.project import nearest
 from pt2lint.static.source.reads import DEFINED, FACTS, OF_BODIES, Reads, calls
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
-Definition = FunctionNode | ast.ClassDef
+_IMPORTS = (ast.Import, ast.ImportFrom)
 BELOW = 4  # lines below the imports that decide how a line is added there
 
 
@@ -29,8 +30,8 @@ def tree_of(text: str) -> ast.Module:
 
 class Change:
     """`alike`: all but the bodies of `changed`, functions and methods by the line of their `def`, reads alike in both,
-    and but for what only one of them defines at its top, `come` and `gone`; each of `changed` is given with the name of
-    its class ("" for a function), as it was and as it is.
+    and but for what only one of them defines or imports at its top, `come` and `gone`; each of `changed` is given with
+    the name of its class ("" for a function), as it was and as it is.
 
     `kept` are lines of whole statements that are the same text in both; `lines` maps them, and those at which anything
     else that reads alike begins or ends. A text that does not parse is like no other.
@@ -41,8 +42,8 @@ class Change:
     def __init__(self, old: str, new: str) -> None:
         self.old, self.new = old, new
         self.changed: dict[int, tuple[str, FunctionNode, FunctionNode]] = {}
-        self.come: list[Definition] = []
-        self.gone: list[Definition] = []
+        self.come: list[ast.stmt] = []
+        self.gone: list[ast.stmt] = []
         self.lines: dict[int, int] = {}
         self.kept: set[int] = set()
         self.alike = False
@@ -56,7 +57,7 @@ class Change:
             self.alike = self._statements(self._body, tree_of(new).body, 0)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return
-        self._names = {each.name for each in (*self.come, *self.gone)}
+        self._names.update(name for each in (*self.come, *self.gone) for name, _ in _bound_by(each))
         if self.alike:
             self._margins()
 
@@ -88,7 +89,7 @@ class Change:
             if where != path:
                 continue
             if kind == DEFINED:
-                if names and (not about or about in names):
+                if about in names:
                     return False
             elif kind in OF_BODIES:
                 if not self._bodies_say_alike(kind, about):
@@ -125,7 +126,7 @@ class Change:
         (old, new) = self._texts
         if quote_of(self.old) != quote_of(self.new) or own_line_length(old) != own_line_length(new):
             return False
-        tops = [s for s in self._body if isinstance(s, (ast.Import, ast.ImportFrom, ast.If, ast.Try))]
+        tops = [s for s in self._body if isinstance(s, (*_IMPORTS, ast.If, ast.Try))]
         tops = tops or self._body[:1]  # type: ignore[assignment]
         if not tops:
             return False
@@ -139,7 +140,7 @@ class Change:
 
     def _statements(self, old: Sequence[ast.stmt], new: Sequence[ast.stmt], depth: int) -> bool:
         """Whether the statements of the top level, or of a class there, read alike, the bodies of functions aside, and
-        what only one of them defines at its top."""
+        what only one of them defines or imports at its top."""
         old, new = self._without_docstring(old, new)
         if not depth:
             gone, come = _not_in(new, old), _not_in(old, new)
@@ -163,6 +164,12 @@ class Change:
             return self._same_lines(first, last, there)
         if isinstance(a, _FUNCTIONS):
             return self._function(a, b)
+        if isinstance(a, _IMPORTS) and not depth and _what_it_brings(a) == _what_it_brings(b):
+            self._perhaps(first, there)
+            self._perhaps(last, end)
+            self._names.update(name for name, _ in {*_bound_by(a)} ^ {*_bound_by(b)})
+            self._names.add(IMPORTS)
+            return True
         if isinstance(a, ast.ClassDef) and isinstance(b, ast.ClassDef) and not depth:
             self._perhaps(last, end)
             self._class = a.name
@@ -314,10 +321,33 @@ class Change:
                 self._perhaps(n + 1, above + 1)
 
 
-def _not_in(others: Sequence[ast.stmt], statements: Sequence[ast.stmt]) -> list[Definition]:
-    """What the statements define under a name that none of the others defines."""
-    names = {each.name for each in others if isinstance(each, _DEFINITIONS)}
-    return [each for each in statements if isinstance(each, _DEFINITIONS) and each.name not in names]
+def _not_in(others: Sequence[ast.stmt], statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """What the statements define under a name that none of the others defines, and what they import from where none of
+    the others does."""
+    known = {_what_it_brings(each) for each in others}
+    return [each for each in statements if (brings := _what_it_brings(each)) and brings not in known]
+
+
+def _what_it_brings(statement: ast.stmt) -> str:
+    if isinstance(statement, _DEFINITIONS):
+        return statement.name
+    if not isinstance(statement, _IMPORTS) or statement.names[0].name == "*":
+        return ""
+    if isinstance(statement, ast.ImportFrom):
+        return f"from {statement.level} {statement.module}"
+    return f"import {statement.names[0].name}"
+
+
+def _bound_by(statement: ast.stmt) -> Iterator[tuple[str, str]]:
+    """The names that a definition or an import binds, each with the name that it has where it is from; and what one
+    asks for who asks for all of its kind."""
+    if isinstance(statement, _DEFINITIONS):
+        yield DEFINITIONS, ""
+        yield statement.name, ""
+    elif isinstance(statement, _IMPORTS):
+        yield IMPORTS, ""
+        for alias in statement.names:
+            yield alias.asname or alias.name.partition(".")[0], alias.name
 
 
 def _is_text(node: ast.stmt) -> bool:

@@ -458,7 +458,7 @@ def test_a_body_counts_where_it_was_read(apart: Cache, analysed: list[list[str]]
         ("def halve(x):", "def halve(x, y=1):"),
         ("def halve(x):", "@torch.compiler.disable\ndef halve(x):"),
         ("class Base(nn.Module):", "class Base:"),
-        ("from torch import nn\n", "from torch import nn\nfrom math import sin as unused\n"),
+        ("from torch import nn\n", "from torch import nn\nfrom math import sin as halve\n"),
         ("def halve(x):\n    return x.tolist()", "halve = torch.compile"),
         ("y.item()", "y . item()"),
     ],
@@ -473,8 +473,16 @@ BACKEND_LATER = "def choose(x):\n    global BACKEND\n    BACKEND = Base()\n\n\nd
 HOST = "class Host(Base):\n    def same(self, x):\n        return x\n\n\n"
 
 
-@pytest.mark.parametrize("more", [HELPER, HOST, HELPER.replace("helper", "also") + HOST])
-@pytest.mark.parametrize("before", ["def halve", "class Base", "def unused"])
+@pytest.mark.parametrize(
+    ("more", "before"),
+    [
+        *((more, before) for more in (HELPER, HOST, HELPER + HOST) for before in ("def halve", "class Base")),
+        ("import math\n", "import torch"),
+        ("from torch.fx import wrap\n", "class Base"),
+        ("from math import sin as sine\n", "from torch"),
+        ("import os.path, math\n" + HELPER, "from torch"),
+    ],
+)
 def test_definitions_that_nobody_asks_for_come_and_go(
     apart: Cache, analysed: list[list[str]], more: str, before: str
 ) -> None:
@@ -491,6 +499,10 @@ def test_definitions_that_nobody_asks_for_come_and_go(
         ("halve(x)", "def halve", "class halve:\n    pass\n\n\ndef divide"),
         ("unused(x)", "def halve", "def len(x):\n    return x.sum().item()\n\n\ndef halve"),
         ("BACKEND", "def halve", BACKEND_LATER),
+        ("halve(x)", "def unused", "from math import ceil as halve\n\n\ndef unused"),
+        ("unused(x)", "from torch import nn", "from torch import nn, sin as len"),
+        ("halve(x)", "from torch import nn", "from torch import jit as nn"),
+        ("halve(x)", "import torch\n", "import torch\nfrom math import *\n"),
         ("self.same(x)", "class Base(nn.Module)", "class Above(nn.Module):\n    pass\n\n\nclass Base(Above)"),
     ],
 )

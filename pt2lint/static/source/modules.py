@@ -24,7 +24,7 @@ from pt2lint.static.source.bodies import (
     stores,
 )
 from pt2lint.static.source.nodes import FunctionNode, parse, unit_of
-from pt2lint.static.source.outline import Definitions, Late, Outline, Part, statements
+from pt2lint.static.source.outline import DEFINITIONS, IMPORTS, Definitions, Late, Outline, Part, statements
 from pt2lint.static.source.reads import DEFINED, Reads, flat
 
 
@@ -189,8 +189,8 @@ class Module:
         self.reads = Reads() if reads is None else reads
         self.lines = source.count("\n") + 1
         self.ascii = source.isascii()
-        self.imports: dict[str, str] = {}
         self.star_imports: list[str] = []
+        self.imports: dict[str, str] = Definitions(str, self._defines, IMPORTS)
         self.functions: dict[str, FunctionNode] = Definitions(self._function, self._defines)
         self.classes: dict[str, ClassInfo] = Definitions(self._class, self._defines)
         self.assigned: dict[str, list[ast.expr]] = Late(self._assigned_value)
@@ -210,14 +210,13 @@ class Module:
     @property
     def tree(self) -> ast.Module:
         """The whole file, parsed: whoever walks it depends on all that it defines. Raises what `ast.parse` raises."""
-        self._defines("")
+        self._defines(DEFINITIONS)
+        self._defines(IMPORTS)
         return self._tree
 
     def _defines(self, name: str) -> None:
-        """Note that somebody asks what the file defines under a name, or all of it."""
-        facts = self.reads.facts
-        if (self.path, DEFINED, "") not in facts:
-            facts.add((self.path, DEFINED, name))
+        """Note that somebody asks what the file binds to a name, or what it defines or imports in all."""
+        self.reads.facts.add((self.path, DEFINED, name))
 
     @cached_property
     def _tree(self) -> ast.Module:

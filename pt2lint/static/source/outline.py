@@ -34,6 +34,10 @@ _HEAD = re.compile(
 _DEF = re.compile(r"\n([ \t]+)(?:async[ \t]+)?def\b")
 
 
+# No name is called so.
+DEFINITIONS, IMPORTS = "", "import"
+
+
 class Part(NamedTuple):
     """Lines of a file, counted from 1. `kind` is "function", "class", "name" (an assignment to one name), "text"
     (a docstring) or "" (anything else); `text` holds whole lines."""
@@ -144,12 +148,14 @@ class Late(dict[str, Any]):
 
 
 class Definitions(Late):
-    """The functions or classes of a file. `ask` is told what somebody wants to know of: a name, be it there or not, or
-    "" for all that there are. One that comes or goes is nothing to the others."""
+    """The functions, classes or imports of a file. `ask` is told what somebody wants to know of: a name, be it there or
+    not, or `all` that there are. One that comes or goes is nothing to the others."""
 
-    def __init__(self, parse: Callable[[Part], Any], ask: Callable[[str], None]) -> None:
+    def __init__(
+        self, parse: Callable[[Part], Any], ask: Callable[[str], None], all: str = DEFINITIONS
+    ) -> None:
         super().__init__(parse)
-        self._ask = ask
+        self._ask, self._all = ask, all
 
     def __getitem__(self, key: str) -> Any:
         self._ask(key)
@@ -160,13 +166,13 @@ class Definitions(Late):
         return super().__contains__(key)
 
     def __iter__(self) -> Iterator[str]:
-        self._ask("")
+        self._ask(self._all)
         return super().__iter__()
 
     def __len__(self) -> int:
-        self._ask("")
+        self._ask(self._all)
         return super().__len__()
 
     def keys(self) -> Any:
-        self._ask("")
+        self._ask(self._all)
         return super().keys()

@@ -87,7 +87,8 @@ FACTS: dict[str, Callable[[str, str], object]] = {
     "calls": calls,
 }
 
-# What a file defines, about "NAME", or "" for all of it: the one fact that is told by what came and went (change.py).
+# What a file defines or imports, about "NAME", or all of it (outline.py): the one fact that is told by what came and
+# went (change.py).
 DEFINED = "defined"
 
 # The same of the functions of the top level, about " NAME", or of the methods of a class, about "CLASS NAME": kind ->
@@ -106,9 +107,9 @@ OF_BODIES: dict[str, Callable[[FunctionNode, str], object]] = {
 @dataclass
 class Reads:
     """`bodies`: (path, line of its `def`) of each function whose body was read. What else a parsed file holds
-    (`parsed`) counts as read, but for functions and classes that nobody asked for. `facts`: what was asked of a text,
-    as (path, kind, argument). `rules`: (path, first, last line) of what rules read as it is written, comments and all.
-    `whole`: files of which any change counts.
+    (`parsed`) counts as read, but for functions, classes and imports that nobody asked for. `facts`: what was asked of
+    a text, as (path, kind, argument). `rules`: (path, first, last line) of what rules read as it is written, comments
+    and all. `whole`: files of which any change counts.
     """
 
     parsed: set[str] = field(default_factory=set)
