@@ -39,7 +39,6 @@ from pt2lint.rule import tree
 EFFORT = (
     500_000  # nodes that the repairs of one function may look at, ten times what they do in ordinary code
 )
-LOOPS = (cst.For, cst.While, cst.BaseComp)
 QUOTED = 72  # characters of code that a message repeats
 
 
@@ -190,8 +189,9 @@ class Rule:
     def _is_row_by_row(self, node: cst.CSTNode, op: Op) -> bool:
         """Whether a loop or a comprehension does it again and again, for no layers, nor for one part of the object at a
         time: `for i in range(n): x = self.experts[i](x[chosen == i])`."""
+        loops = cst.For, cst.While, cst.BaseComp
         inner, loop = node, self.function.parent(node)
-        while loop is not None and (not isinstance(loop, LOOPS) or isinstance(inner, cst.CompFor)):
+        while loop is not None and (not isinstance(loop, loops) or isinstance(inner, cst.CompFor)):
             inner, loop = loop, self.function.parent(loop)  # what a comprehension goes over is made once
         if op.layers or loop is None or (op.inside != "loop" and not isinstance(loop, cst.BaseComp)):
             return False

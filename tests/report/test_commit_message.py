@@ -60,7 +60,8 @@ def test_the_command_writes_it(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.py").write_text(
         HEADER
-        + "\n\n@torch.compile\ndef f(x: torch.Tensor):\n    assert x.sum() > 0 and x.max() < 2\n    return x\n"
+        + "\n\n@torch.compile\ndef f(x: torch.Tensor):\n    assert x.sum() > 0 and x.max() < 2\n"
+        + "    assert x.min() > 0 and x.max() < 1\n    return x\n"
     )
     assert main(["--fix", "--commit-message", "message.txt", "--no-cache", "m.py"]) in (0, 1)
     text = (tmp_path / "message.txt").read_text()
