@@ -78,9 +78,8 @@ def called(call: Call) -> Value:
 
 
 def is_made_of_constants(args: list[Value], kwargs: dict[str, Value], receiver: Value | None) -> bool:
-    """Whether a call is given numbers of Python, or constant tensors and nothing but settings beside them."""
-    if receiver is None and args and all(isinstance(a, Py) for a in args):
-        return True
+    """Whether a call is given constant tensors, and nothing but settings beside them. What torch makes of numbers of
+    Python by another name than `torch.tensor` (`torch.ones(3)`) is no constant to Dynamo."""
     given = [*args, *kwargs.values()] if receiver is None else [receiver, *args, *kwargs.values()]
     tensors = [v for v in given if isinstance(v, Tensor)]
     settings = all(isinstance(v, (Py, Ext, Tensor)) for v in given)

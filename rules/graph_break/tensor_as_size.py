@@ -63,6 +63,7 @@ class TensorAsSize(GraphBreak):
         "return torch.full_like(x, x.max())",
         "return torch.nn.functional.pad(x, (1, 1), value=x.min())",
         "return torch.add(x, x, alpha=i[1])",
+        "return torch.zeros(torch.ones(3).sum().int(), 2) + x.sum()",
     )
     VALID = (
         "return x[i]",
