@@ -34,6 +34,8 @@ RANDOM = (
     "feature_alpha_dropout rrelu gumbel_softmax"
 ).split()
 FLOAT_FACTORIES = frozenset("zeros ones empty rand randn linspace eye".split())
+# What these make of numbers of Python is no constant to Dynamo, unlike a result of arithmetic (`torch.div(n, 2)`).
+FACTORIES = FLOAT_FACTORIES | frozenset("arange full logspace range scalar_tensor".split())
 # The number of dimensions: of what reduces, and of what keeps the shape.
 REDUCE = frozenset(
     "sum mean prod max min argmax argmin any all std var norm median amax amin logsumexp nansum nanmean "
@@ -66,7 +68,7 @@ def called(call: Call) -> Value:
             known = args[0].elts if isinstance(args[0], Seq) else [args[0]]
             # Dynamo knows the values of a constant tensor of one element, and what is computed of it.
             value.leaf = CONSTANT if known is not None and len(known) == 1 else 0
-        elif "rand" not in name and is_made_of_constants(args, kwargs, receiver):
+        elif "rand" not in name and last not in FACTORIES and is_made_of_constants(args, kwargs, receiver):
             value.leaf = CONSTANT
     elif isinstance(value, Seq) and last in ("topk", "sort", "max", "min"):
         first = receiver if isinstance(receiver, Tensor) else (args[0] if args else None)
@@ -78,8 +80,9 @@ def called(call: Call) -> Value:
 
 
 def is_made_of_constants(args: list[Value], kwargs: dict[str, Value], receiver: Value | None) -> bool:
-    """Whether a call is given constant tensors, and nothing but settings beside them. What torch makes of numbers of
-    Python by another name than `torch.tensor` (`torch.ones(3)`) is no constant to Dynamo."""
+    """Whether a call is given numbers of Python, or constant tensors and nothing but settings beside them."""
+    if receiver is None and args and all(isinstance(a, Py) for a in args):
+        return True
     given = [*args, *kwargs.values()] if receiver is None else [receiver, *args, *kwargs.values()]
     tensors = [v for v in given if isinstance(v, Tensor)]
     settings = all(isinstance(v, (Py, Ext, Tensor)) for v in given)

@@ -76,6 +76,7 @@ class TensorAsSize(GraphBreak):
         "return x.clamp(min=x.mean())",
         "n = torch.ceil(torch.tensor(x.shape[0]) / 3).to(torch.int64) * 3\nreturn torch.zeros(1, n) + x.sum()",
         "return x.sum() + torch.zeros(torch.maximum(torch.tensor(3), torch.tensor(x.shape[1])).long())",
+        "return x.view(x.size(0), -1) + torch.zeros(torch.div(x.size(0), 2, rounding_mode='trunc'), 1, 1).sum()",
     )
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
