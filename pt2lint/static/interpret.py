@@ -372,8 +372,7 @@ class Interpreter:
         ):
             method = self.at.classes.find_method(owner.bound.cls, given.attr)
             found = [self.at.classes.method_value(*method, owner.bound)] if method is not None else []
-        known = self.at.functions.reached.keys() | self.at.calls.roots.offered
-        return [one for one in found if isinstance(one, Func) and one.node not in known]
+        return [one for one in found if isinstance(one, Func) and not self._is_traced(one)]
 
     def _run_offered(self, module: Module) -> None:
         beside = (Guard("", UNCALLED),)
@@ -413,10 +412,13 @@ class Interpreter:
                     self.at.calls.roots.root(own, None, beside)
 
     def is_offered(self, value: Func, surely: bool = False) -> bool:
-        known = self.at.functions.reached.keys() | self.at.calls.roots.offered
-        if value.node in known or isinstance(value.node, ast.Lambda):
+        if self._is_traced(value) or isinstance(value.node, ast.Lambda):
             return False
         return surely or self.takes_tensors(value)
+
+    def _is_traced(self, value: Func) -> bool:
+        """Whether some root that was run calls it, a model's or one beside the models."""
+        return value.node in self.at.functions.reached or value.node in self.at.calls.roots.offered
 
     def takes_tensors(self, value: Func) -> bool:
         frame = Frame(value.module, unit_of(value.node), "")
