@@ -136,10 +136,9 @@ def _dead(function: FunctionCode, after: cst.Module) -> list[cst.CSTNode] | None
     gone = reads(function.module) - reads(after)
     dead: list[cst.CSTNode] = []
     for line_ in _lines(after):
-        only = line_.body[0] if len(line_.body) == 1 else None
-        target = only.targets[0].target if isinstance(only, cst.Assign) and len(only.targets) == 1 else None
-        if isinstance(target, cst.Name) and target.value in gone and isinstance(only, cst.Assign):
-            if not _is_plain(only.value) or line_.leading_lines or line_.trailing_whitespace.comment:
+        made = assigned(line_)
+        if made is not None and made[0] in gone:
+            if not _is_plain(made[1]) or line_.leading_lines or line_.trailing_whitespace.comment:
                 return None
             if function.parent(line_) is None:  # not of the code as it was
                 return None
@@ -432,6 +431,15 @@ def small_of(statement: cst.CSTNode | None) -> cst.BaseSmallStatement | None:
     if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
         return None
     return statement.body[0]
+
+
+def assigned(statement: cst.CSTNode | None) -> tuple[str, cst.BaseExpression] | None:
+    """The name and the value of a line that is `name = value` and nothing else."""
+    only = small_of(statement)
+    if not isinstance(only, cst.Assign) or len(only.targets) != 1:
+        return None
+    target = only.targets[0].target
+    return (target.value, only.value) if isinstance(target, cst.Name) else None
 
 
 def only_of(body: cst.BaseSuite) -> cst.BaseSmallStatement | None:

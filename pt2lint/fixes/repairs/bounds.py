@@ -12,13 +12,13 @@ from pt2lint.fixes.rewrite import (
     Repaired,
     accepted,
     ancestors,
+    assigned,
     bound_before,
     enclosing_function,
     fix,
     fresh,
     qualified,
     rewrite,
-    small_of,
     source,
     statement_of,
     statements,
@@ -101,13 +101,10 @@ def _summed(function: FunctionCode, node: cst.Call) -> tuple[cst.SimpleStatement
     statement = statement_of(function, node)
     if not isinstance(method, cst.Attribute) or method.attr.value != "cumsum":
         return None, ""
-    assign = small_of(statement)
-    if not isinstance(statement, cst.SimpleStatementLine) or not isinstance(assign, cst.Assign):
+    made = assigned(statement)
+    if not isinstance(statement, cst.SimpleStatementLine) or made is None:
         return None, ""
-    target = assign.targets[0].target
-    if len(assign.targets) != 1 or not isinstance(target, cst.Name):
-        return None, ""
-    return statement, target.value
+    return statement, made[0]
 
 
 def _rows(function: FunctionCode, statement: cst.SimpleStatementLine, name: str) -> str | None:

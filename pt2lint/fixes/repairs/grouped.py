@@ -18,6 +18,7 @@ from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
     accepted,
+    assigned,
     block_of,
     enclosing_function,
     fix,
@@ -237,11 +238,9 @@ class _Rows:
 
 def _assigned(statement: cst.CSTNode | None, value: cst.CSTNode | None) -> str | None:
     """The name that a statement assigns the value, or an empty list, to."""
-    only = small_of(statement)
-    if not isinstance(only, cst.Assign) or len(only.targets) != 1:
+    made = assigned(statement)
+    if made is None:
         return None
-    target = only.targets[0].target
-    empty = isinstance(only.value, cst.List) and not only.value.elements
-    if not isinstance(target, cst.Name) or not (only.value is value or (value is None and empty)):
-        return None
-    return target.value
+    name, given = made
+    empty = isinstance(given, cst.List) and not given.elements
+    return name if given is value or (value is None and empty) else None

@@ -18,6 +18,7 @@ from pt2lint.fixes.rewrite import (
     Repaired,
     accepted,
     ancestors,
+    assigned,
     binds,
     block_of,
     enclosing_function,
@@ -214,20 +215,17 @@ class _Block:
 
     def selected(self, statement: cst.CSTNode) -> tuple[str, str] | None:
         """The name and the mask of `x = x.masked_select(mask)` or `y = x.view(-1)[mask]`."""
-        if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+        made = assigned(statement)
+        found = masked_of(self.function, made[1]) if made is not None else None
+        if made is None or found is None:
             return None
-        only = statement.body[0]
-        if not isinstance(only, cst.Assign) or len(only.targets) != 1:
-            return None
-        target, found = only.targets[0].target, masked_of(self.function, only.value)
-        if not isinstance(target, cst.Name) or found is None:
-            return None
+        name, value = made
         tensor, mask = found
-        if effect(tensor) or not isinstance(mask, cst.Name) or mask.value == target.value:
+        if effect(tensor) or not isinstance(mask, cst.Name) or mask.value == name:
             return None
-        if isinstance(only.value, cst.Subscript) and self.kind(mask) != "tensor:bool":
+        if isinstance(value, cst.Subscript) and self.kind(mask) != "tensor:bool":
             return None
-        return target.value, mask.value
+        return name, mask.value
 
     def unselected(self, statement: cst.CSTNode) -> cst.BaseExpression | None:
         """What is selected from by a statement of the group; None where that has the name of what is selected."""

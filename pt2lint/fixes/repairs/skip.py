@@ -21,6 +21,7 @@ from pt2lint.fixes.rewrite import (
     Repaired,
     accepted,
     ancestors,
+    assigned,
     binds,
     block_of,
     bound_before,
@@ -581,12 +582,8 @@ def _plain(function: FunctionCode, node: cst.BaseExpression) -> bool:
 
 def _assigned(statement: cst.CSTNode, value: str) -> str | None:
     """The name in `name = value`."""
-    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
-        return None
-    only = statement.body[0]
-    if not isinstance(only, cst.Assign) or len(only.targets) != 1 or _name(only.value) != value:
-        return None
-    return _name(only.targets[0].target) if isinstance(only.targets[0].target, cst.Name) else None
+    made = assigned(statement)
+    return made[0] if made is not None and _name(made[1]) == value else None
 
 
 def _stands_in(body: cst.BaseSuite) -> bool:

@@ -12,6 +12,7 @@ from pt2lint.fixes.rewrite import (
     Repaired,
     accepted,
     ancestors,
+    assigned,
     block_of,
     enclosing_function,
     fix,
@@ -19,7 +20,6 @@ from pt2lint.fixes.rewrite import (
     in_parentheses,
     qualified,
     rewrite,
-    small_of,
     source,
     statement_of,
     statements,
@@ -48,10 +48,17 @@ def of_one_width(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     if made is None or statement is None or place is None or given is None:
         return Refusal("not each row's own values")
     padded = next(iter(place[0][place[1] + 1 :]), None)
-    name, result = _assigned(statement, made), _assigned(padded, None)
-    call = getattr(small_of(padded), "value", None)
+    first, second = assigned(statement), assigned(padded)
+    if (
+        first is None
+        or first[1] is not made
+        or second is None
+        or not isinstance(padded, cst.SimpleStatementLine)
+    ):
+        return Refusal("the rows are not padded by the next statement")
+    (name, _), (result, call) = first, second
     value = _padding(function, call, name) if isinstance(call, cst.Call) else None
-    if name is None or result is None or value is None or not isinstance(padded, cst.SimpleStatementLine):
+    if value is None:
         return Refusal("the rows are not padded by the next statement")
     owner = enclosing_function(function, made)
     if owner is None or sum(use.name == name for use in uses(owner.body)) != 2:
@@ -104,7 +111,7 @@ def _rows_of(function: FunctionCode, made: cst.ListComp) -> str | None:
     return source(function, over) if not isinstance(over, cst.Call) and effect(over) is None else None
 
 
-def _padding(function: FunctionCode, call: cst.Call, rows: str | None) -> str | None:
+def _padding(function: FunctionCode, call: cst.Call, rows: str) -> str | None:
     """The value that `pad_sequence(rows, batch_first=True)` pads with."""
     if qualified(function, call.func) != "torch.nn.utils.rnn.pad_sequence" or not call.args:
         return None
@@ -118,16 +125,3 @@ def _padding(function: FunctionCode, call: cst.Call, rows: str | None) -> str | 
         return None
     value = said.pop("padding_value", "0")
     return None if said else value
-
-
-def _assigned(statement: cst.CSTNode | None, value: cst.CSTNode | None) -> str | None:
-    """The one name that a statement binds, to that value where one is given."""
-    assign = small_of(statement)
-    if (
-        not isinstance(assign, cst.Assign)
-        or len(assign.targets) != 1
-        or (value and assign.value is not value)
-    ):
-        return None
-    target = assign.targets[0].target
-    return target.value if isinstance(target, cst.Name) else None
