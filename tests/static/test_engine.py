@@ -598,6 +598,24 @@ def test_a_forward_that_its_own_compiled_method_calls_is_still_a_root(
         assert [f.line for f in lint(files).findings] == [11]
 
 
+def test_names_that_begin_with_folders_around_the_package_are_the_projects(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`src/company/core` is imported as `company.core`, and `company` is no package with an `__init__.py`."""
+    monkeypatch.chdir(tmp_path)
+    package = Path("src/company/core")
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "parts.py").write_text("import torch\n\n\ndef get():\n    return torch.ones(2)\n")
+    (package / "net.py").write_text(
+        "import torch\nfrom company.core.parts import get\n\n\n@torch.compile\ndef f():\n"
+        "    return 1 if get().sum() > 0 else 2\n"
+    )
+    assert [each.code for each in lint([str(package / "net.py")], Settings(roots="explicit")).findings] == [
+        "PTB110"
+    ]
+
+
 @pytest.mark.parametrize("module", ["src.parts", "src.models.parts"])
 def test_a_folder_without_init_is_the_projects(
     module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

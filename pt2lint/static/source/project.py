@@ -22,6 +22,7 @@ from pt2lint.static.source.reads import FILES, Reads, calls
 # package's folder of that name lacks (`texar/torch`).
 NEVER_OURS = {"torch": "_tensor.py", "numpy": os.path.join("ma", "__init__.py")}
 NAMESPACES = 2  # folders without modules of their own that a name may begin with, below the first
+TOPMOST = (".git", "pyproject.toml", "setup.py")  # what lies in a project's own folder
 MAX_SEARCHED = 400  # files that are looked through for calls
 MAX_CALLERS = 8  # files that are read because they call something
 
@@ -70,8 +71,9 @@ class Project:
         self._nearest: dict[str, list[str]] = {}
         self._first_roots: list[str]
         self._own: set[str]
+        self._around: dict[str, list[str]]
         if parsed is not None:
-            self._first_roots, self._own = parsed._first_roots, parsed._own
+            self._first_roots, self._own, self._around = parsed._first_roots, parsed._own, parsed._around
         else:
             folders: dict[str, tuple[list[str], str]] = {}
             places = [module_name(path, folders) for path in linted]
@@ -85,6 +87,7 @@ class Project:
                 for top, root in dict.fromkeys((name.split(".", 1)[0], root) for name, root, _ in places)
                 if top not in NEVER_OURS or os.path.isfile(os.path.join(root, top, NEVER_OURS[top]))
             }
+            self._around = folders_around(self._first_roots)
         self._roots = [*self._first_roots]
 
     def load(self, path: str, whole: bool = True) -> Module:
@@ -291,7 +294,7 @@ class Project:
         number, at, name = name.rpartition("@")
         relative = name.replace(".", os.sep)
         top = name.split(".", 1)[0]
-        for root in [self._roots[int(number)]] if at else self._roots:
+        for root in [self._roots[int(number)]] if at else [*self._roots, *self._around.get(top, ())]:
             if top not in self._own and (top in NEVER_OURS or _holds_installed(root)):
                 continue  # what is installed beside the project is not the project's, torch least of all
             for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
@@ -332,8 +335,11 @@ class Project:
             return None
 
     def is_first_party(self, qualified: str) -> bool:
-        top = qualified.split(".")[0]
-        return self.find(top) is not None or self._is_folder(top)
+        top, _, below = qualified.partition(".")
+        if self.find(top) is not None or self._is_folder(top):
+            return True
+        around = self._around.get(top, ()) if below else ()
+        return any(_holds(os.path.join(root, top), below.split(".")[0]) for root in around)
 
     def _is_folder(self, top: str) -> bool:
         """Whether it is a folder of modules without an __init__.py, beside a file that is linted."""
@@ -354,6 +360,25 @@ def program_folder(root: str, top: str) -> str | None:
         return folder if os.path.getsize(os.path.join(folder, "__init__.py")) == 0 else None
     except OSError:
         return None
+
+
+def folders_around(roots: Iterable[str]) -> dict[str, list[str]]:
+    """The folders that files import from, and those that these lie in, by their names, each with where it lies: a
+    package may begin with folders without an `__init__.py`, as `src/company/core` does of which files import
+    `company.core`, and only files further down are linted."""
+    found: dict[str, list[str]] = {}
+    seen: set[str] = set()
+    for root in roots:
+        folder = os.path.abspath(root)
+        for _ in range(NAMESPACES + 1):
+            if folder in seen or any(os.path.exists(os.path.join(folder, mark)) for mark in TOPMOST):
+                break
+            seen.add(folder)
+            folder, name = os.path.split(folder)
+            if not name or name in NEVER_OURS:
+                break
+            found.setdefault(name, []).append(folder if os.path.isabs(root) else os.path.relpath(folder))
+    return found
 
 
 def _holds(root: str, top: str) -> bool:
