@@ -102,6 +102,7 @@ def check_out(clone: Path, commit: str, folder: Path) -> None:
     archive = git(clone, "archive", "--format=tar", commit, ":(glob)**/*.py")
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         tar.extractall(folder, filter="data")
+    (folder / ".git").mkdir()  # the folder of a project, as in a clone
 
 
 def moved(first: int, last: int, before: list[str], after: list[str]) -> tuple[int, int]:

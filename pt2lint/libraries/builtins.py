@@ -482,6 +482,7 @@ LIBRARY = Library(
     roles={
         "indifferent": ("builtins.print",),
         "prints": ("builtins.print",),
+        "says": ("builtins.print",),
         "passes items": ("builtins.enumerate", "builtins.iter"),
         "counts items": ("builtins.enumerate",),
         "goes over items": tuple(

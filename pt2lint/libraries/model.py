@@ -64,6 +64,7 @@ ROLES = {
     "loads state": "sets what a module holds, by name",
     "groups of parameters": "an attribute with what is trained, and how",
     "saves tensors": "writes tensors to a file",
+    "says": "writes a message for people to read",
     "asks for gradients": "tells whether gradients are kept track of",
     "without gradients": "decorates a function that is run without gradients",
     "computes gradients": "a method that computes gradients of what was computed before",

@@ -772,3 +772,53 @@ def test_the_target_is_the_torch_that_is_installed(
         (tmp_path / folder / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: torch\nVersion: 2.7.0\n")
     monkeypatch.setattr(sys, "path", [str(tmp_path / "nowhere"), str(tmp_path)])
     assert engine.target_torch(None) == target
+
+
+HELPER = """\
+import logging
+from functools import lru_cache
+
+logger = logging.getLogger(__name__)
+
+
+@lru_cache
+def once(message):
+    say(message)
+
+
+def say(message):
+    logger.info(message)
+    print(message)
+
+
+def count(message):
+    return len(message)
+"""
+SAYING = """\
+import torch
+from helper import count, once
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        once("a")
+        if x.shape[0] > 1:
+            once("a")
+        return x * count("a")
+"""
+
+
+@pytest.mark.parametrize(
+    ("linted", "told"),
+    [
+        (["net.py"], [("PTB102", "net.py", 7), ("PTB102", "net.py", 9)]),
+        (["net.py", "helper.py"], [("PTB102", "helper.py", 13), ("PTB101", "helper.py", 14)]),
+    ],
+)
+def test_what_a_file_logs_that_is_not_linted_is_told_at_the_call(
+    linted: list[str], told: list[tuple[str, str, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("helper.py").write_text(HELPER)
+    Path("net.py").write_text(SAYING)
+    assert [(f.code, f.path, f.line) for f in lint(linted, Settings()).findings] == told

@@ -20,6 +20,7 @@ from pt2lint.static.observers.method_kinds import MethodKinds
 from pt2lint.static.observers.misuse import Misuse
 from pt2lint.static.observers.numbered_blocks import NumberedBlocks
 from pt2lint.static.observers.own_forward import OwnForward
+from pt2lint.static.observers.said_elsewhere import SaidElsewhere
 from pt2lint.static.observers.steps import Steps
 from pt2lint.static.observers.ways import Ways
 
@@ -39,4 +40,5 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     Steps,
     GivenModules,
     NumberedBlocks,
+    SaidElsewhere,
 )

@@ -353,9 +353,11 @@ class Project:
 
 
 def program_folder(root: str, top: str) -> str | None:
-    """The folder of an outermost package whose `__init__.py` is empty: what lies in it may be run as a program, from
-    that very folder, and import its neighbours by their names alone."""
+    """The folder of an outermost package whose `__init__.py` is empty, or that is the whole project's: what lies in it
+    may be run as a program, from that very folder, and import its neighbours by their names alone."""
     folder = os.path.join(root, top)
+    if _is_topmost(folder):
+        return folder
     try:
         return folder if os.path.getsize(os.path.join(folder, "__init__.py")) == 0 else None
     except OSError:
@@ -371,7 +373,7 @@ def folders_around(roots: Iterable[str]) -> dict[str, list[str]]:
     for root in roots:
         folder = os.path.abspath(root)
         for _ in range(NAMESPACES + 1):
-            if folder in seen or any(os.path.exists(os.path.join(folder, mark)) for mark in TOPMOST):
+            if folder in seen or _is_topmost(folder):
                 break
             seen.add(folder)
             folder, name = os.path.split(folder)
@@ -379,6 +381,10 @@ def folders_around(roots: Iterable[str]) -> dict[str, list[str]]:
                 break
             found.setdefault(name, []).append(folder if os.path.isabs(root) else os.path.relpath(folder))
     return found
+
+
+def _is_topmost(folder: str) -> bool:
+    return any(os.path.exists(os.path.join(folder, mark)) for mark in TOPMOST)
 
 
 def _holds(root: str, top: str) -> bool:
