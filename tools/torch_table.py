@@ -25,6 +25,7 @@ parameter's name is returned if that argument is given (and not False or None; n
 POSITION counts from 0, without self for methods; null if keyword-only. Flags that are both set add up:
 torch.unique then returns three tensors.
 
+"fields" names the parts of what functions return that give a named tuple.
 "attributes" says the same of what is read rather than called, as torch.Tensor.shape.
 "modules" maps a public torch.nn class to what calling an instance returns, in the same words, or "container".
 """
@@ -646,6 +647,17 @@ def table() -> dict[str, Any]:
         "returns": dict(sorted(returns.items())),
         "attributes": dict(sorted(read.items())),
         "modules": dict(sorted(found.items())),
+        "fields": fields(),
+    }
+
+
+def fields() -> dict[str, list[str]]:
+    """The names of what functions return in a named tuple, as `torch.linalg.svd` in `torch.return_types.linalg_svd`."""
+    made = vars(torch.return_types).items()
+    return {
+        "torch." + name.replace("linalg_", "linalg."): list(kind.__match_args__)
+        for name, kind in sorted(made)
+        if hasattr(kind, "n_fields") and not name.startswith("_") and not name.endswith("_out")
     }
 
 

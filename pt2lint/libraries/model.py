@@ -75,6 +75,7 @@ ROLES = {
     "static method": "a decorator",
     "class method": "a decorator",
     "enumeration": "a class whose members are constants",
+    "named tuple": "a base of a class whose annotations name the parts of a tuple",
     "differentiable function": "a class whose `apply` runs its `forward`",
     "context of a function": "what `forward` and `backward` of a differentiable function are given first",
     "asks for a tensor": "tells whether its argument is a tensor",

@@ -122,7 +122,32 @@ def fields_copied(call: Call) -> Value:
     return Dict(fields, UNKNOWN) if call.name.endswith("asdict") else Seq([*fields.values()], None, "tuple")
 
 
+NAMED = "collections.namedtuple.made"
+
+
+def names_parts(call: Call) -> Value:
+    """`namedtuple("Batch", ["x", "y"])`, or with the names in one text: the class of such tuples."""
+    names = call.args[1] if len(call.args) > 1 else call.kwargs.get("field_names", UNKNOWN)
+    if isinstance(names, Py) and isinstance(names.const, str):
+        names = Seq([Py("str", name) for name in names.const.replace(",", " ").split()])
+    known = isinstance(names, Seq) and names.elts and all(isinstance(n, Py) and n.const for n in names.elts)
+    return Ext(NAMED, names) if known else UNKNOWN
+
+
+def named_parts(call: Call) -> Value:
+    """`Batch(x, y=y)`, of what `namedtuple` made."""
+    assert isinstance(call.receiver, Seq)
+    names = tuple(str(name.const) for name in call.receiver.elts or () if isinstance(name, Py))
+    given = dict(zip(names, call.args, strict=False)) | call.kwargs
+    return Seq([given.get(name, UNKNOWN) for name in names], None, "tuple", None, names)
+
+
 LIBRARIES = (
+    Library(
+        "collections",
+        handlers={"collections.namedtuple": names_parts, NAMED: named_parts},
+        measured="tests/static/test_libraries.py",
+    ),
     Library(
         "dataclasses",
         handlers=dict.fromkeys(("dataclasses.asdict", "dataclasses.astuple"), fields_copied),

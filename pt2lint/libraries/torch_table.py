@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pt2lint.libraries.words import Origin, value_of
-from pt2lint.static.values import Py, Tensor, Value, truth
+from pt2lint.static.values import Py, Seq, Tensor, Value, truth
 
 # Methods that convert to a class of dtypes.
 _CONVERT = {"bool": "bool", "long": "int", "int": "int", "short": "int"} | dict.fromkeys(
@@ -32,6 +32,7 @@ class TorchTable:
         self.returns: dict[str, Any] = table["returns"]
         self.modules: dict[str, str] = table["modules"]
         self.attributes: dict[str, str] = table["attributes"]
+        self.fields: dict[str, list[str]] = table["fields"]
 
     def call(
         self,
@@ -67,7 +68,10 @@ class TorchTable:
         if isinstance(owner, Tensor) and not owner.sure:
             sure = False
         dtype = self._dtype(name, args, kwargs, owner)
-        return value_of(words, origin, sure, owner, dtype)
+        value = value_of(words, origin, sure, owner, dtype)
+        if isinstance(value, Seq):
+            value.fields = tuple(self.fields.get(name.replace("torch.Tensor.", "torch."), ()))
+        return value
 
     def _dtype(
         self, name: str, args: list[Value], kwargs: dict[str, Value], owner: Value | None

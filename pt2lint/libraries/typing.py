@@ -17,6 +17,7 @@ LIBRARY = Library(
     constants={"typing.TYPE_CHECKING": "false"},
     roles={
         "typing": ("typing.*",),
+        "named tuple": ("typing.NamedTuple",),
         "typed dictionary": ("typing.TypedDict", "typing_extensions.TypedDict"),
     },
     handlers={"typing.cast": cast},

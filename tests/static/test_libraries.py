@@ -80,9 +80,27 @@ class Batch:
     x: torch.Tensor"""
 
 
+NAMED_TUPLES = """import torch
+from collections import namedtuple
+from typing import NamedTuple
+Pair = namedtuple("Pair", "left, right")
+Sized = namedtuple("Sized", ["x", "size"])
+class Out(NamedTuple):
+    x: torch.Tensor
+    size: int = 2"""
+
+
 @pytest.mark.parametrize(
     ("imported", "body", "lines"),
     [
+        ("", "if x.max(dim=0).values.sum() > 0: x = x[torch.topk(x, 2).indices]", [6]),
+        ("", "x = x * torch.linalg.svd(x).S.sum().item()", [6]),
+        ("", "found = x.min(-1)\n    if found[0].sum() > 0 and found.values.sum() < 1: x = -x", [7, 7]),
+        (NAMED_TUPLES, "pair = Pair(x, right=2)\n    if pair.left.sum() > pair.right: x = -x", [14]),
+        (NAMED_TUPLES, "x, size = Sized(size=2, x=x)\n    if size == 2 and x.sum() > size: x = -x", [14]),
+        (NAMED_TUPLES, "pair = Pair(x, 2)\n    if isinstance(pair, Pair) and pair[0].any(): x = -x", [14]),
+        (NAMED_TUPLES, "x, size = Out(x)\n    if size > 2: return x\n    if x.sum() > 0: x = -x", [15]),
+        (NAMED_TUPLES, "out = Out(x)\n    if out[1] > 2 or out[0].sum() > 2: x = -x", [14]),
         ("from tqdm import tqdm", "for y in tqdm([x, x]):\n        if y.sum() > 0: x = x + y", [6, 7]),
         ("from tqdm.auto import trange", "for n in trange(3, disable=True):\n        x = x + n", [6]),
         ("import tqdm", "with tqdm.tqdm(total=3) as bar:\n        bar.update(1)", [6, 7]),

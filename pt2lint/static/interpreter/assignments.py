@@ -65,7 +65,9 @@ class Assignments:
             between = len(targets) - len(before) - len(after)
             elts = [*before, *[each] * between, *after] if between >= 0 else None
         else:
-            spread = [_spread(o, len(targets), starred) for o in options(value)]
+            spread = [
+                _spread(self.at.objects.as_tuple(o, frame), len(targets), starred) for o in options(value)
+            ]
             known = [each for each in spread if each is not None]
             if known:
                 elts = [join_all(each[i] for each in known) for i in range(len(targets))]

@@ -377,7 +377,7 @@ def resumed(env: Env) -> None:
             env[name] = value.but(leaf=LEAF)
         elif isinstance(value, Seq) and value.elts and value.type in ("tuple", "args"):
             elts: list[Value] = [v.but(leaf=LEAF) if isinstance(v, Tensor) else v for v in value.elts]
-            env[name] = Seq(elts, None, "tuple")
+            env[name] = Seq(elts, None, "tuple", None, value.fields)
 
 
 def _is_zero(test: ast.Compare) -> bool:

@@ -170,6 +170,8 @@ class Expressions:
             return self.at.classes.class_attribute(owner.info, name)
         if isinstance(owner, Super):
             return self.at.classes.super_attribute(owner, name, frame)
+        if isinstance(owner, Seq) and name in owner.fields and owner.elts is not None:
+            return owner.elts[owner.fields.index(name)]
         if isinstance(owner, (Seq, Dict)):
             return Ext(f"{PYTHON}{owner.type if isinstance(owner, Seq) else 'dict'}.{name}", owner)
         if isinstance(owner, Py):

@@ -108,10 +108,7 @@ class Objects:
         else:
             self._objects[key] = instance
         if init is None:
-            names = list(cls.annotations)
-            for c in self.at.classes.bases(cls)[0][1:]:
-                names = [*(n for n in c.annotations if n not in names), *names]
-            given = dict(zip(names, args, strict=False)) | kwargs
+            given = dict(zip(self.annotated(cls), args, strict=False)) | kwargs
             instance.attrs.update({k: v for k, v in given.items() if v is not UNKNOWN})
             self._initialized.add(instance)
             return instance
@@ -120,6 +117,22 @@ class Objects:
             method = self.at.classes.method_value(*init, instance)
             self.at.calls.apply(method, args, kwargs, node, frame, spread)
         return instance
+
+    def annotated(self, cls: ClassInfo) -> list[str]:
+        """The names that the class and its bases annotate, in the order in which a dataclass takes them."""
+        names = list(cls.annotations)
+        for c in self.at.classes.bases(cls)[0][1:]:
+            names = [*(n for n in c.annotations if n not in names), *names]
+        return names
+
+    def as_tuple(self, value: Value, frame: Frame) -> Value:
+        """The value, or the tuple that it is, if it is an object of a `NamedTuple` of the project."""
+        if not isinstance(value, Instance) or value.cls is None:
+            return value
+        if not any(self.at.models.plays(e, "named tuple") for e in self.at.classes.bases(value.cls)[1]):
+            return value
+        names = self.annotated(value.cls)
+        return Seq([self.instance_attribute(value, name, frame) for name in names], None, "tuple")
 
     def followed(self, name: str, node: Any, frame: Frame) -> Instance:
         """An object whose later life is followed: one for each place that makes it."""

@@ -58,6 +58,7 @@ class Subscripts:
     def item(self, owner: Value, index: Value, node: ast.Subscript, env: Env, frame: Frame) -> Value:
         if isinstance(owner, Tensor):
             return self.index_tensor(owner, index, node, env, frame)
+        owner = self.at.objects.as_tuple(owner, frame)
         if isinstance(owner, Seq):
             if isinstance(index, Py):
                 if index.type == "slice":

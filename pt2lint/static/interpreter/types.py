@@ -142,7 +142,8 @@ class Types:
             if any(self.at.models.plays(e, "typed dictionary") for e in externals):
                 return self.typed_dictionary(info, frame)
             if any(self.at.models.plays(e, "typing") for e in externals):
-                return UNKNOWN
+                named = any(self.at.models.plays(e, "named tuple") for e in externals)
+                return self.at.objects.instance(info) if named else UNKNOWN
             return self.at.objects.instance(info)
         alias = self.at.names.alias(node.id, frame.module) if isinstance(node, ast.Name) else None
         if alias is not None and frame.depth < 4:

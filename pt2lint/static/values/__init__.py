@@ -117,10 +117,10 @@ class Seq(Value):
     `prefix` holds the first elements where those are known but the length is not. `owner` is the module whose
     parameters it gives. `counted` says that it has as many elements as the code that makes it lists, as nothing since
     has changed. `around` is of `(a, *sizes, b)`, of which nobody knows how many `sizes` are: what stands before them,
-    what each of them is, and what stands behind.
+    what each of them is, and what stands behind. `fields` are the names of a named tuple's elements.
     """
 
-    __slots__ = ("around", "counted", "elem", "elts", "owner", "prefix", "type")
+    __slots__ = ("around", "counted", "elem", "elts", "fields", "owner", "prefix", "type")
     kind = "seq"
 
     def __init__(
@@ -129,12 +129,13 @@ class Seq(Value):
         elem: Value | None = None,
         type: str = "list",
         prefix: list[Value] | None = None,
+        fields: tuple[str, ...] = (),
     ) -> None:
         self.elem = elem if elem is not None else (join_all(elts) if elts else UNKNOWN)
         if elts is not None and len(elts) > MAX_ELEMENTS:
             prefix, elts = elts[:MAX_ELEMENTS], None
         self.elts, self.prefix = elts, prefix
-        self.type = type
+        self.type, self.fields = type, fields
         self.owner: Value | None = None
         self.counted = False
         self.around: tuple[list[Value], Value, list[Value]] | None = None
@@ -358,7 +359,8 @@ def _merge_containers(a: Value, b: Value) -> Value | None:
 def _merge_elements(a: Value, b: Value) -> Value | None:
     if isinstance(a, Seq) and isinstance(b, Seq):
         if a.elts is not None and b.elts is not None and len(a.elts) == len(b.elts):
-            both = Seq([join(x, y) for x, y in zip(a.elts, b.elts, strict=True)], None, a.type)
+            fields = a.fields if a.fields == b.fields else ()
+            both = Seq([join(x, y) for x, y in zip(a.elts, b.elts, strict=True)], None, a.type, None, fields)
             both.counted = a.counted and b.counted
             return both
         if a.elts == []:
