@@ -48,7 +48,8 @@ Names of operations:
                     ("PATH:LINE"), and of each argument N (or "*", "**") "name N", the parameter, "use N", what the
                     function does with it (pt2lint.static.observers.uses), "at N", where, and of a module "numbers N",
                     an attribute that it reads of it and that `__init__` sets to a number that it is given; "counts",
-                    attributes ("self.step self.epoch") that the caller's object counts in; "named" where the settings
+                    what differs at each call ("self.step epoch"): attributes that the caller's object counts in, and
+                    parameters of the caller that a loop around its own call counts; "named" where the settings
                     alone say that it is compiled
 - `call apart`      traced code calls a function of the project from inside of a loop, a `try` or a `with`: compiled by
                     itself, if a break there has Dynamo leave the caller to Python; args as of `call compiled`
@@ -60,6 +61,9 @@ Names of operations:
                     args: 0 the value, "head", the compiled module's expression, "use", "at", "to" and "counts" as
                     above; at the argument of a call that has a method assign it: "sets", the attribute, and
                     "through", the method
+- `set global of compiled`  code that is not compiled assigns a whole number to a global, or to an attribute of an
+                    object that is one, which compiled code of the file reads; args: 0 the value, "to" and "at", the
+                    function that reads it and where that is ("PATH:LINE"), "counts" as above
 - `keep by size`    a module keeps a size that decides what the next call does, or something in a dictionary under a
                     size; args: "how" ("number", "item")
 - `attribute of compiled`  an attribute of a compiled module is read; args: "name", "self" (the module), for a

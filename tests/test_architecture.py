@@ -197,6 +197,7 @@ blocks = [torch.compile(Numbered(i)) for i in range(3)]
 # What each observer alone writes down of that.
 ALONE = {
     "Lifecycle": set(),  # it adds to what is noted of the optimizer
+    "CallersLoops": set(),  # it adds to what is noted of calls
     "CompiledCalls": {"call compiled", "attribute of compiled"},
     "ChangingState": {"change attribute"},
     "Misuse": {"late hook"},

@@ -40,13 +40,15 @@ class Turns:
 
     `counts` are names of whole numbers that are another at each turn, `items` names of what a loop goes over. A
     loop that is known to have no more than LIMIT turns counts for nothing: so many variants may be meant. `attributes`
-    ("self.step") are numbers that the object whose method it is counts in: each call of the method is a turn.
+    ("self.step") are numbers that the object whose method it is counts in, and `parameters` of those are what a loop of
+    a caller counts: each call of the function is a turn.
     """
 
     def __init__(self, function: FunctionCode, node: cst.CSTNode, attributes: Iterable[str] = ()) -> None:
         self.function = function
         self.loops = [loop for loop in loops_around(function, node) if not _is_short(loop)]
         self.attributes = frozenset(attributes)
+        self.parameters = {name for name in self.attributes if "." not in name}
         self.counts: set[str] = set(attributes)
         self.are_any = bool(self.loops or self.counts)
         self.items: set[str] = set()
@@ -196,6 +198,12 @@ class Turns:
     def item(self, value: cst.BaseExpression) -> bool:
         """Whether it is what a loop goes over: another one at each turn."""
         return self._is_item(self.meaning(value))
+
+    def picks(self, value: cst.BaseExpression) -> bool:
+        """Whether it is the item of a list or table that a number picks, another at each turn: `sigmas[i]`."""
+        value = self.meaning(value)
+        at = value.slice[0].slice if isinstance(value, cst.Subscript) and len(value.slice) == 1 else None
+        return isinstance(at, cst.Index) and self.number(at.value)
 
     def changes(self, value: cst.CSTNode) -> bool:
         """Whether any name in it is bound anew by a turn."""

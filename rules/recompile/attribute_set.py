@@ -105,8 +105,9 @@ class AttributeSet(Rule):
 
     def changing(self, node: cst.CSTNode, op: Op, turns: Turns) -> str | None:
         """Whether it is set to a "number", a "fraction" or a "text" that is another one at every turn."""
+        word = op.arg(0)
         if op.arg("sets") and isinstance(node, cst.BaseExpression):
-            return self.kind(node, turns)
+            return self.kind(node, word, turns)
         statement = self.function.parent(node)
         if isinstance(statement, cst.AssignTarget):
             statement = self.function.parent(statement)
@@ -114,9 +115,11 @@ class AttributeSet(Rule):
             return "number" if isinstance(statement.value, cst.Integer) else None
         if not isinstance(statement, cst.Assign):
             return None
-        return self.kind(statement.value, turns)
+        return self.kind(statement.value, word, turns)
 
-    def kind(self, value: cst.BaseExpression, turns: Turns) -> str | None:
+    def kind(self, value: cst.BaseExpression, word: str, turns: Turns) -> str | None:
+        if turns.picks(value):
+            return {"int": "number", "float": "fraction"}.get(word)
         if turns.number(value):
             return "number"
         return "fraction" if turns.fraction(value) else "text" if turns.text(value) else None
@@ -124,7 +127,7 @@ class AttributeSet(Rule):
     def called(self, node: cst.CSTNode, head: str, turns: Turns) -> bool:
         """Whether a turn calls something compiled, the module, or something with the module."""
         calls = [op.line for op in self.function.ops if op.name == "call compiled"]
-        if turns.attributes and calls:
+        if turns.attributes and (calls or turns.parameters):
             return True
         if not turns.loops:
             return False

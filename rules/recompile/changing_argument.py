@@ -110,12 +110,9 @@ class ChangingArgument(CompiledCall):
             compiled = op.name == "call compiled" and not op.arg("named")
             computes = compiled or any("tensor" in str(given) for given in op.args.values())
             return computes and turns.of_counts_alone(value) and turns.number(value)
-        picked = turns.meaning(value)
-        if isinstance(picked, cst.Subscript):  # `sigmas[i]`
-            at = picked.slice[0].slice
-            return isinstance(at, cst.Index) and turns.number(at.value)
         return (
-            turns.number(value)
+            turns.picks(value)
+            or turns.number(value)
             or turns.fraction(value)
             or turns.item(value)
             or self.is_helped(meaning, turns)

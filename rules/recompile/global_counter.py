@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.finding import Step
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.rule.loop_turns import Turns
 from pt2lint.rule.syntax import names
 
 # From here on a number that is only counted up is not guarded on (2.13 guards, 2.15 does not).
@@ -15,9 +17,10 @@ class GlobalCounter(Rule):
 
     ## What happens
     Dynamo guards on the value of a global number. A function that counts in one fails its own guard at the
-    next call and is compiled again, until the recompile limit; from then on it runs without compiling. A
-    tensor's value is not guarded on, and an attribute of an object that is no module (or an entry of a
-    dictionary) costs one recompilation only.
+    next call and is compiled again, until the recompile limit; from then on it runs without compiling. So does one
+    that code outside sets at every turn (`STEP = n`), and an attribute of an object that is a global
+    (`config.step = n`). A tensor's value is not guarded on, and an attribute of an object that is no module and no
+    global (or an entry of a dictionary) costs one recompilation only.
 
     ## Example
     ```python
@@ -55,17 +58,22 @@ class GlobalCounter(Rule):
     ```
 
     ## Versions
-    Measured over 11 calls: 8 recompilations, and then eager, on torch 2.6, 2.9, 2.13 and 2.15; none on 2.15
-    where the function only counts and does not use the number. A float costs 1.
+    Measured over 11 calls: 8 recompilations, and then eager, on torch 2.6, 2.9, 2.13 and 2.15, whether the function
+    counts or code outside sets the number; none on 2.15 where the function only counts and does not use it. A float
+    costs 1.
     """
 
     code = "PTR203"
     name = "global-counter"
     about_guards = True
     asks_what_is_left = True
-    ops = ("change global",)
+    ops = ("change global", "set global of compiled")
+    anywhere = True
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name == "set global of compiled":
+            self.set_outside(node, op)
+            return
         if self.function.target >= UNUSED_IS_FREE and not self.used(node):
             return
         self.report(
@@ -73,6 +81,27 @@ class GlobalCounter(Rule):
             op,
             f"`{self.text(node)}` is a global number that compiled code changes: a recompilation at every call, and "
             "eager from the limit on",
+        )
+
+    def set_outside(self, node: cst.CSTNode, op: Op) -> None:
+        """Each turn of a loop, here or of a caller, sets it to another number."""
+        turns = Turns(self.function, node, op.arg("counts").split())
+        statement = self.function.parent(node)
+        if isinstance(statement, cst.AssignTarget):
+            statement = self.function.parent(statement)
+        if isinstance(statement, cst.AugAssign):
+            changes = isinstance(statement.value, cst.Integer)
+        else:
+            changes = isinstance(statement, cst.Assign) and turns.number(statement.value)
+        if not changes or not (turns.loops or turns.parameters):
+            return
+        path, _, line = op.arg("at").rpartition(":")
+        step = Step(path, int(line), f"`{op.arg('to')}` reads it")
+        self.report(
+            node,
+            op._replace(flow=(*op.flow, step)),
+            f"{self.quote(node)} is another number at every turn, which `{op.arg('to')}` reads as a constant: a "
+            "recompilation at each, and eager from the limit on; passed as an argument it costs one",
         )
 
     def used(self, node: cst.CSTNode) -> bool:

@@ -979,6 +979,102 @@ def in_place(loader):
         late.step += 1  # PTR211
         late(x)
 """,
+    "numbers that callers count": """
+import torch
+from torch import nn
+
+STEP = 0
+
+class Options:
+    epoch = 0
+
+options = Options()
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scales, self.step, self.rate = [1.0, 2.0], 0, 0.1
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, x, at):
+        return self.drop(x * self.scales[at] * self.step + STEP + options.epoch)
+
+    def set_rates(self, rate):
+        self.step = rate
+
+    def generate(self, x, n):
+        for i in range(n):
+            self.step = i  # PTR211
+            x = self(x, 0)
+        return x
+
+@torch.compile
+def rows(x, steps):
+    out = x[0]
+    for row in x:
+        for _ in range(steps % 2):
+            out = out + row
+    return out
+
+@torch.compile
+def columns(x):
+    out = x
+    for at in range(x.size(1)):
+        out = out + x[:, at : at + 1]
+    return out
+
+net = Net()
+model = torch.compile(net)
+own = Net()
+own.forward = torch.compile(own.forward)
+own.generate(torch.ones(3), 20)
+
+def again(x, i):
+    return model(x, i)  # PTR207
+
+def few(x, i):
+    return model(x, i)
+
+def bound_anew(x, i):
+    i = i % 2
+    return model(x, i)
+
+def set_step(step):
+    net.step = 3 * step + 1  # PTR211
+
+def set_half(step):
+    net.step = step % 2
+
+def local():
+    options = Options()
+    for n in range(20):
+        options.epoch = n
+        columns(torch.ones(3, 2))
+
+def main(x, args):
+    global STEP
+    step, schedule = 0, [2 * i for i in range(100)]
+    while step < args.steps:
+        again(x, i=step)
+        set_half(step)
+        step += 1
+    for i, y in enumerate(reversed(x)):
+        set_step(i)
+    for i in range(3):
+        few(x, i)
+        STEP = i
+    for i in range(100):
+        STEP = i % 3
+        bound_anew(x, i)
+    for i in range(100):
+        STEP = i  # PTR203
+        options.epoch = i + 1  # PTR203
+        options.other = i
+        net.set_rates(schedule[i])  # PTR211
+        rows(torch.ones(i, 3), 0)  # PTR213
+        rows(torch.ones(3, i), 0)  # PTR213
+        columns(torch.ones(3, i))  # PTR213
+""",
     "sizes": """
 import torch
 

@@ -17,7 +17,8 @@ EVENTS = {
     "called_compiled": "(func, args, kwargs, node, frame): what is compiled is called from code that is not",
     "given": "(func, args, kwargs, env, node, frame): traced code calls a function of the project",
     "entered": "(func, node, frame, callee): a function of the project is run, in the frame `callee`",
-    "looped": "(node, over, env, frame): a loop over `over` begins; `frame.loaders` lasts as long as the loop",
+    "looped": "(node, over, env, frame): a loop begins, over `over` if it is a `for`; `frame.loaders` and "
+    "`frame.counted` last as long as the loop",
     "assigned": "(target, owner, value, index, env, frame): an attribute, (with its index) an item or a global is set",
     "changed": "(target, current, env, frame): a name or attribute is read and written back",
     "settled": "(test, env, frame): a branch begins that makes its own test come out otherwise",

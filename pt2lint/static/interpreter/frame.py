@@ -34,6 +34,7 @@ class Frame:
         "cls",
         "context",
         "continues",
+        "counted",
         "defaults",
         "depth",
         "entry",
@@ -86,6 +87,7 @@ class Frame:
         self.broke = False  # the statement that runs ends a graph
         self.skipped = False  # a break in a loop: Dynamo runs the function as plain Python
         self.loaders: list[tuple[Value, set[str]]] = []  # what loops go over, and the names made of its items
+        self.counted: frozenset[str] = frozenset()  # names that loops count in, a caller's for the parameters
         self.layers = 0  # loops over modules around the statement that runs
         self.context: int | None = (
             None  # which run of the function this is (contexts.py); None: no function's

@@ -104,8 +104,8 @@ class Functions:
             definition,
             id(func.env) if func.env else 0,
             region,
-            # With gradients and without, what is compiled is called in two ways.
-            frame.gradless and not region and self.at.calls.roots.are_any,
+            # With gradients and without, what is compiled is called in two ways; and in turns, or by itself.
+            not region and self.at.calls.roots.are_any and (frame.gradless, bool(frame.counted)),
             (self.at.notebook.quiet > 0, self.at.notebook.doubt > 0, len(self.at.notebook.catching)),
             tuple((k, signature(v)) for k, v in env.items()),
         )

@@ -261,8 +261,9 @@ class Roots:
 
     @property
     def modules(self) -> list[Instance]:
-        """The modules that torch.compile was given so far."""
-        return [value for value in self._seen.values() if isinstance(value, Instance)]
+        """The modules that torch.compile was given so far, or a method of."""
+        owners = [v.bound if isinstance(v, Func) else v for v in self._seen.values()]
+        return [value for value in owners if isinstance(value, Instance)]
 
     @property
     def are_any(self) -> bool:

@@ -240,7 +240,7 @@ class Statements:
         iterable = self.at.expressions.eval(node.iter, env, frame)
         self.at.calls.iterated(node.iter, iterable, frame)
         over = self.source(node.iter, iterable, env, frame)
-        outer = frame.loaders
+        outer, counted = frame.loaders, frame.counted
         for hear in self.at.events.looped:
             hear(node, over, env, frame)
         layers = self.gives_modules(over)
@@ -248,7 +248,7 @@ class Statements:
         try:
             return self.over(node, over, iterable, env, frame)
         finally:
-            frame.loaders = outer
+            frame.loaders, frame.counted = outer, counted
             frame.layers -= layers
 
     def gives_modules(self, value: Value) -> bool:
@@ -295,7 +295,13 @@ class Statements:
         known = truth(self.at.expressions.again(node.test, env, frame))
         if known is False:
             return True
-        return self.loop(node, env, frame, None, known is True and isinstance(node.test, ast.Constant))
+        counted = frame.counted
+        for hear in self.at.events.looped:
+            hear(node, UNKNOWN, env, frame)
+        try:
+            return self.loop(node, env, frame, None, known is True and isinstance(node.test, ast.Constant))
+        finally:
+            frame.counted = counted
 
     def s_with(self, node: ast.With, env: Env, frame: Frame) -> bool:
         outer, guards, gradless = frame.inside, frame.guards, frame.gradless

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.observers.cached_functions import CachedFunctions
+from pt2lint.static.observers.callers_loops import CallersLoops
 from pt2lint.static.observers.changing_state import ChangingState
 from pt2lint.static.observers.compiled_calls import CompiledCalls
 from pt2lint.static.observers.given_modules import GivenModules
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 EVERY: tuple[Callable[[Context], Any], ...] = (
     Lifecycle,
+    CallersLoops,
     CompiledCalls,
     ChangingState,
     Misuse,

@@ -9,7 +9,7 @@ from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.observers.growing import stays_long
 from pt2lint.static.observers.sizes import from_shape
-from pt2lint.static.observers.uses import Decisive
+from pt2lint.static.observers.uses import LIMIT, Decisive
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, walk
 from pt2lint.static.values import (
@@ -21,8 +21,6 @@ from pt2lint.static.values import (
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
-
-LIMIT = 8  # So many lengths Dynamo compiles for, and then no more.
 
 
 class ChangingState:

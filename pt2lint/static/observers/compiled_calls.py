@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.op import Op
 from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
-from pt2lint.static.interpreter.syntax import parameters_of
+from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.observers.computing import Computing
 from pt2lint.static.observers.uses import Decisive, Use
-from pt2lint.static.source.modules import ClassInfo
+from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import FunctionNode, is_range, unit_of, walk, yields
 from pt2lint.static.values import (
     UNKNOWN,
+    Class,
     Dict,
     Ext,
     Func,
@@ -184,12 +185,21 @@ class CompiledCalls:
             self._plain[frame.module.path, node.lineno, column] = inner.node
 
     def counts(self, frame: Frame) -> dict[int | str, str]:
-        """{"counts": "self.step self.epoch"}: numbers that the object whose method runs counts in, and that the method
-        reads; {} if there are none."""
-        me, running = frame.me, self.at.functions.active[-1] if self.at.functions.active else None
+        """{"counts": "self.step epoch"}: numbers that the object whose method runs counts in, and that the method
+        reads, and parameters that a loop of a caller counts; {} if there are none."""
+        running = self.at.functions.active[-1] if self.at.functions.active else None
         definition = running[0] if isinstance(running, tuple) else running
-        if not isinstance(me, Instance) or me.cls is None or not isinstance(definition, FunctionNode):
+        if not isinstance(definition, FunctionNode):
             return {}
+        a = definition.args
+        given = {p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)} if frame.counted else set()
+        found = [*sorted(given & frame.counted), *sorted(self.own_counts(frame.me, definition))]
+        return {"counts": " ".join(found)} if found else {}
+
+    def own_counts(self, me: Value | None, definition: FunctionNode) -> set[str]:
+        """Attributes ("self.step") that the object counts in, and that its method reads."""
+        if not isinstance(me, Instance) or me.cls is None:
+            return set()
         own = self._counted.get(me.cls)
         if own is None:
             all_counting = [each for cls in self.at.classes.bases(me.cls)[0] for each in cls.counting()]
@@ -198,7 +208,7 @@ class CompiledCalls:
         found = {
             part.attr for part in walk(definition) if isinstance(part, ast.Attribute) and part.attr in own
         }
-        return {"counts": " ".join(f"self.{name}" for name in sorted(found))} if found else {}
+        return {f"self.{name}" for name in found}
 
     def finished(self, op: Op, path: str) -> Op:
         """The call, with whether anything is compiled: a schedule computes with numbers of Python alone."""
@@ -293,8 +303,13 @@ class CompiledCalls:
     def assigned(
         self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
     ) -> None:
-        """Code that is not compiled assigns an attribute of a compiled module, or of one inside of it."""
-        if frame.region or not isinstance(target, ast.Attribute) or not self.at.calls.roots.modules:
+        """Code that is not compiled assigns an attribute of a compiled module, or of one inside of it; or a global, or
+        an attribute of an object that is one."""
+        if frame.region:
+            return
+        if isinstance(value, Py) and value.type == "int":
+            self.assigned_global(target, owner, value, frame)
+        if not isinstance(target, ast.Attribute) or not self.at.calls.roots.modules:
             return
         if isinstance(owner, Wrapped):
             owner = owner.inner
@@ -315,6 +330,45 @@ class CompiledCalls:
                 self.at.notebook.note(target, "set attribute of compiled", frame, args=words)
         elif read := self.read_in(owner, target.attr):
             self.at.notebook.note(target, "set attribute of compiled", frame, args=words | read)
+
+    def assigned_global(self, target: ast.expr, owner: Value, value: Py, frame: Frame) -> None:
+        """`STEP = n`, `config.step = n`: where compiled code of the file reads it."""
+        if isinstance(target, ast.Attribute):
+            module = isinstance(owner, Instance) and self.at.classes.is_module(owner.cls)
+            if module or not isinstance(owner, (Instance, Class)):
+                return
+        elif not isinstance(target, ast.Name):
+            return
+        place = dotted(target)
+        if place is None or not self.is_global(place, frame):
+            return
+        if not self.at.notebook.listens("set global of compiled", frame):
+            return
+        for definition in self.traced_in(frame.module):
+            if _reads_global(place, definition):
+                at = told_place(frame.module.path, definition.lineno)
+                words: dict[int | str, str] = {0: self.at.types.sort(value), "to": definition.name, "at": at}
+                self.at.notebook.note(
+                    target, "set global of compiled", frame, args=words | self.counts(frame)
+                )
+                return
+
+    def is_global(self, place: str, frame: Frame) -> bool:
+        """Whether the first name stands at the top of the file, and is no local one where it is assigned."""
+        name = place.split(".")[0]
+        if name in frame.globals:
+            return True
+        running = self.at.functions.active[-1] if self.at.functions.active else None
+        definition = running[0] if isinstance(running, tuple) else running
+        if "." not in place or name not in {*frame.module.assigned, *frame.module.classes}:
+            return False
+        return not isinstance(definition, FunctionNode) or name not in _bound_in(definition)
+
+    def traced_in(self, module: Module) -> list[FunctionNode]:
+        """The functions and methods at the top of a file that Dynamo traces."""
+        found = [*module.functions.values()]
+        found += [method for cls in module.classes.values() for method in cls.methods.values()]
+        return [definition for definition in found if definition in self.at.functions.reached]
 
     def called(
         self, node: ast.Call, func: Value, args: list[Value], result: Value, env: Env, frame: Frame
@@ -404,6 +458,24 @@ def _is_plain(func: Func, args: list[Value], kwargs: dict[str, Value]) -> bool:
         if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load) and id(part) not in called
     }
     return all(id(name) in owners for name in used)
+
+
+def _reads_global(place: str, function: FunctionNode) -> bool:
+    """Whether the function reads `STEP`, or `config.step`, of a global."""
+    return place.split(".")[0] not in _bound_in(function) and any(
+        isinstance(part, (ast.Name, ast.Attribute))
+        and isinstance(part.ctx, ast.Load)
+        and dotted(part) == place
+        for part in walk(function)
+    )
+
+
+def _bound_in(function: FunctionNode) -> set[str]:
+    """The names of its parameters, and the local ones that it binds."""
+    parts = walk(function)
+    stored = {p.id for p in parts if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store)}
+    shared = {name for p in parts if isinstance(p, ast.Global) for name in p.names}
+    return (stored - shared) | {p.arg for p in parts if isinstance(p, ast.arg)}
 
 
 def _reads(func: Func, name: str) -> bool:

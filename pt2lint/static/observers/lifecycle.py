@@ -66,10 +66,12 @@ class Lifecycle:
             if isinstance(a, Instance) and id(a) in self.uses:
                 self.uses[id(a)].add(f"given to {call.name}")
 
-    def looped(self, node: ast.For, over: Value, env: Env, frame: Frame) -> None:
+    def looped(self, node: ast.For | ast.While, over: Value, env: Env, frame: Frame) -> None:
         """Remember the loader that a loop goes over, and the names in its body that are made of what it gives,
         unless the loop says of some tensor which of its sizes change."""
-        if not isinstance(over, Instance) or not self.at.models.plays(over.external, "loader"):
+        if not isinstance(node, ast.For) or not isinstance(over, Instance):
+            return
+        if not self.at.models.plays(over.external, "loader"):
             return
         made = {n.id for n in walk(node.target) if isinstance(n, ast.Name)}
         if (

@@ -138,8 +138,8 @@ class Misuse:
                 return
             part, own = inner, False
 
-    def looped(self, node: ast.For, over: Value, env: Env, frame: Frame) -> None:
-        if not frame.region and self.at.notebook.listens("late hook", frame):
+    def looped(self, node: ast.For | ast.While, over: Value, env: Env, frame: Frame) -> None:
+        if isinstance(node, ast.For) and not frame.region and self.at.notebook.listens("late hook", frame):
             self.loops.setdefault(frame.module.path, []).append(node)
 
     def gone_over(self, name: str, node: ast.expr, env: Env, frame: Frame) -> ast.expr | None:

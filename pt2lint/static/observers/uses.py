@@ -15,13 +15,14 @@ from pt2lint.static.values import Dict, Ext, Func, Instance, Seq, Value
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
-STRENGTH = ("range", "index", "constant", "iterated", "read")
+LIMIT = 8  # In so many ways Dynamo compiles a function, and then no more.
+STRENGTH = ("range", "size", "index", "constant", "iterated", "read")
 
 
 class Use(NamedTuple):
-    """`how`: "range" (ends a loop), "index" (picks from a list or dictionary), "constant NAME" (given to a function
-    of torch that keeps it as a constant), "iterated" (gone over by a loop), or "read". The line is in the function
-    that does it."""
+    """`how`: "range" (ends a loop), "size N" (the length of that dimension does), "index" (picks from a list or
+    dictionary), "constant NAME" (given to a function of torch that keeps it as a constant), "iterated" (gone over by a
+    loop), or "read". The line is in the function that does it."""
 
     how: str
     path: str
@@ -114,8 +115,9 @@ def uses(
         if isinstance(part, (ast.For, ast.comprehension)):
             source = part.iter
             if isinstance(source, ast.Call) and is_range(source):
-                for a in source.args:
-                    add(a, "range")
+                for bound in (b for a in source.args for b in _bounding(a)):
+                    tensor, dim = _sized(_made(bound, node))
+                    add(tensor or bound, f"size {dim}" if tensor is not None else "range")
             else:
                 add(source, "iterated")
         elif isinstance(part, ast.Subscript):
@@ -160,6 +162,59 @@ def _picked(part: ast.Subscript, evaluate: Callable[[ast.expr], Value], add: Cal
             add(bound, "index")
         else:
             add(bound, "read")
+
+
+def _made(name: ast.expr, node: FunctionNode) -> ast.expr:
+    """What a name is assigned in the function, if once (`x.shape[1]` of `b, n = x.shape`), else the expression."""
+    if not isinstance(name, ast.Name):
+        return name
+    found: list[ast.expr] = []
+    for part in walk(node):
+        if not isinstance(part, ast.Assign):
+            continue
+        for target in part.targets:
+            if isinstance(target, ast.Tuple):
+                found += [
+                    ast.Subscript(part.value, ast.Constant(at), ast.Load())
+                    for at, each in enumerate(target.elts)
+                    if isinstance(each, ast.Name) and each.id == name.id
+                ]
+            elif isinstance(target, ast.Name) and target.id == name.id:
+                found.append(part.value)
+    return found[0] if len(found) == 1 else name
+
+
+def _sized(length: ast.expr) -> tuple[ast.Name | None, int]:
+    """The tensor and the dimension of `len(x)`, `x.shape[1]` and `x.size(1)`; None if it is none of these."""
+    at: ast.expr | None = ast.Constant(0)
+    owner: ast.expr | None = None
+    if isinstance(length, ast.Call) and len(length.args) == 1:
+        if isinstance(length.func, ast.Name) and length.func.id == "len":
+            owner = length.args[0]
+        elif isinstance(length.func, ast.Attribute) and length.func.attr == "size":
+            owner, at = length.func.value, length.args[0]
+    elif isinstance(length, ast.Subscript):
+        whole, at = length.value, length.slice
+        if isinstance(whole, ast.Call) and not whole.args and not whole.keywords:
+            whole = whole.func
+        if isinstance(whole, ast.Attribute) and whole.attr in ("shape", "size"):
+            owner = whole.value
+    if isinstance(owner, ast.Name) and isinstance(at, ast.Constant) and isinstance(at.value, int):
+        return owner, at.value
+    return None, 0
+
+
+def _bounding(count: ast.expr) -> list[ast.expr]:
+    """`n` of `2 * n + 1` and of `min(n, 10)`: what makes it another number."""
+    if isinstance(count, ast.BinOp) and isinstance(count.op, (ast.Add, ast.Sub, ast.Mult)):
+        return [*_bounding(count.left), *_bounding(count.right)]
+    if (
+        isinstance(count, ast.Call)
+        and isinstance(count.func, ast.Name)
+        and count.func.id in ("min", "max", "int")
+    ):
+        return [name for a in count.args for name in _bounding(a)]
+    return [count]
 
 
 def _shifted(place: ast.expr) -> ast.expr:
