@@ -12,7 +12,7 @@ from typing import Any
 
 from pt2lint.project.gather import Places, Where, made_from
 from pt2lint.project.process_settings import made_in
-from pt2lint.project.suppress import Comment, comments
+from pt2lint.project.suppress import Comment, comments, may_be_ours
 
 Row = dict[str, Any]
 
@@ -86,11 +86,11 @@ class Known:
         return made
 
     def may_be_silenced(self, path: str, read: Callable[[], bytes]) -> bool:
-        """Whether the file may hold comments that silence something, or that silence nothing."""
+        """Whether the file may hold comments that are idle where they silence nothing."""
 
         def look() -> bool:
             data = read()
-            return b"pt2lint:" in data or (b"noqa" in data.lower() and b"PT" in data.upper())
+            return may_be_ours(lambda word: word.encode() in data)
 
         return bool(self._asked(path, "silenced", look))
 

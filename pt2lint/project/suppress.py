@@ -23,7 +23,8 @@ from pt2lint.finding import Edit, Finding, Fix
 from pt2lint.project.pages import UNUSED
 
 # Codes of our own families; PT001, say, is one of flake8-pytest-style.
-_OURS = re.compile(r"PT[BRSX]\d*$")
+_FAMILIES = ("PTB", "PTR", "PTS", "PTX")
+_OURS = re.compile(rf"(?:{'|'.join(_FAMILIES)})\d*$")
 _COMMENT = re.compile(
     r"#\s*(?:(?i:noqa)(?:\s*:\s*(?P<listed>[A-Z]+[0-9]*\b(?:\s*,\s*[A-Z]+[0-9]*\b|\s+[A-Z]+[0-9]+\b)*)|(?!\s*[:\w-]))"
     r"|pt2lint:\s*(?P<what>ignore-file|ignore)\b(?:\s*\[(?P<named>[^\]]*)\])?)"
@@ -39,6 +40,11 @@ def _may_silence(line: re.Match[str]) -> bool:
         or any(code.startswith("P") for code in _CODE.findall(match["listed"].upper()))
         for match in _COMMENT.finditer(line[0])
     )
+
+
+def may_be_ours(says: Callable[[str], bool]) -> bool:
+    """Whether a file may hold a comment that is idle where it silences nothing, by the words that its text `says`."""
+    return says("pt2lint:") or any(map(says, _FAMILIES))
 
 
 @dataclass

@@ -22,6 +22,7 @@ from pt2lint.late import load_libcst_late
 from pt2lint.op import Range
 from pt2lint.project import entries
 from pt2lint.project.entries import place_of
+from pt2lint.project.suppress import may_be_ours
 from pt2lint.static import workers
 from pt2lint.static.apply_rules import Place, error_in, findings_in, to_read
 from pt2lint.static.facts import (
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from pt2lint.static.change import Change
 
 NEWEST_TORCH = (2, 15)
-FAMILIES = ("PTB", "PTR", "PTS", "PTX")  # of codes
 Part = Facts | Unit
 
 
@@ -613,8 +613,9 @@ class _Run:
             events.entered = (*events.entered, self.go_on)
         facts = Facts()
         modules = [m for m in (_load(project, path, facts.problems) for path in group) if m is not None]
+        # A comment may silence what is of low confidence: it would seem idle where nobody looked for that.
         runs = [
-            partial(interpreter.run, m, self.roots, self.root_names, self._unsure or _may_silence(m))
+            partial(interpreter.run, m, self.roots, self.root_names, self._unsure or may_be_ours(m.says))
             for m in modules
         ]
         # Who names roots has said what is compiled.
@@ -694,11 +695,6 @@ class _Run:
             if found:
                 texts[path] = kinds_to_text(found)
         return Late(texts, kinds_of_text)
-
-
-def _may_silence(module: Module) -> bool:
-    """Whether comments of the file may silence findings: those of low confidence too, or they would seem idle."""
-    return module.says("pt2lint:") or (module.says("noqa") and any(map(module.says, FAMILIES)))
 
 
 def _died_or(path: str, facts: Facts | None) -> Facts:

@@ -643,6 +643,7 @@ class Outer(nn.Module):
     ran = run("--pedantic", "m.py")
     assert (ran.status, "m.py:7:20: PTB103" in ran.out) == (1, True)
     # A comment that silences it is not idle because nobody asked.
-    Path("m.py").write_text(code.replace("item()", "item()  # pt2lint: ignore[PTB103]"))
-    ran = run("m.py")
-    assert (ran.status, "Nothing found" in ran.out) == (0, True)
+    for comment in ("pt2lint: ignore[PTB103]", "noqa: PTB103", "NOQA: PTB103"):
+        Path("m.py").write_text(code.replace("item()", f"item()  # {comment}"))
+        ran = run("m.py")
+        assert (ran.status, "Nothing found" in ran.out) == (0, True), comment
