@@ -71,7 +71,7 @@ def test_logged_once_for_each_graph(statement, caplog):
     assert breaks(lambda: old.f, [x])
     assert not breaks(lambda: new.f, [x])
     logged(caplog)
-    run = compiled(fullgraph=True)(new.f)
+    run = compiled(new.f)
     for _ in range(3):
         run(x)
     assert len(logged(caplog)) == 1
@@ -86,7 +86,7 @@ def test_a_warning_keeps_its_category():
     fix = fix_of("warnings.warn('old', FutureWarning)")
     new = load(applied(SOURCE.format("warnings.warn('old', FutureWarning)"), fix))
     with pytest.warns(FutureWarning, match="old"):
-        compiled(fullgraph=True)(new.f)(torch.ones(3))
+        compiled(new.f)(torch.ones(3))
 
 
 def test_the_helper_is_defined_once():
@@ -178,7 +178,7 @@ def test_values_are_logged_at_each_call(caplog, statement, call, said):
     assert said in after
     caplog.set_level("INFO", logger="pt2lint.tests")
     heard = []
-    for text, how in ((source, lambda f: f), (after, lambda f: f), (after, compiled(fullgraph=True))):
+    for text, how in ((source, lambda f: f), (after, lambda f: f), (after, compiled)):
         module = load(text.replace(space, space + str(len(heard))))
         run = how(module.f)
         with torch._dynamo.config.patch(error_on_recompile=False):
