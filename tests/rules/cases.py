@@ -8,9 +8,12 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from threading import Timer
 from typing import Any, Literal
 
 from pt2lint.finding import Finding
@@ -18,6 +21,7 @@ from pt2lint.rule import Rule
 from pt2lint.static.engine import lint, load_rules
 
 Kind = Literal["example", "instead", "invalid", "valid"]
+Row = dict[str, Any]  # what Dynamo made of a case: tests/rules/dynamo.py
 # As a user compiles: what pt2lint takes for the root of a region.
 COMPILED = "\n\ncompiled = torch.compile(f)\n"
 # What a case's function is called with, unless it says otherwise: floats, a mask, whole numbers.
@@ -89,23 +93,39 @@ def graph_break_rules() -> list[type[Rule]]:
     return [rule for rule in load_rules() if rule.code.startswith("PTB")]
 
 
-def measured(chosen: Iterable[Case], folder: Path, python: str = sys.executable) -> dict[str, dict[str, Any]]:
-    """What Dynamo makes of each case, by its id: one child process for all."""
-    paths = {}
-    for case in chosen:
-        path = folder / f"{case.id}.py"
-        path.write_text(case.module)
-        paths[str(path)] = case.id
-    run = subprocess.run(
-        [python, str(HERE / "dynamo.py")],
-        input=json.dumps(list(paths)),
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert run.returncode == 0, run.stderr[-4000:]
-    rows: dict[str, dict[str, Any]] = json.loads(run.stdout)["rows"]
-    return {paths[path]: row for path, row in rows.items()}
+@contextmanager
+def asked_of_dynamo(folder: Path) -> Iterator[Callable[[Case], Row]]:
+    """What tells what Dynamo makes of a case: one child process for all, which measures each once it is asked."""
+    errors = folder / "errors"
+    with (
+        errors.open("w") as file,
+        subprocess.Popen(
+            [sys.executable, str(HERE / "dynamo.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=file,
+            text=True,
+        ) as child,
+    ):
+        assert child.stdin is not None
+        assert child.stdout is not None
+
+        @cache
+        def row(case: Case) -> Row:
+            path = folder / f"{case.id}.py"
+            path.write_text(case.module)
+            timer = Timer(300, child.kill)
+            timer.start()
+            try:
+                print(path, file=child.stdin, flush=True)
+                line = child.stdout.readline()
+            finally:
+                timer.cancel()
+            assert line, errors.read_text()[-4000:]
+            found: Row = json.loads(line)
+            return found
+
+        yield row
 
 
 def statement_at(source: str, line: int) -> tuple[int, int]:

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.rules.cases import cases, measured
+from tests.rules.cases import Case, Row, asked_of_dynamo
 
 
 @pytest.fixture(scope="session")
-def dynamo(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, dict[str, Any]]:
-    """What Dynamo made of every case that runs: measured once, in one child process."""
-    return measured([case for case in cases() if case.runs], tmp_path_factory.mktemp("cases"))
+def dynamo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Case], Row]]:
+    """What tells what Dynamo made of a case. A worker's tests are some of all: only their cases are measured."""
+    with asked_of_dynamo(tmp_path_factory.mktemp("cases")) as row:
+        yield row

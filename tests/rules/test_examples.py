@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.rules.cases import Case, blocks, cases, graph_break_rules, statement_at
+from tests.rules.cases import Case, Row, blocks, cases, graph_break_rules, statement_at
 
-Dynamo = Mapping[str, dict[str, Any]]
+Dynamo = Callable[[Case], Row]
 ALL = list(cases())
 
 
@@ -52,7 +52,7 @@ def test_breaks_where_reported(case: Case, dynamo: Dynamo) -> None:
     if not case.runs:
         assert case.kind == "invalid", "an example has to run"
         return
-    row = dynamo[case.id]
+    row = dynamo(case)
     assert row["eager"] is None
     assert row["breaks"], "Dynamo does not break"
     findings = case.findings()
@@ -77,7 +77,7 @@ def test_does_not_break(case: Case, dynamo: Dynamo) -> None:
     if not case.runs:
         assert case.kind == "valid", "what to use instead has to run"
         return
-    row = dynamo[case.id]
+    row = dynamo(case)
     assert row["eager"] is None
     assert row["breaks"] == []
     assert row["default"] == row["fullgraph"] == "equal"
@@ -87,7 +87,7 @@ def test_does_not_break(case: Case, dynamo: Dynamo) -> None:
 @of("instead")
 def test_instead_does_the_same(case: Case, dynamo: Dynamo) -> None:
     example = next(c for c in ALL if c.rule is case.rule and c.kind == "example")
-    after, before = dynamo[case.id]["output"], dynamo[example.id]["output"]
+    after, before = dynamo(case)["output"], dynamo(example)["output"]
     assert len(after) == len(before) > 0
     for new, old in zip(after, before, strict=True):
         assert new == pytest.approx(old)
