@@ -20,10 +20,10 @@ def search():
 
 
 def test_no_fix_changes_a_result(search):
-    tally = search.search(60, number=1)
-    assert tally.programs >= 60
+    tally = search.search(20, number=1)
+    assert tally.programs >= 20
     assert tally.safe > 0
-    assert sum(tally.proven.values()) > 8
+    assert sum(tally.proven.values()) > 4
     assert tally.wrong == []
     assert not sum(tally.missed.values()), tally.examples
     assert not sum(tally.gradients.values()), tally.examples
