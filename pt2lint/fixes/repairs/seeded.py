@@ -75,10 +75,12 @@ def seed_kept(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     owner = enclosing_function(function, node)
     if not isinstance(function.parent(node), cst.Return) or owner is None or not function.source:
         return Refusal("no number is returned")
+    if not re.search(r"\bRandom\(", function.source):
+        return Refusal("the file makes no generator of Python")
     name = owner.name.value
     found: list[tuple[str, Drawn]] = []
     for one in ast.walk(file_of(function).tree):
-        if not isinstance(one, ast.FunctionDef) or not re.search(r"\bRandom\(", function.source):
+        if not isinstance(one, ast.FunctionDef):
             continue
         if not any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(one)):
             continue
