@@ -49,7 +49,8 @@ Names of operations:
                     function does with it (pt2lint.static.observers.uses), "at N", where, and of a module "numbers N",
                     an attribute that it reads of it and that `__init__` sets to a number that it is given; "counts",
                     what differs at each call ("self.step epoch"): attributes that the caller's object counts in, and
-                    parameters of the caller that a loop around its own call counts; "named" where the settings
+                    parameters of the caller that a loop around its own call counts, and, with "hook": "yes",
+                    what a framework counts that calls it; "named" where the settings
                     alone say that it is compiled
 - `call apart`      traced code calls a function of the project from inside of a loop, a `try` or a `with`: compiled by
                     itself, if a break there has Dynamo leave the caller to Python; args as of `call compiled`
@@ -103,6 +104,7 @@ Names of operations:
 - `in NAME`         an external object is asked whether it contains something: `in os.environ`
 - `change attribute`, `change global`  an int attribute of a module or an int global is read and written back; args:
                     "made", where `__init__` makes the attribute, if nothing else knows of it
+- `read counted`    an attribute in which the framework counts that runs a module is read: `self.current_epoch`
 - `change item`    a number in a dictionary that outlives the call is added to: `state["step"] += 1`;
                     args "made": "LINE COLUMN END_COLUMN" of the number that it starts as, if that is one place
 - `convert attribute`  an attribute of an object that outlives the call is another dtype or device of itself:

@@ -23,6 +23,7 @@ from pt2lint.static.values import (
 COMPILES = "compiles what it is given"
 # What a LightningModule has of itself, or once a Trainer has it.
 SET = "trainer logger loggers hparams automatic_optimization example_input_array".split()
+COUNTED = ("current_epoch", "global_step")
 STEPS = ("training", "validation", "test", "predict")
 
 
@@ -95,6 +96,7 @@ LIBRARIES = (
             "makes one of its class": ("*LightningModule.load_from_checkpoint",),
             "compiled with a module": tuple(f"*LightningModule.{step}_step" for step in STEPS),
             "set by a framework": tuple(f"*LightningModule.{name}" for name in SET),
+            "counted by a framework": tuple(f"*LightningModule.{name}" for name in COUNTED),
         },
     ),
     Library(

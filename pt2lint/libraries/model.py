@@ -115,6 +115,7 @@ ROLES = {
     "minds training": "a class of modules that do otherwise in training",
     "compiled with a module": "a method of a module that is compiled where the module is, beside its `forward`",
     "set by a framework": "an attribute of a module that the framework sets which runs it",
+    "counted by a framework": "an attribute of a module in which the framework counts that runs it",
     "seldom compiled": "a class of modules that run beside a model, and that nobody compiles",
     "holds weights": "a class of modules with parameters",
     "trains": "a class of optimizers, or a call of a trainer: who makes one trains something",

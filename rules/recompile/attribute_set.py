@@ -81,7 +81,7 @@ class AttributeSet(Rule):
         turns = Turns(self.function, node, op.arg("counts").split())
         what = self.changing(node, op, turns)
         strong = op.arg("use").startswith(("range", "index", "constant"))
-        if what is None or not turns.are_any or not self.called(node, op.arg("head"), turns):
+        if what is None or not turns.are_any or not self.called(node, op, turns):
             return
         becomes_input = op.arg(0) == "float" or self.function.target < INT_IS_CONSTANT
         once = not strong and (what == "fraction" or (what == "number" and becomes_input))
@@ -124,14 +124,14 @@ class AttributeSet(Rule):
             return "number"
         return "fraction" if turns.fraction(value) else "text" if turns.text(value) else None
 
-    def called(self, node: cst.CSTNode, head: str, turns: Turns) -> bool:
+    def called(self, node: cst.CSTNode, op: Op, turns: Turns) -> bool:
         """Whether a turn calls something compiled, the module, or something with the module."""
         calls = [op.line for op in self.function.ops if op.name == "call compiled"]
-        if turns.attributes and (calls or turns.parameters):
+        if turns.attributes and (calls or turns.parameters or op.arg("hook")):
             return True
         if not turns.loops:
             return False
-        first = head.split(".")[0]
+        first = op.arg("head").split(".")[0]
         outer = turns.loops[-1]
         begin, _, end, _ = self.function.range(outer)
         if any(begin <= line <= end for line in calls):

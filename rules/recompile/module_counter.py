@@ -20,7 +20,9 @@ class ModuleCounter(Rule):
     in it changes it, so the next call fails the guard and is compiled again: eight times, the recompile
     limit, and from then on the function runs without compiling. A buffer is a tensor, and a tensor's value
     is not guarded on. Where the attribute has to stay a number,
-    `torch._dynamo.config.allow_unspec_int_on_nn_module = True` makes Dynamo treat it as an input.
+    `torch._dynamo.config.allow_unspec_int_on_nn_module = True` makes Dynamo treat it as an input. What Lightning counts
+    (`self.current_epoch`, `self.global_step`) is such a number: read it in a hook that nothing compiles, as
+    `on_train_batch_start` is, and keep it in a buffer.
 
     ## Example
     ```python
@@ -64,18 +66,26 @@ class ModuleCounter(Rule):
 
     ## Versions
     Measured over 11 calls: 1 recompilation on torch 2.6; 8, and then eager, on 2.9, 2.13 and 2.15. With a
-    buffer none. A float attribute, or an int of an object that is no module and that none holds, costs 1 on all of them
-    (PTR215).
+    buffer none. On 2.13 as many for `self.current_epoch` and `self.global_step` of a compiled LightningModule. A
+    float attribute, or an int of an object that is no module and that none holds, costs 1 on all of them (PTR215).
     """
 
     code = "PTR202"
     name = "module-counter"
     about_guards = True
     asks_what_is_left = True
-    ops = ("change attribute",)
+    ops = ("change attribute", "read counted")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if observes(self.function, node):
+            return
+        if op.name == "read counted":
+            self.report(
+                node,
+                op,
+                f"{self.quote(node)} is a number that the trainer counts, which compiled code reads as a constant: a "
+                "recompilation at every new value, and eager from the limit on; a buffer that a hook fills costs none",
+            )
             return
         few = self.function.target <= (2, 6)
         cost = (

@@ -1075,6 +1075,58 @@ def main(x, args):
         rows(torch.ones(3, i), 0)  # PTR213
         columns(torch.ones(3, i))  # PTR213
 """,
+    "numbers that Lightning counts": """
+import torch
+from torch import nn
+import pytorch_lightning as pl
+
+class VAE(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(8, 8)
+        self.epoch, self.beta, self.late = 0, 0.0, False
+
+    def on_train_epoch_start(self):
+        self.epoch = self.current_epoch  # PTR211
+        self.beta = self.current_epoch / 10  # PTR211
+        self.late = self.current_epoch > 5
+
+    def weight(self):
+        return min(1.0, self.global_step / 10)  # PTR202
+
+    def forward(self, x):
+        return self.net(x) * self.beta + self.epoch
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        loss = (self(x) - y).pow(2).mean() * self.weight()
+        if self.trainer.current_epoch > 3 and self.late:  # PTR202
+            loss = loss * 2
+        return loss
+
+    def on_validation_epoch_end(self):
+        print(self.current_epoch)
+
+class Own(pl.LightningModule):
+    current_epoch = 0
+
+    def forward(self, x):
+        return x * self.current_epoch
+
+class Apart(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.compile(nn.Linear(8, 8))
+
+    def training_step(self, batch, batch_idx):
+        return self.net(batch).mean() * self.current_epoch
+
+def main(data):
+    model, own = torch.compile(VAE()), torch.compile(Own())
+    own(data)
+    pl.Trainer(max_epochs=30).fit(model, data)
+    pl.Trainer(max_epochs=30).fit(Apart(), data)
+""",
     "sizes": """
 import torch
 

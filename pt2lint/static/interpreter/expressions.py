@@ -69,6 +69,7 @@ class Expressions:
         self.seen: dict[ast.expr, tuple[Env, Value]] = {}
         self.subscripts = Subscripts(at)
         self.by_methods = ByMethods(at)
+        self.counted = at.models.last_words("counted by a framework")
         self._outside: dict[int, tuple[Env, Env]] = {}  # by identity: names, and those around them
         self.handlers = self._expressions
 
@@ -136,6 +137,8 @@ class Expressions:
         return self.attribute_of(owner, node.attr, node, frame)
 
     def attribute_of(self, owner: Value, name: str, node: ast.expr, frame: Frame) -> Value:
+        if name in self.counted and frame.region:
+            self.at.objects.read_counted(owner, name, node, frame)
         if isinstance(owner, Union):
             # A tensor or an array, as what was given is: of neither it can be said.
             either = len({o.array for o in owner.options if isinstance(o, Tensor)}) > 1

@@ -308,6 +308,26 @@ class Objects:
             return self.at.models.attribute(base, instance, name)
         return self.at.models.attribute(externals[0], instance, name) if externals else UNKNOWN
 
+    def counted_by_framework(self, module: Value | None, name: str) -> bool:
+        """Whether the framework that runs a module counts in that attribute, which no class of the project has."""
+        if not isinstance(module, Instance) or module.cls is None or name in self.state(module):
+            return False
+        own, foreign, _ = self.at.classes.bases(module.cls)
+        return (
+            any(self.at.models.plays(f"{base}.{name}", "counted by a framework") for base in foreign)
+            and self.at.classes.find_method(module.cls, name) is None
+            and not any(name in each.attributes for each in own)
+        )
+
+    def read_counted(self, owner: Value, name: str, node: ast.expr, frame: Frame) -> None:
+        """Traced code reads such an attribute, of the module or of what the framework sets in it:
+        `self.trainer.global_step`."""
+        place = node.value if isinstance(node, ast.Attribute) else None
+        if isinstance(place, ast.Attribute) and place.attr in self.at.models.last_words("set by a framework"):
+            owner = frame.me or owner
+        if self.at.notebook.listens("read counted", frame) and self.counted_by_framework(owner, name):
+            self.at.notebook.note(node, "read counted", frame)
+
     def instance_item(self, owner: Instance, index: Value, frame: Frame) -> Value:
         if owner.cls is not None:
             found = self.at.classes.find_method(owner.cls, "__getitem__")

@@ -193,8 +193,10 @@ class CompiledCalls:
             return {}
         a = definition.args
         given = {p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)} if frame.counted else set()
-        found = [*sorted(given & frame.counted), *sorted(self.own_counts(frame.me, definition))]
-        return {"counts": " ".join(found)} if found else {}
+        hook = self.framework_counts(frame.me, definition)
+        found = [*sorted(given & frame.counted), *sorted(self.own_counts(frame.me, definition) | hook)]
+        words: dict[int | str, str] = {"counts": " ".join(found)} if found else {}
+        return {**words, "hook": "yes"} if hook else words
 
     def own_counts(self, me: Value | None, definition: FunctionNode) -> set[str]:
         """Attributes ("self.step") that the object counts in, and that its method reads."""
@@ -209,6 +211,18 @@ class CompiledCalls:
             part.attr for part in walk(definition) if isinstance(part, ast.Attribute) and part.attr in own
         }
         return {f"self.{name}" for name in found}
+
+    def framework_counts(self, me: Value | None, definition: FunctionNode) -> set[str]:
+        """Attributes ("self.current_epoch", "self.trainer.global_step") in which the framework counts that calls the
+        method."""
+        named = self.at.models.last_words("counted by a framework")
+        return {
+            dotted(part) or ""
+            for part in walk(definition)
+            if isinstance(part, ast.Attribute)
+            and part.attr in named
+            and self.at.objects.counted_by_framework(me, part.attr)
+        }
 
     def finished(self, op: Op, path: str) -> Op:
         """The call, with whether anything is compiled: a schedule computes with numbers of Python alone."""
