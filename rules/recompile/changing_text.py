@@ -3,7 +3,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.op import Op
-from pt2lint.rule.compiled_call import CompiledCall
+from pt2lint.rule.compiled_call import Argument, CompiledCall
 from pt2lint.rule.loop_turns import Turns
 
 
@@ -59,12 +59,16 @@ class ChangingText(CompiledCall):
     def accepts(cls, op: Op) -> bool:
         return any(str(k).startswith("use ") for k in op.args)
 
+    def is_text(self, argument: Argument) -> bool:
+        may_be = set(argument.word.split(" | "))
+        return may_be == {"str"} or (may_be <= {"str", "unknown"} and argument.use == "text")
+
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         for argument in self.arguments(node, op):
             value = argument.value
             if not argument.use or argument.word.startswith("constant "):
                 continue
-            if turns.text(value) or (argument.word == "str" and turns.item(value)):
+            if turns.text(value) or (self.is_text(argument) and turns.item(value)):
                 self.report(
                     value,
                     self.shown(op, argument.key, "the text is looked at here"),

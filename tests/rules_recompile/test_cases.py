@@ -862,6 +862,18 @@ def named(x, name, k):
     return x * k
 
 @torch.compile
+def parted(x, name):
+    return x * len(name.split("."))
+
+@torch.compile
+def attribute(x, name):
+    return x * getattr(torch, name)
+
+@torch.compile
+def cut(x, size):
+    return torch.cat(x.split(size)) + size
+
+@torch.compile
 def annotated(x, name: str):
     return x * scales[name]
 
@@ -905,6 +917,9 @@ def main(data, names: list[str], total_steps, k: int, layers):
     for name in layers:
         scaled(data, name, 3)
         annotated(data, name)  # PTR209
+        parted(data, name)  # PTR209
+        attribute(data, name)  # PTR209
+        cut(data, name)
     for name in ("train", "eval"):
         scaled(data, name, 3)
     for i in range(4):

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 LIMIT = 8  # In so many ways Dynamo compiles a function, and then no more.
-STRENGTH = ("range", "size", "index", "constant", "iterated", "read")
+STRENGTH = ("range", "size", "index", "constant", "iterated", "text", "read")
+OF_TEXTS = (
+    "endswith format lower lstrip partition removeprefix removesuffix replace rpartition rsplit rstrip split "
+    "startswith strip upper"
+).split()
 
 
 class Use(NamedTuple):
     """`how`: "range" (ends a loop), "size N" (the length of that dimension does), "index" (picks from a list or
     dictionary), "constant NAME" (given to a function of torch that keeps it as a constant), "iterated" (gone over by a
-    loop), or "read". The line is in the function that does it."""
+    loop), "text" (a method of texts is called on it, or it names an attribute), or "read". The line is in the function
+    that does it."""
 
     how: str
     path: str
@@ -124,6 +129,7 @@ def uses(
             add(part.value, "read")
             _picked(part, evaluate, add)
         elif isinstance(part, ast.Call):
+            add(_text_in(part), "text")
             _given(part, evaluate, follow, add, found, key, models)
         elif isinstance(part, ast.Compare):
             for side in [part.left, *part.comparators]:
@@ -162,6 +168,20 @@ def _picked(part: ast.Subscript, evaluate: Callable[[ast.expr], Value], add: Cal
             add(bound, "index")
         else:
             add(bound, "read")
+
+
+def _text_in(call: ast.Call) -> ast.expr | None:
+    """`name` of `name.split(".")` and of `getattr(module, name)`: what can only be a text there."""
+    callee = call.func
+    if isinstance(callee, ast.Name):
+        return call.args[1] if callee.id in ("getattr", "hasattr", "setattr") and len(call.args) > 1 else None
+    if not isinstance(callee, ast.Attribute) or callee.attr not in OF_TEXTS:
+        return None
+    # A tensor has `split`, too.
+    texts = callee.attr != "split" or any(
+        isinstance(a, ast.Constant) and isinstance(a.value, str) for a in call.args
+    )
+    return callee.value if texts else None
 
 
 def _made(name: ast.expr, node: FunctionNode) -> ast.expr:
