@@ -27,6 +27,9 @@ UNCALLED = "in code that no model calls"  # the note of what a package offers be
 ITERATES = "in a loop that runs until its values say so"  # the note of an algorithm, which ends compiling all the same
 # The note of what no graph holds, in a module of a package of which nothing says that it is compiled.
 ASIDE = "beside the model: no repair keeps it in the graph, and nothing here compiles the module"
+EDGE = "where what is compiled begins or ends: it parts no graph, and nothing here compiles the module"
+OPTIONAL = "on a way that an option or an argument opens, and nothing here compiles the module"
+UNCOMPILED = "a cache for code that is not compiled, as nothing here compiles the module"
 COPY = (
     "generated: the same is told at "  # how that begins of a copy, before the place of what it is a copy of
 )
@@ -154,7 +157,7 @@ class Price:
 
     `gives_up` is what runs without compiling as a whole: "function", "caller", "rest" for what comes after the break in
     its function, or "" for a break after which compiled code goes on. `left` names the function or caller. `layers`: a
-    loop over modules leads there. `before` and `after`: how many calls of torch lie on either side of it in what is
+    loop over modules leads there. `before` and `after`: how many operators lie on either side of it in what is
     compiled. `roots`: how many compiled functions lead there. `waits`: Python waits for a value of the device.
     `cause` is what the value is, in a reader's words; "" where it is no value's.
     """

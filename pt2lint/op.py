@@ -145,8 +145,10 @@ class Op(NamedTuple):
     `caller` says where, on the way here, a function calls from inside of such a construct: "a loop of `M.forward`".
     `when` are conditions without which the code does not run, in its own words, on all ways from the root; `rare` says
     why it seldom does: "`verbose` is off by default", "once", "on an error path".
-    `layers` says that a loop over modules leads here, `before` and `after` how many calls of torch the root makes up to
+    `layers` says that a loop over modules leads here, `before` and `after` how many operators the root has up to
     here and from here on (a loop counts twice at most), `roots` how many compiled functions lead here.
+    `optional`: an option, an argument or its type has to be so, and not only the mode or a dtype, which all meet.
+    `parts`: on some way what is compiled has operators on both sides.
     `open`: nothing says that what leads here is compiled: modules of a package.
     `uses` lists what is done with the object that the call made: "step in region", "given to NAME".
     """
@@ -170,6 +172,8 @@ class Op(NamedTuple):
     before: int = 0
     after: int = 0
     roots: int = 1
+    optional: bool = False
+    parts: bool = True
     open: bool = False
 
     @property

@@ -23,6 +23,8 @@ import libcst as cst
 
 from pt2lint.finding import (
     ASIDE,
+    EDGE,
+    OPTIONAL,
     SETTING,
     Applicability,
     Confidence,
@@ -186,6 +188,11 @@ class Rule:
             return True
         return self.aside == "always" or (self.aside == "row by row" and self._is_row_by_row(node, op))
 
+    def beside(self, node: cst.CSTNode, op: Op, repaired: bool) -> str:
+        """Why the finding is a note where nothing says that the operation is compiled, "" if it is none; `repaired`: a
+        repair is offered that an editor can write."""
+        return ASIDE if self.is_aside(node, op) and not repaired else ""
+
     def _is_row_by_row(self, node: cst.CSTNode, op: Op) -> bool:
         """Whether a loop or a comprehension does it again and again, for no layers, nor for one part of the object at a
         time: `for i in range(n): x = self.experts[i](x[chosen == i])`."""
@@ -277,7 +284,7 @@ class Rule:
         offered.sort(
             key=lambda each: each.description.startswith(SETTING)
         )  # which hold for the whole process
-        aside = op.open and self.is_aside(node, op) and all(f.is_way_round or not f.edits for f in offered)
+        repaired = any(f.edits and not f.is_way_round for f in offered)
         confidence: Confidence = "high" if op.sure else "low"
         line, column, end_line, end_column = self.function.range(node)
         self.findings.append(
@@ -295,7 +302,7 @@ class Rule:
                 flow=op.flow,
                 fixes=tuple(offered),
                 when=op.when,
-                note=op.rare or (ASIDE if aside else ""),
+                note=op.rare or (self.beside(node, op, repaired) if op.open else ""),
                 price=self.price(op),
             )
         )
@@ -361,6 +368,7 @@ class GraphBreak(Rule):
     says: ClassVar[str] = ""
     repairs: ClassVar[tuple[str, ...]] = ()
     advice: ClassVar[str] = ""
+    step: ClassVar[bool] = False  # what models do as a step of theirs, worth a minute whatever leads there
     waits: ClassVar[bool] = False  # Python needs a value that the device has yet to compute
     VALID: ClassVar[tuple[str, ...]] = ()
     INVALID: ClassVar[tuple[str, ...]] = ()
@@ -390,6 +398,13 @@ class GraphBreak(Rule):
             bool(op.inside or op.caller or op.layers) and self.severity != "note"
         )  # what is meant stays meant
         self.report(node, op, message, fixes=self.fixes(node), severity="error" if worse else None)
+
+    def beside(self, node: cst.CSTNode, op: Op, repaired: bool) -> str:
+        if why := super().beside(node, op, repaired):
+            return why
+        if not (op.parts or op.inside or (self.step and repaired)):
+            return EDGE
+        return OPTIONAL if op.optional and not self.step else ""
 
     def price(self, op: Op) -> Price | None:
         gives_up = "function" if op.inside else "caller" if op.caller else ""

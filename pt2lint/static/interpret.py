@@ -25,6 +25,7 @@ from pt2lint.static.interpreter.guards import (
     Guard,
     Path,
     is_open,
+    is_optional,
     rare,
     told,
 )
@@ -498,7 +499,9 @@ class Interpreter:
             guards = self.at.notebook.holds(path, unit, key, held)
             if guards is None:
                 return None
-            op = op._replace(when=told(guards), rare=rare(guards), open=is_open(guards)) if guards else op
+            if guards:
+                op = op._replace(when=told(guards), rare=rare(guards))
+                op = op._replace(open=is_open(guards), optional=is_optional(guards))
             contexts = self.at.notebook.contexts(path, unit, key)
             way = self.at.notebook.way(path, unit, key, held)
             if way is not None:

@@ -55,6 +55,7 @@ class DataDependentBranch(GraphBreak):
 
     code = "PTB110"
     name = "data-dependent-branch"
+    step = True
     waits = True
     ops = ("test tensor",)
     repairs = ("in_math", "guard", "flag", "number_buffers", "experts", "branch", "operator", "disable")

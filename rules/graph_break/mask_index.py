@@ -38,6 +38,7 @@ class MaskIndex(GraphBreak):
 
     code = "PTB120"
     name = "mask-index"
+    step = True
     aside = "row by row"
     waits = True
     ops = ("index mask",)

@@ -56,6 +56,7 @@ class ModuleConstruction(GraphBreak):
 
     code = "PTB181"
     name = "module-construction"
+    step = True
     ops = ("make torch.nn.Module", "make torch.nn.Parameter")
     says = "{code} makes parameters inside compiled code"
     graph_breaks = ("GB0264",)

@@ -69,6 +69,7 @@ class RecurrentModule(GraphBreak):
 
     code = "PTB150"
     name = "recurrent-module"
+    step = True
     ops = (
         "forward torch.nn.LSTM",
         "forward torch.nn.GRU",

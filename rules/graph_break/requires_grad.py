@@ -49,6 +49,7 @@ class RequiresGrad(GraphBreak):
 
     code = "PTB161"
     name = "requires-grad"
+    step = True
     ops = (
         "set torch.Tensor.requires_grad",
         "call torch.Tensor.requires_grad_",

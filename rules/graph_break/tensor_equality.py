@@ -42,6 +42,7 @@ class TensorEquality(GraphBreak):
 
     code = "PTB111"
     name = "tensor-equality"
+    step = True
     waits = True
     ops = (
         *calls("torch", "equal allclose is_nonzero _check_tensor_all _check_tensor_all_with"),

@@ -44,6 +44,7 @@ class TensorItem(GraphBreak):
 
     code = "PTB103"
     name = "tensor-item"
+    step = True
     waits = True
     ops = ("call torch.Tensor.item", "call numpy.ndarray.item")
     says = "{code} moves a value from the tensor to Python"

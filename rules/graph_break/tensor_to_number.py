@@ -48,6 +48,7 @@ class TensorToNumber(GraphBreak):
 
     code = "PTB104"
     name = "tensor-to-number"
+    step = True
     waits = True
     ops = (
         "call builtins.int",

@@ -55,6 +55,7 @@ class TorchQuery(GraphBreak):
 
     code = "PTB186"
     name = "torch-query"
+    step = True
     ops = (
         *calls("torch", QUERIES),
         *calls("torch", "from_dlpack to_dlpack resize_as_ is_inference_mode_enabled get_device_module"),

@@ -47,6 +47,7 @@ class ValueDependentOperator(GraphBreak):
 
     code = "PTB114"
     name = "value-dependent-operator"
+    step = True
     ops = (
         *calls("torch", "cov corrcoef quantile nanquantile lobpcg"),
         *calls("torch.Tensor", "cov corrcoef quantile nanquantile"),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.finding import UNCOMPILED
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 
@@ -66,6 +67,9 @@ class CacheBySize(Rule):
     about_guards = True
     asks_what_is_left = True
     ops = ("keep by size",)
+
+    def beside(self, node: cst.CSTNode, op: Op, repaired: bool) -> str:
+        return UNCOMPILED
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         op = op._replace(rare="" if op.rare == "once" else op.rare)  # once for each size: that is the cost

@@ -26,6 +26,7 @@ NO_TENSOR = "in a module that returns no tensor, which no model calls"
 ITERATES = "in a loop that runs until its values say so"
 WARNS = "where the code warns"
 PARTS = "in a module that compiles its parts one by one"
+OPTIONAL = "on a way that an option or an argument opens, and nothing here compiles the module"
 ASIDE = "beside the model: no repair keeps it in the graph, and nothing here compiles the module"
 
 
@@ -122,7 +123,9 @@ def test_what_is_printed_of_values_that_should_not_be(
     tmp_path: Path, test: str, said: str, note: str
 ) -> None:
     code = FORWARD.format(init="self.layer, self.out = nn.Linear(2, 2), scale", result="self.layer(x)")
-    code = code.replace("        return", f"        if {test}:\n            print({said})\n        return")
+    code = code.replace(
+        "        return", f"        x = x * 2\n        if {test}:\n            print({said})\n        return"
+    )
     assert notes(tmp_path, code, "PTB101") == [note]
     other = f"print({said})\n        else:\n            x = x + 1"
     told = note if "isnan" in test else ""
@@ -161,6 +164,7 @@ class M(nn.Module):
         self.layer = nn.Linear(2, 2)
 
     def forward(self, x: torch.Tensor):
+        x = x * 2
         {body}
         return self.layer(x)
 """
@@ -644,7 +648,9 @@ def scaled(x):
 def test_a_function_with_its_own_gradient_is_traced_both_ways(tmp_path: Path) -> None:
     assert notes(tmp_path, FUNCTION) == [UNCALLED, UNCALLED]
     model = FORWARD.format(init="self.layer = nn.Linear(2, 2)", result="scaled(self.layer(x))")
-    assert notes(tmp_path, FUNCTION + model) == ["", ""]
+    assert notes(tmp_path, FUNCTION + model) == ["", "in a backward that is written by hand"]
+    compiled = f"{FUNCTION}{model}\nfast = torch.compile(M(1))\n"
+    assert notes(tmp_path, compiled) == ["", ""]
     found = [f for f in lint([str(tmp_path / "package" / "m.py")]).findings if f.code == "PTB103"]
     assert [f.when for f in found] == [(), ("torch.is_grad_enabled()",)]
 
@@ -1086,7 +1092,7 @@ class M(nn.Module):
     def forward(self, x: torch.Tensor):
         y = self.weight * x
         LINE
-        return y
+        return y + 1
 MORE
 """
 
@@ -1652,7 +1658,7 @@ class M(nn.Linear):
             noted("size")
         return super().forward(x)
 """
-    assert notes(tmp_path, code, "PTB102") == [WARNS, ""]
+    assert notes(tmp_path, code, "PTB102") == [WARNS, OPTIONAL]
 
 
 @pytest.mark.parametrize(
@@ -1701,7 +1707,7 @@ class M(nn.Linear):
         # rows of all layers, and of the parts of the object
         ("PTB121", "for i in range(3):\n            y = y + self.layers[i](y[torch.where(y[:, 0] == i)[0]])"),
         ("PTB121", "for layer in self.layers:\n            y = y + layer(y[torch.where(y[:, 0] > 0)[0]])"),
-        ("PTB120", "y = y[y > 0]"),
+        ("PTB120", "y = y[y > 0] + 1"),
         ("PTB121", "y = torch.stack([y + i for i in torch.unique(y)])"),
     ],
 )
@@ -1718,6 +1724,96 @@ class M(nn.Module):
         return y
 """
     assert notes(tmp_path, module, code) == [""]
+
+
+EDGE = "where what is compiled begins or ends: it parts no graph, and nothing here compiles the module"
+
+
+@pytest.mark.parametrize(
+    ("body", "only", "note"),
+    [
+        ("logger.info('in')\n        return super().forward(x)", "PTB102", EDGE),
+        ("y = super().forward(x)\n        logger.info('out')\n        return y", "PTB102", EDGE),
+        ("y = super().forward(x)\n        return y[y > 0]", "PTB120", EDGE),
+        ("y = super().forward(x)\n        return y[y > 0] + 1", "PTB120", ""),
+        ("y = super().forward(x)\n        return self.after(y[y > 0])", "PTB120", ""),
+        ("y = super().forward(x)\n        return foreign.after(y[y > 0])", "PTB120", ""),
+        (
+            "y = super().forward(x)\n        for i in range(3):\n            logger.info(i)\n        return y",
+            "PTB102",
+            "",
+        ),
+    ],
+)
+def test_a_break_at_an_edge_parts_nothing(tmp_path: Path, body: str, only: str, note: str) -> None:
+    code = f"""
+import foreign
+
+class M(nn.Linear):
+    def __init__(self, after):
+        super().__init__(2, 2)
+        self.after = after
+
+    def forward(self, x: torch.Tensor):
+        {body}
+"""
+    assert notes(tmp_path, code, only) == [note]
+    assert notes(tmp_path, f"{code}\nfast = torch.compile(M(None))\n", only) == [""]
+    outer = FORWARD.format(
+        init="self.layer, self.inner = nn.Linear(2, 2), M(inner)", result="self.layer(self.inner(x * 2))"
+    )
+    assert notes(tmp_path, code + outer.replace("class M(", "class Outer("), only) == [""]
+
+
+@pytest.mark.parametrize(
+    ("test", "statement", "only", "note"),
+    [
+        ("self.packed == 'rows'", "x = torch.cat(x.split(x[0].long().tolist()))", "PTB105", OPTIONAL),
+        ("mask is not None", "x = x + torch.unique(x).numel()", "PTB121", OPTIONAL),
+        # which all meet, or may be so by default, or what models do as a step of theirs
+        ("self.training", "x = x + torch.unique(x).numel()", "PTB121", ""),
+        ("self.packed", "x = x + torch.unique(x).numel()", "PTB121", ""),
+        ("self.packed is not None", "x = x + torch.unique(x).numel()", "PTB121", ""),
+        ("self.packed != 'rows'", "x = x + torch.unique(x).numel()", "PTB121", ""),
+        ("mask is None", "x = x + torch.unique(x).numel()", "PTB121", ""),
+        ("x.dtype == torch.float16", "x = x + torch.unique(x).numel()", "PTB121", ""),
+        ("mask is not None", "x = x * x.sum().item()", "PTB103", ""),
+        ("mask is not None", "x = torch.cat([x[x > 0], x[0]])", "PTB120", ""),
+    ],
+)
+def test_what_an_option_leads_to(tmp_path: Path, test: str, statement: str, only: str, note: str) -> None:
+    code = f"""
+class M(nn.Linear):
+    def __init__(self, packed):
+        super().__init__(2, 2)
+        self.packed = packed
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None):
+        x = super().forward(x)
+        if {test}:
+            {statement}
+        return x + 1
+"""
+    assert notes(tmp_path, code, only) == [note]
+    assert notes(tmp_path, f"{code}\nfast = torch.compile(M(True))\n", only) == [""]
+
+
+def test_a_cache_by_size_is_for_code_that_nobody_compiles(tmp_path: Path) -> None:
+    code = """
+class M(nn.Linear):
+    def __init__(self):
+        super().__init__(2, 2)
+        self.kept = {}
+
+    def forward(self, x: torch.Tensor):
+        n = x.shape[0]
+        if n not in self.kept:
+            self.kept[n] = torch.arange(n)
+        return super().forward(x) + self.kept[n]
+"""
+    [note] = notes(tmp_path, code, "PTR214")
+    assert note.startswith("a cache for code that is not compiled")
+    assert notes(tmp_path, f"{code}\nfast = torch.compile(M())\n", "PTR214") == [""]
 
 
 def test_what_stands_after_what_no_graph_holds_is_told_with_it(tmp_path: Path) -> None:

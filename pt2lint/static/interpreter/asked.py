@@ -20,8 +20,10 @@ from pt2lint.static.interpreter.guard_syntax import (
 from pt2lint.static.interpreter.guards import (
     ARGUMENT,
     ARRAYS,
+    CHOSEN,
     DTYPE,
     FLAG,
+    GIVEN,
     MODE,
     OFF,
     RARE,
@@ -75,7 +77,7 @@ class Asked:
             return ()
         if len(options(args[0])) < 2 or not any(is_none(o) for o in options(args[0])):
             return ()
-        return (Guard(f"{given.id} is not None", ARGUMENT),)
+        return (Guard(f"{given.id} is not None", GIVEN),)
 
     def of_part(self, call: ast.Call, part: Value, frame: Frame) -> Path:
         """The condition under which an attribute that is called is this part, of several that `__init__` may keep."""
@@ -215,11 +217,18 @@ class Asked:
                 return OFF  # an option that is None by default
         if asks and self.defaults.made_where_asked(left, frame):
             return OFF
-        if isinstance(right, ast.Constant) and (right.value is None or isinstance(right.value, (bool, str))):
-            return self._given(left, frame) if type(test.ops[0]) in OPPOSITE else None
-        if isinstance(right, ast.Attribute) and self._is_member(right, env, frame):
-            return self._given(left, frame) if type(test.ops[0]) in OPPOSITE else None
-        return None
+        told = isinstance(right, ast.Constant) and (
+            right.value is None or isinstance(right.value, (bool, str))
+        )
+        told = told or (isinstance(right, ast.Attribute) and self._is_member(right, env, frame))
+        if not told or type(test.ops[0]) not in OPPOSITE:
+            return None
+        sort = self._given(left, frame)
+        equal = isinstance(test.ops[0], (ast.Eq, ast.Is, ast.In)) is outcome
+        if sort is not None and equal is not says_none(right):
+            # Whether the project gives an option that is None by default was asked above.
+            return GIVEN if sort == ARGUMENT else sort if says_none(right) else CHOSEN
+        return sort
 
     def _is_member(self, place: ast.Attribute, env: Env, frame: Frame) -> bool:
         """Whether it is one of the members of an enumeration of the project."""

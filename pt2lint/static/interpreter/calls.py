@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.libraries.call import Call
-from pt2lint.libraries.model import Entry
+from pt2lint.libraries.model import FOREIGN, Entry
 from pt2lint.static.interpreter.frame import Env, Frame, entry, may_be_python
 from pt2lint.static.interpreter.functions import MAX_DEPTH
 from pt2lint.static.interpreter.guards import FETCHES, LOADS, MEASURES, WRITES, Guard
@@ -149,6 +149,7 @@ class Calls:
             return self.call_wrapped(func, args, kwargs, node, frame, spread)
         if isinstance(func, Seq) and func.type == "Sequential":
             return self.call_sequential(func, args, kwargs, node, frame)
+        self._count(frame, any(isinstance(given, Tensor) for given in args))
         return UNKNOWN
 
     def _apply_part(
@@ -270,8 +271,8 @@ class Calls:
             return self.at.objects.instance(receiver.info)
         entry = self.at.models.of(name)
         self.last_external, self.last_call = name, node
-        if frame.region and entry.given == "tensors" and not self.at.notebook.quiet:
-            self.at.notebook.clock += 1
+        given_any = entry.library is FOREIGN and any(isinstance(given, Tensor) for given in args)
+        self._count(frame, entry.given == "tensors" or given_any)
         if "loader" in entry.roles and frame.region:
             frame.guards += (Guard("", LOADS if self.is_own(frame) else FETCHES),)
         # `frame.inside` and the rest of the place are the caller's.
@@ -368,13 +369,17 @@ class Calls:
         entry = self.at.models.of(name)
         if entry.forward is None:
             return UNKNOWN
-        self.at.notebook.clock += frame.region and not self.at.notebook.quiet
+        self._count(frame)
         if self.at.notebook.listens(f"forward {name}", frame):
             self.at.notebook.note(node, f"forward {name}", frame, args=self.at.types.sorts(args, kwargs))
         self.breaks(self.at.models.of(f"{name}.forward"), node, frame)
         if "random module" in entry.roles:
             self.at.notebook.drawn.append((name, frame.module.path, getattr(node, "lineno", 0)))
         return entry.result(Call(name, args, kwargs, node, frame, func, self.at))
+
+    def _count(self, frame: Frame, computes: bool = True) -> None:
+        """Count an operator of the graph."""
+        self.at.notebook.clock += computes and frame.region and not self.at.notebook.quiet
 
     def goes_over(self, node: ast.expr, value: Value, frame: Frame) -> None:
         if is_from_outside(value):

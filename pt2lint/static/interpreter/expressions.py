@@ -372,6 +372,7 @@ class Expressions:
             if a is not None and b is not None and a.array != b.array:
                 first = b if a.array else a
             sure = (a is None or a.sure) and (b is None or b.sure)
+            self.at.notebook.clock += frame.region and not self.at.notebook.quiet
             if a is None or b is None:
                 # `[0] * t` and the like are no tensors; what a foreign class does with one is not known.
                 other = right if b is None else left

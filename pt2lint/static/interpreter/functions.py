@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.guard_syntax import MAX_PASSED, always_fails
-from pt2lint.static.interpreter.guards import GRADLESS, MODE, ONCE, RAISES, SELDOM, Guard, Path
+from pt2lint.static.interpreter.guards import BY_HAND, GRADLESS, MODE, ONCE, RAISES, SELDOM, Guard, Path
 from pt2lint.static.interpreter.passed import Passed
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.interpreter.usage import Usage
@@ -263,7 +263,8 @@ class Functions:
                 Tensor(None, (value.module.path, p.lineno, f"`{p.arg}` is the gradient of an output"))
                 for p in value.node.args.args[1:]
             ]
-            frame.guards += (Guard(f"{self.at.models.named('asks for gradients')}()", MODE),)
+            wanted = Guard(f"{self.at.models.named('asks for gradients')}()", MODE)
+            frame.guards += (wanted, Guard("", BY_HAND))
             self.at.calls.apply(value, [context, *given], {}, value.node, frame)
 
     def as_promised(self, wrapper: Func, result: Value, frame: Frame) -> Value:

@@ -14,7 +14,9 @@ MAX_TOLD = 3
     MODE,
     OFF,
     FLAG,
+    CHOSEN,
     ARGUMENT,
+    GIVEN,
     TYPE,
     ARRAYS,
     ONCE,
@@ -47,7 +49,8 @@ MAX_TOLD = 3
     RECORDS,
     PARTS,
     TESTED,
-) = range(37)
+    BY_HAND,
+) = range(40)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -84,6 +87,7 @@ BESIDE = {
     SHOWS: "in a function that shows its progress",
     DRAWS: "in a function that draws figures",
     RECORDS: "in a function that returns texts, or a list of records",
+    BY_HAND: "in a backward that is written by hand",
 }
 
 
@@ -124,6 +128,12 @@ def is_uncalled(guards: Path) -> bool:
 def is_open(guards: Path) -> bool:
     """Whether nothing says that what leads there is compiled."""
     return any(guard.sort == OPEN for guard in guards)
+
+
+def is_optional(guards: Path) -> bool:
+    """Whether an option has to be chosen, one of several texts, or an argument given, or given as another type; what a
+    flag of which nothing is known is by default cannot be told."""
+    return any(guard.sort in (CHOSEN, GIVEN, TYPE) for guard in guards)
 
 
 def never(guards: Path) -> bool:

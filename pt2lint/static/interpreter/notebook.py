@@ -25,13 +25,15 @@ class Where(NamedTuple):
 
 
 class Way(NamedTuple):
-    """One way from a root to an operation, as `Op` tells it; `after` is the root until that has run."""
+    """One way from a root to an operation, as `Op` tells it; `after` is the root until that has run. `parts` is asked
+    of all ways together."""
 
     flow: tuple[Step, ...]
     caller: str
     layers: bool
     before: int
     after: int
+    parts: bool = True
 
 
 class Notebook:
@@ -50,7 +52,9 @@ class Notebook:
         self.doubt = 0
         self.drawn: list[tuple[str, str, int]] = []
         self.catching: list[int] = []
-        self.clock = 0  # how many calls of torch were made so far, those in functions that are known included
+        # How many operators the graphs have so far, those of functions that are known and calls with tensors of what is
+        # not known included.
+        self.clock = 0
         # The root that runs, the clock when it began, and whether it is what no model calls.
         self.started: tuple[int, int, bool] = (0, 0, False)
         self.made: dict[Any, int] = {}  # run of a function -> how many calls it made
@@ -140,7 +144,11 @@ class Notebook:
             return None
         usual = [way for guards, way in alive if not rare(guards)] or [way for _, way in alive]
         best = next((way for way in usual if way.caller), usual[0])
-        return best._replace(layers=any(way.layers for way in usual))
+        return best._replace(layers=any(way.layers for way in usual), parts=any(map(self._parts, usual)))
+
+    def _parts(self, way: Way) -> bool:
+        """Whether the graph has operators before and after the operation, or all of a function is left to Python."""
+        return bool(way.caller) or way.layers or 0 < way.before < self.lasted.get(way.after, 0)
 
     def _reached(
         self, path: str, unit: Unit, key: Key, held: dict[int | None, Path]
