@@ -75,7 +75,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("installed")
     venv.create(folder, symlinks=True)
     python = str(folder / ("Scripts" if sys.platform == "win32" else "bin") / "python")
-    install = ["install", "--quiet", "--no-deps", "--no-index", "--no-compile", str(wheel)]
+    install = ["install", "--quiet", "--no-deps", "--no-index", str(wheel)]
     subprocess.run([sys.executable, "-m", "pip", "--python", python, *install], check=True)
     code = "import sysconfig; print(sysconfig.get_path('purelib'))"
     site = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()

@@ -84,16 +84,6 @@ def run(project: Path, hooks: Path, hook: str, *arguments: str) -> subprocess.Co
     return subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize(("text", "status"), [(BAD, 1), (GOOD, 0)])
-def test_try_repo(project: Path, hooks: Path, home: Path, text: str, status: int) -> None:
-    write(project, model=text)
-    command = [*PRE_COMMIT, "try-repo", str(hooks), "pt2lint", "--all-files", "--verbose"]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
-    assert done.returncode == status, done.stdout + done.stderr
-    assert ("model.py:6:12: PTB103" in done.stdout) == bool(status)
-    assert ("Nothing found in 1 file." in done.stdout) != bool(status)
-
-
 def test_no_python_file(project: Path, hooks: Path, home: Path) -> None:
     (project / "readme.md").write_text("hello\n")
     done = run(project, hooks, "pt2lint")
