@@ -29,6 +29,13 @@ SELF = """
 """
 
 
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the suite keeps is not of these tests: one of them kills it, and the others would load torch each time."""
+    monkeypatch.setattr(nursery, "_blocks", 0)
+    monkeypatch.setattr(nursery, "_nurseries", {})
+
+
 def run(folder: Path, body: str, *arguments: str, memory: int | None = None, **named: str) -> Failure | None:
     """Run a script in a child, as `--run` does."""
     script = folder / "script.py"
@@ -51,9 +58,7 @@ def said(folder: Path, name: str = "said", **named: str) -> dict[str, Any]:
 
 
 def test_a_fork_is_as_a_process_of_its_own(tmp_path: Path) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nursery, "_blocks", 0)  # as where nothing is kept
-        alone = said(tmp_path)
+    alone = said(tmp_path)
     assert alone.pop("parent") == os.getpid()
     with nursery.kept():
         forked, other = said(tmp_path), said(tmp_path, NAMED="by --env")
@@ -79,9 +84,7 @@ def test_what_a_child_does_to_its_parent_ends_neither_pt2lint_nor_the_next(tmp_p
         assert said(tmp_path)["parent"] == os.getpid()  # each by itself from then on
 
 
-def test_nothing_is_kept_after_the_last_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nursery, "_blocks", 0)
-    monkeypatch.setattr(nursery, "_nurseries", {})
+def test_nothing_is_kept_after_the_last_block(tmp_path: Path) -> None:
     with nursery.kept():
         with nursery.kept():
             parent = said(tmp_path)["parent"]
