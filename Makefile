@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types release-check site clean
+.PHONY: demo test lint types release-check compiled site clean
 demo: $(VENV)/done
 	mkdir -p out
 	$(BIN)/python -m pt2lint --verify examples --output out/pt2lint.sarif --also-text --exit-zero
@@ -28,6 +28,12 @@ release-check: $(VENV)/done
 	$(PYTHON) -m venv out/installed
 	out/installed/bin/python -m pip install --quiet dist/*.whl
 	cd out && installed/bin/pt2lint --exit-zero ../examples && installed/bin/pt2lint skill > skill.md
+
+# A wheel for this Python and machine whose interpreter is compiled (a C compiler, a minute), in out/compiled.
+compiled: $(VENV)/done
+	rm -rf build out/compiled
+	PT2LINT_COMPILE=1 $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir out/compiled .
+	rm -rf build
 
 # The site, in out/site; a link that leads nowhere is an error.
 site: $(VENV)/done

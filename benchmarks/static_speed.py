@@ -1,6 +1,6 @@
 """How fast and how lean the static pass is, beside other tools, in one go.
 
-    python benchmarks/static_speed.py SOURCES [--tools BIN] [--repeat 3] [--all]
+    python benchmarks/static_speed.py SOURCES [--tools BIN] [--repeat 3] [--python PYTHON] [--all]
 
 SOURCES is the folder that holds the `transformers` package (a wheel, unpacked). BIN is the folder with the
 programs `torchfix`, `fixit` and `ruff` (an environment of their own: `pip install torchfix==0.7.0 "fixit>=2" ruff`);
@@ -76,6 +76,11 @@ def main() -> None:
     parser.add_argument("--tools", type=Path, default=Path(sys.executable).parent)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument(
+        "--python",
+        default=sys.executable,
+        help="the Python whose pt2lint it is (of an environment with the wheel)",
+    )
+    parser.add_argument(
         "--all", action="store_true", help="also all of transformers, and its fixes (many minutes)"
     )
     options = parser.parse_args()
@@ -96,7 +101,7 @@ def measure(sources: Path, files: list[Path], scratch: Path, options: argparse.N
     inside = [str(file.relative_to(sources)) for file in files]
     names = [file.name for file in files]
     thousand = min(files, key=lambda file: abs(lines([file]) - 1000))
-    python = sys.executable
+    python = options.python
     pt2lint = [python, "-m", "pt2lint", "--exit-zero"]
     cold, kept = [*pt2lint, "--no-cache"], ["--cache-dir", str(scratch / "kept")]
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pt2lint.libraries.forms import form
@@ -263,6 +262,21 @@ class Models:
         # What is said of a name, by the first that says something.
         self._modules = {name: one for one in reversed(libraries) for name in one.modules}
         self._sizes = {name: said for one in reversed(libraries) for name, said in one.sizes.items()}
+        self._tensor = ""
+        self._telling = [
+            (
+                frozenset(word for word in words.split() if word[0] != "-"),
+                frozenset(word[1:] for word in words.split() if word[0] == "-"),
+                name,
+            )
+            for library in self.libraries
+            for name, sets in library.told_by.items()
+            for words in sets
+        ]
+        # The names that may tell what an object is.
+        self.telling_methods = frozenset(
+            word.removesuffix("()") for has, _, _ in self._telling for word in has
+        )
         self._baked = {name: said for one in reversed(libraries) for name, said in one.baked.items()}
         self._breaks = {name: said for one in reversed(libraries) for name, said in one.breaks.items()}
         self._handlers = {
@@ -360,24 +374,6 @@ class Models:
             pattern.search(source) for pattern in self._mentions
         )
 
-    @cached_property
-    def _telling(self) -> list[tuple[frozenset[str], frozenset[str], str]]:
-        return [
-            (
-                frozenset(word for word in words.split() if word[0] != "-"),
-                frozenset(word[1:] for word in words.split() if word[0] == "-"),
-                name,
-            )
-            for library in self.libraries
-            for name, sets in library.told_by.items()
-            for words in sets
-        ]
-
-    @cached_property
-    def telling_methods(self) -> frozenset[str]:
-        """The names that may tell what an object is."""
-        return frozenset(word.removesuffix("()") for has, _, _ in self._telling for word in has)
-
     def told_by(self, used: set[str]) -> str | None:
         """The type of the object of which these names are used."""
         for has, lacks, name in self._telling:
@@ -389,10 +385,12 @@ class Models:
         """The names that play the role, without what they belong to: for text that is read and not evaluated."""
         return self._role[role].words
 
-    @cached_property
+    @property
     def tensor(self) -> str:
         """The name of the type of tensors."""
-        return self.named("tensor")
+        if not self._tensor:
+            self._tensor = self.named("tensor")
+        return self._tensor
 
     def makes_modules(self, base: str) -> bool:
         """Whether a class with this base is one of modules."""

@@ -140,7 +140,8 @@ class Assignments:
                     option.key = index if option.key is None else join(option.key, index)
             elif isinstance(option, Seq):
                 option.counted = False
-                option.elts, option.elem = None, join(option.elem, value) if option.elts != [] else value
+                option.elem = join(option.elem, value) if option.elts != [] else value
+                option.elts = None
             elif isinstance(option, Tensor):
                 self.at.expressions.subscripts.check_sizes(target.slice, env, frame)
                 for part in index.elts or () if isinstance(index, Seq) else (index,):

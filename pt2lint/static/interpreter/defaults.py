@@ -23,12 +23,12 @@ from pt2lint.static.interpreter.guard_syntax import (
     set_under,
 )
 from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
 from pt2lint.static.values import NO_CONST, Func, Instance, Py, Seq, Value, is_none, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
-    from pt2lint.static.source.modules import ClassInfo
 
 
 class _Made(NamedTuple):

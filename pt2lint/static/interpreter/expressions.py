@@ -71,7 +71,34 @@ class Expressions:
         self.by_methods = ByMethods(at)
         self.counted = at.models.last_words("counted by a framework")
         self._outside: dict[int, tuple[Env, Env]] = {}  # by identity: names, and those around them
-        self.handlers = self._expressions
+        self.handlers: dict[type[ast.AST], Any] = {
+            ast.Name: self.e_name,
+            ast.Attribute: self.e_attribute,
+            ast.Constant: self.e_constant,
+            ast.Call: self.e_call,
+            ast.BinOp: self.e_binop,
+            ast.Compare: self.e_compare,
+            ast.Subscript: self.e_subscript,
+            ast.Tuple: self.e_tuple,
+            ast.List: self.e_list,
+            ast.Set: self.e_set,
+            ast.Dict: self.e_dict,
+            ast.BoolOp: self.e_boolop,
+            ast.UnaryOp: self.e_unaryop,
+            ast.IfExp: self.e_ifexp,
+            ast.JoinedStr: self.e_joinedstr,
+            ast.ListComp: self.e_listcomp,
+            ast.SetComp: self.e_setcomp,
+            ast.GeneratorExp: self.e_generator,
+            ast.DictComp: self.e_dictcomp,
+            ast.Lambda: self.e_lambda,
+            ast.NamedExpr: self.e_namedexpr,
+            ast.Starred: self.e_starred,
+            ast.Slice: self.e_slice,
+            ast.Yield: self.e_yield,
+            ast.YieldFrom: self.e_yieldfrom,
+            ast.Await: self.e_await,
+        }
 
     def eval(self, node: ast.expr, env: Env, frame: Frame) -> Value:
         self.left -= 1
@@ -81,7 +108,7 @@ class Expressions:
         handler = self.handlers.get(node.__class__)
         if handler is None:
             return UNKNOWN
-        value = handler(self, node, env, frame)
+        value = handler(node, env, frame)
         self.seen[node] = (env, value)
         return value
 
@@ -708,35 +735,6 @@ class Expressions:
             return None
         origin = (frame.module.path, node.lineno, f"`.{node.attr}` is given a tensor")
         return Ext(name, Tensor(None, origin))
-
-    _expressions: dict[type[ast.AST], Any] = {
-        ast.Name: e_name,
-        ast.Attribute: e_attribute,
-        ast.Constant: e_constant,
-        ast.Call: e_call,
-        ast.BinOp: e_binop,
-        ast.Compare: e_compare,
-        ast.Subscript: e_subscript,
-        ast.Tuple: e_tuple,
-        ast.List: e_list,
-        ast.Set: e_set,
-        ast.Dict: e_dict,
-        ast.BoolOp: e_boolop,
-        ast.UnaryOp: e_unaryop,
-        ast.IfExp: e_ifexp,
-        ast.JoinedStr: e_joinedstr,
-        ast.ListComp: e_listcomp,
-        ast.SetComp: e_setcomp,
-        ast.GeneratorExp: e_generator,
-        ast.DictComp: e_dictcomp,
-        ast.Lambda: e_lambda,
-        ast.NamedExpr: e_namedexpr,
-        ast.Starred: e_starred,
-        ast.Slice: e_slice,
-        ast.Yield: e_yield,
-        ast.YieldFrom: e_yieldfrom,
-        ast.Await: e_await,
-    }
 
 
 def _kinds(value: Value) -> list[Value]:

@@ -34,7 +34,7 @@ def kinds_of(at: Context, module: Module, unit: Unit) -> Mapping[Range, str]:
                 func.module, unit, "", region=True, cls=func.defined_in, me=func.bound, closure=func.env
             )
             one: dict[tuple[int, int, int, int], Value] = {}
-            expressions.handlers = _Recording(handlers, frame, one)
+            expressions.handlers = _recording(handlers, frame, one)
             at.statements.block(list(func.node.body), dict(env), frame)  # type: ignore[arg-type]
             for key, value in one.items():
                 found.setdefault(key, []).append(value)
@@ -65,26 +65,19 @@ class _Words(Mapping[Range, str]):
         return len(self._values)
 
 
-class _Recording(dict[type[ast.AST], Any]):
+def _recording(
+    handlers: Mapping[type[ast.AST], Any], mine: Frame, found: dict[tuple[int, int, int, int], Value]
+) -> dict[type[ast.AST], Any]:
     """The handlers of expressions; what those in one frame give is written down."""
 
-    def __init__(
-        self,
-        handlers: Mapping[type[ast.AST], Any],
-        mine: Frame,
-        found: dict[tuple[int, int, int, int], Value],
-    ) -> None:
-        super().__init__(handlers)
-        self.mine, self.found = mine, found
-
-    def get(self, kind: type[ast.AST], default: Any = None) -> Any:
-        handler = super().get(kind)
-
-        def recording(owner: Any, node: ast.expr, env: Env, frame: Frame) -> Value:
-            value: Value = UNKNOWN if handler is None else handler(owner, node, env, frame)
-            if frame is self.mine:
+    def recording(handler: Any) -> Any:
+        def record(node: ast.expr, env: Env, frame: Frame) -> Value:
+            value: Value = UNKNOWN if handler is None else handler(node, env, frame)
+            if frame is mine:
                 key = (node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
-                self.found[key] = join(self.found[key], value) if key in self.found else value
+                found[key] = join(found[key], value) if key in found else value
             return value
 
-        return recording
+        return record
+
+    return {kind: recording(handlers.get(kind)) for kind in ast.expr.__subclasses__()}

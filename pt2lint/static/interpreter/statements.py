@@ -53,10 +53,39 @@ class Statements:
         self.at = at
         self.nested: dict[ast.AST, Value] = {}
         self.assignments = Assignments(at)
+        self.handlers: dict[type[ast.AST], Any] = {
+            ast.Expr: self.s_expr,
+            ast.Assign: self.s_assign,
+            ast.AnnAssign: self.s_annassign,
+            ast.AugAssign: self.s_augassign,
+            ast.Return: self.s_return,
+            ast.Raise: self.s_raise,
+            ast.Break: self.s_break,
+            ast.Continue: self.s_continue,
+            ast.Assert: self.s_assert,
+            ast.Delete: self.s_delete,
+            ast.Global: self.s_global,
+            ast.Import: self.s_import,
+            ast.ImportFrom: self.s_import,
+            ast.FunctionDef: self.s_functiondef,
+            ast.AsyncFunctionDef: self.s_functiondef,
+            WatchedFunction: self.s_functiondef,
+            WatchedAsyncFunction: self.s_functiondef,
+            ast.ClassDef: self.s_classdef,
+            ast.If: self.s_if,
+            ast.For: self.s_for,
+            ast.AsyncFor: self.s_for,
+            ast.While: self.s_while,
+            ast.With: self.s_with,
+            ast.AsyncWith: self.s_with,
+            ast.Try: self.s_try,
+            getattr(ast, "TryStar", ast.Try): self.s_try,  # from Python 3.11
+            ast.Match: self.s_match,
+        }
 
     def block(self, body: list[ast.stmt], env: Env, frame: Frame) -> bool:
         """Run statements in order; False if control never reaches the end."""
-        handlers = self._statements
+        handlers = self.handlers
         seen = self.at.expressions.seen
         for statement in body:
             handler = handlers.get(statement.__class__)
@@ -65,7 +94,7 @@ class Statements:
                 frame.line = statement.lineno
                 frame.broke = False
                 frame.block = body
-                if handler(self, statement, env, frame) is False:
+                if handler(statement, env, frame) is False:
                     return False
                 if frame.broke and isinstance(statement, SIMPLE):
                     resumed(env)
@@ -549,38 +578,6 @@ class Statements:
                     before, frame.guards = frame.guards, (*frame.guards, Guard("", MISSING))
                     self.at.notebook.note(statement, "import guarded", frame)
                     frame.guards = before
-
-    _statements: dict[type[ast.AST], Any] = {
-        ast.Expr: s_expr,
-        ast.Assign: s_assign,
-        ast.AnnAssign: s_annassign,
-        ast.AugAssign: s_augassign,
-        ast.Return: s_return,
-        ast.Raise: s_raise,
-        ast.Break: s_break,
-        ast.Continue: s_continue,
-        ast.Assert: s_assert,
-        ast.Delete: s_delete,
-        ast.Global: s_global,
-        ast.Import: s_import,
-        ast.ImportFrom: s_import,
-        ast.FunctionDef: s_functiondef,
-        ast.AsyncFunctionDef: s_functiondef,
-        WatchedFunction: s_functiondef,
-        WatchedAsyncFunction: s_functiondef,
-        ast.ClassDef: s_classdef,
-        ast.If: s_if,
-        ast.For: s_for,
-        ast.AsyncFor: s_for,
-        ast.While: s_while,
-        ast.With: s_with,
-        ast.AsyncWith: s_with,
-        ast.Try: s_try,
-        ast.Match: s_match,
-    }
-
-    if hasattr(ast, "TryStar"):
-        _statements[ast.TryStar] = s_try
 
 
 def as_test(pattern: ast.pattern, subject: ast.expr) -> ast.expr | None:

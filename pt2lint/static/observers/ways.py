@@ -11,12 +11,12 @@ from pt2lint.op import Op
 from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.observers.computing import Computing
+from pt2lint.static.source.modules import Module
 from pt2lint.static.source.nodes import FunctionNode, Unit, below, unit_of, walk, yields
 from pt2lint.static.values import NO_CONST, UNKNOWN, Func, Instance, Py, Seq, Tensor, Value, Wrapped, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
-    from pt2lint.static.source.modules import Module
 
 MOST = 40  # calls of one function that are compared
 IN_MODES = ("in evaluation mode", "in training mode")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
@@ -39,7 +39,7 @@ class ClassInfo:
         methods: Late | None = None,
     ) -> None:
         self.node, self.module, self.name, self.env = node, module, node.name, env
-        self.methods: dict[str, FunctionNode] = {} if methods is None else methods
+        self.methods: MutableMapping[str, FunctionNode] = {} if methods is None else methods
         self._assigned: dict[str, list[tuple[FunctionNode, ast.expr | None]]] = {}
         self._stored: dict[FunctionNode, list[tuple[str, ast.expr | None]]] = {}
         self._named: dict[FunctionNode, frozenset[str]] = {}
@@ -123,7 +123,7 @@ class ClassInfo:
         return f"<class {self.module.name}.{self.name}>"
 
 
-def _saying(functions: dict[str, FunctionNode], word: str) -> list[FunctionNode]:
+def _saying(functions: Mapping[str, FunctionNode], word: str) -> list[FunctionNode]:
     """Those that may have the word in their text: one that has not need not be parsed to know that."""
     later = functions.later() if isinstance(functions, Late) else {}
     names = functions.names() if isinstance(functions, Late) else functions
@@ -190,10 +190,10 @@ class Module:
         self.lines = source.count("\n") + 1
         self.ascii = source.isascii()
         self.star_imports: list[str] = []
-        self.imports: dict[str, str] = Definitions(str, self._defines, IMPORTS)
-        self.functions: dict[str, FunctionNode] = Definitions(self._function, self._defines)
-        self.classes: dict[str, ClassInfo] = Definitions(self._class, self._defines)
-        self.assigned: dict[str, list[ast.expr]] = Late(self._assigned_value)
+        self.imports: MutableMapping[str, str] = Definitions(str, self._defines, IMPORTS)
+        self.functions: MutableMapping[str, FunctionNode] = Definitions(self._function, self._defines)
+        self.classes: MutableMapping[str, ClassInfo] = Definitions(self._class, self._defines)
+        self.assigned: MutableMapping[str, list[ast.expr]] = Late(self._assigned_value)
         self.values: dict[str, Any] = {}  # what the interpreter found the top-level names to be
         self.lacks: set[str] = set()  # names that were sought in vain
         self.linted = linted  # only linted files get findings
