@@ -537,6 +537,10 @@ def halve"""
 
 
 BACKEND = """
+    def __init__(self):
+        super().__init__()
+        self.cache = None
+
     def save(self, x):
         x = x + 1
         return x
@@ -560,6 +564,7 @@ def halve"""
         ("def save(self, x):\n", "def save(self, x):\n        self.same = torch.compile(self.same)\n"),
         ("global BACKEND\n", "global BACKEND\n    BACKEND = Base()\n"),
         ("    return x\n\n\ndef halve", "    return torch.compile(x)\n\n\ndef halve"),
+        ("x = x + 2", "x.cache = Base()"),
     ],
 )
 def test_a_body_that_nobody_runs_counts_by_what_is_asked_of_it(
@@ -567,7 +572,7 @@ def test_a_body_that_nobody_runs_counts_by_what_is_asked_of_it(
 ) -> None:
     lib = LIB.replace("\n\ndef halve", BACKEND)
     net = USING.replace("import Base, halve", "import BACKEND, Base, choose, halve")
-    net = net.replace("halve(x)", "BACKEND.same(x) if BACKEND else x")
+    net = net.replace("halve(x)", "BACKEND.same(x) if BACKEND else x + len(self.cache)")
     looked_into(apart, analysed, "lib.py", lib)
     looked_into(apart, analysed, "net.py", net)
     other = lib.replace("x = x + 1", "x = x + 2")

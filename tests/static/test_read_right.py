@@ -781,3 +781,49 @@ class Encoder(nn.Linear):
 """
     assert not findings(tmp_path, code.replace("{said}", ": torch.Tensor"))
     assert [each for each, _ in findings(tmp_path, code.replace("{said}", ""))] == ["PTB120"]
+
+
+CACHED = """
+class Cache(nn.Module):
+    def update(self, x):
+        return x[x > 0]
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cache = None
+
+    def forward(self, x: torch.Tensor):
+        return x if self.cache is None else self.cache.update(x)
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Layer() for _ in range(2)])
+
+    def set_up(self):
+        for layer in self.layers:
+            {line}
+
+    def forward(self, x: torch.Tensor):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+def set_up(model):
+    {elsewhere}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "elsewhere", "told"),
+    [
+        ("layer.cache = Cache()", "pass", True),
+        ("pass", "model.layers[0].cache = Cache()", True),
+        ("layer.cache = None", "assert model.layers[0].cache == Cache()", False),
+        ("self.cache = Cache()", "cache = Cache()", False),
+    ],
+)
+def test_what_code_outside_puts_into_an_object(tmp_path: Path, line: str, elsewhere: str, told: bool) -> None:
+    found = findings(tmp_path, CACHED.format(line=line, elsewhere=elsewhere))
+    assert found == ([("PTB120", "return x[x > 0]")] if told else [])

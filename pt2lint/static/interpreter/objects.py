@@ -249,6 +249,10 @@ class Objects:
                     self.at.notebook.quiet -= 1
                 if name not in instance.attrs:
                     instance.attrs[name] = UNKNOWN
+            unset = is_none(instance.attrs.get(name, UNKNOWN)) is True
+            for function, value in c.module.handed(name) if unset else ():
+                frame = Frame(c.module, unit_of(function), f"`{function.name}`")
+                self.store(instance, name, self.at.expressions.quietly(value, {}, frame), frame)
         return instance.attrs.get(name)
 
     def instance_attribute(self, instance: Instance, name: str, frame: Frame) -> Value:

@@ -69,6 +69,19 @@ def stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
     return found
 
 
+def hands(function: FunctionNode, name: str) -> list[ast.expr]:
+    """What it sets the attribute of that name to, of another object than its own: `block.cache = Cache()`."""
+    me = next((a.arg for a in function.args.args), "")
+    return [
+        node.value
+        for node in _statements(function)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Attribute) and target.attr == name
+        if not (isinstance(target.value, ast.Name) and target.value.id == me)
+    ]
+
+
 def gives(method: FunctionNode) -> list[tuple[str, ast.Call]]:
     """(name, call) where an attribute of the method's object is given to a call, as the first argument."""
     me = next((a.arg for a in method.args.args), "")

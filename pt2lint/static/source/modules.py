@@ -6,6 +6,7 @@ A `Module` is one file: its functions and classes are looked up by name, its tex
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
@@ -20,6 +21,7 @@ from pt2lint.static.source.bodies import (
     counting,
     does,
     gives,
+    hands,
     puts,
     stores,
 )
@@ -340,6 +342,17 @@ class Module:
         self.asked("puts", f" {name}")
         functions = _saying(self.functions, f"global {name}")
         return [call for function in functions for call in puts(function, name)]
+
+    def handed(self, name: str) -> list[tuple[FunctionNode, ast.expr]]:
+        """(function, value) where a function or method of the file sets the attribute of another object."""
+        pattern = rf"(?<!\bself)\.{name}\s*=(?!=)"
+        if re.search(pattern, self.asked("matches", pattern)) is None:
+            return []
+        found: list[tuple[FunctionNode, ast.expr]] = []
+        for where, functions in (("", self.functions), *((c, self.classes[c].methods) for c in self.classes)):
+            self.asked("hands", f"{where} {name}")
+            found += [(f, value) for f in _saying(functions, f".{name}") for value in hands(f, name)]
+        return found
 
     def callees(self, function: str) -> list[ast.expr]:
         """The names, dotted ones too, that a function of the file calls."""

@@ -59,6 +59,10 @@ def _stores(function: FunctionNode, name: str) -> list[str]:
     ]
 
 
+def _hands(function: FunctionNode, name: str) -> list[str]:
+    return [ast.dump(value) for value in bodies.hands(function, name)]
+
+
 def _gives(function: FunctionNode, _: str) -> list[tuple[str, str]]:
     return [(name, ast.dump(call.func)) for name, call in bodies.gives(function)]
 
@@ -96,6 +100,7 @@ DEFINED = "defined"
 OF_BODIES: dict[str, Callable[[FunctionNode, str], object]] = {
     "attributes": _attributes,  # whether the attribute is named
     "stores": _stores,  # what is assigned to it, as text
+    "hands": _hands,  # what is assigned to it of another object, as text
     "gives": _gives,  # which attributes, whatever NAME is, are given first to a call, and to which function
     "does": _does,  # what the method of that name calls and adds
     "counting": lambda function, _: bodies.counting(function),  # what it counts in, whatever NAME is
