@@ -12,10 +12,14 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from pt2lint.dynamic import nursery
 
 ROOT = Path(__file__).parents[1]
+# What a machine with other work needs more time for is no failure.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 SOURCES = ("pt2lint", "rules", "skills", "pyproject.toml", "README.md", "LICENSE")
 
 

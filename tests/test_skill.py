@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.command import Ran, here
+
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "skills" / "pt2lint" / "SKILL.md").read_text(encoding="utf-8")
 COMMANDS = [
@@ -53,11 +55,15 @@ further = false
 """
 
 
-def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    words = shlex.split(command)
-    words[:1] = [sys.executable, "-m", "pt2lint"] if words[0] == "pt2lint" else [sys.executable]
+def run(command: str, folder: Path) -> Ran:
+    name, *words = shlex.split(command)
+    if name == "pt2lint":
+        return here(folder, *words)
     environment = {**os.environ, "PYTHONPATH": str(folder)}
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
 
 
 def test_its_head() -> None:
@@ -70,7 +76,7 @@ def test_its_head() -> None:
 
 
 def test_the_command_prints_it(tmp_path: Path) -> None:
-    assert run("pt2lint skill", tmp_path).stdout == TEXT
+    assert run("pt2lint skill", tmp_path).out == TEXT
 
 
 def test_its_commands_are_commands(tmp_path: Path) -> None:
@@ -82,7 +88,7 @@ def test_its_commands_are_commands(tmp_path: Path) -> None:
     for command in COMMANDS:
         if "--inputs" not in command:  # test_the_loop
             done = run(command, tmp_path)
-            assert (done.returncode, "Traceback" in done.stderr) == (0, False), command
+            assert (done.status, "Traceback" in done.err) == (0, False), command
     assert json.loads((tmp_path / "findings.json").read_text()) == []
 
 
@@ -96,19 +102,18 @@ def test_the_loop(tmp_path: Path) -> None:
     lint, _, verify, _, _, _, fix, again, tests = COMMANDS
 
     done = run(lint, tmp_path)
-    assert done.stdout.startswith("model.py:13:16: PTB130: `copy.deepcopy(x)`")
-    assert "| next: pt2lint --verify model.py\n" in done.stdout
+    assert done.out.startswith("model.py:13:16: PTB130: `copy.deepcopy(x)`")
+    assert "| next: pt2lint --verify model.py\n" in done.out
     done = run(verify, tmp_path)
-    assert done.stdout.startswith("model.py:13:16: PTB130 confirmed: `copy.deepcopy(x)`")
+    assert done.out.startswith("model.py:13:16: PTB130 confirmed: `copy.deepcopy(x)`")
     assert (
-        " | GB4198 Attempted to copy.deepcopy a tensor | fix (unsafe, proven): Clone the tensor"
-        in done.stdout
+        " | GB4198 Attempted to copy.deepcopy a tensor | fix (unsafe, proven): Clone the tensor" in done.out
     )
-    assert "| next: pt2lint --verify --fix --inputs inputs.py:cases model.py\n" in done.stdout
+    assert "| next: pt2lint --verify --fix --inputs inputs.py:cases model.py\n" in done.out
     done = run(fix, tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.status, done.err) == (0, "")
     assert "kept = x.detach().clone()" in (tmp_path / "model.py").read_text()
     done = run(again, tmp_path)
-    assert (done.returncode, done.stdout) == (0, "Nothing found in 1 file.\n")
+    assert (done.status, done.out) == (0, "Nothing found in 1 file.\n")
     done = run(tests, tmp_path)
-    assert (done.returncode, "2 passed" in done.stdout) == (0, True), done.stdout
+    assert (done.status, "2 passed" in done.out) == (0, True), done.out

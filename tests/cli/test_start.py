@@ -201,7 +201,7 @@ def test_tidying_leaves_the_users_files_alone() -> None:
     assert Path("m.py").read_text() == BAD
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(at=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_a_flipped_bit_does_not_change_the_answer(here: Path, at: float, bit: int) -> None:
     from pt2lint.cli import last_answer

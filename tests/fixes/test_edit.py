@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pt2lint.finding import Edit, Finding, Fix
@@ -34,7 +34,6 @@ def finding(*fixes, line=1, column=1, path="m.py", verdict=None):
 lines = st.lists(st.text(st.sampled_from("ab =\x0c\t#é𝔘\u2028\x85"), max_size=8), min_size=1, max_size=8)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_apply_edits_replaces_these_characters_and_no_others(data):
     ends = data.draw(st.sampled_from(["\n", "\r\n", "\r"]))
@@ -131,7 +130,7 @@ def test_fixes_that_overlap_wait_and_imports_are_added_once():
 names = st.sampled_from(["m.py", "a dir/m n.py", "é.py", 'q"u.py', "t\tab.py", "back\\slash.py"])
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(
     names,
     st.lists(st.sampled_from(["a", "b", "", "\x0c", "c\r", "\u2028"]), max_size=12),

@@ -12,7 +12,7 @@ from benchmarks.fix_loss import Search, compiles, mutated, seeds_of_rules
 SOURCES = [(name, source) for name, source in seeds_of_rules() if compiles(source)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from(SOURCES), st.integers(0, 10**6))
 def test_no_fix_loses_what_was_put_into_the_code(case, seed):
     name, source = case

@@ -40,7 +40,7 @@ def test_the_users_folder_is_where_platformdirs_says(
     assert entries.user_folder() == platformdirs.user_cache_dir("pt2lint")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 @pytest.mark.parametrize("name", ["kept/one", "mine/pt2lint/key"])
 def test_a_flipped_bit_or_a_lost_end_is_noticed(place: Path, name: str, data: st.DataObject) -> None:

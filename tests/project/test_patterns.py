@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pt2lint.project import patterns
@@ -56,7 +56,7 @@ def same_as_git(tree: Path, drawn: list[str]) -> None:
 
 
 @given(lines)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 def test_as_git_decides(tree: Path, drawn: list[str]) -> None:
     same_as_git(tree, drawn)
 

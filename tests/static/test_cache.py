@@ -189,7 +189,7 @@ def test_a_spoilt_entry_is_not_there(cache: Cache, spoilt: bytes) -> None:
     assert run(cache) == first
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(at=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_no_flipped_bit_changes_what_is_found(cache: Cache, at: float, bit: int) -> None:
     first = run(cache)
@@ -202,7 +202,7 @@ def test_no_flipped_bit_changes_what_is_found(cache: Cache, at: float, bit: int)
         assert run(cache) == first
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(at=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_no_flipped_bit_of_what_many_groups_found_changes_it(two: Cache, at: float, bit: int) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -80,7 +80,7 @@ def test_a_budget_that_is_spent_leaves_doubt(monkeypatch: pytest.MonkeyPatch) ->
         assert [op.sure for op in noted if op.line > 308] == [True]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.recursive(st.sampled_from(["x", "y", "n", "1"]), lambda inner: st.one_of(
     st.tuples(inner, inner).map(lambda p: f"({p[0]} if ({p[1]}) is not None else y)"),
     st.tuples(inner, inner).map(lambda p: f"({p[0]} if ({p[1]}) > 0 else x)"),
