@@ -718,8 +718,16 @@ CHECKS = bool(int(os.getenv("CHECKS", "0")))
 FAST = os.environ.get("FAST", "1") == "1"
 PLAIN = os.environ.get("FAST", "0") == "0"
 
+WORLD, WORKERS = 1, 1
+
 def world_size():
     return dist.get_world_size() if dist.is_initialized() else 1
+
+def start(workers):
+    global WORLD, WORKERS
+    WORLD, WORKERS = 1, workers()
+    if dist.is_initialized():
+        WORLD = dist.get_world_size()
 
 def is_distributed():
     return world_size() > 1
@@ -797,6 +805,8 @@ class M(nn.Module):
             "`n != 1` is off by default",
         ),
         ("n = world_size()\nif n == 1:\n    x = x * x.sum().item()", "PTB103", ""),
+        ("if WORLD > 1:\n    x = x * x.sum().item()", "PTB103", "`WORLD > 1` is off by default"),
+        ("if WORLD == 1 or WORKERS > 1:\n    x = x * x.sum().item()", "PTB103", ""),
         # a text that is another one by default
         (
             "if mode == 'predict':\n    x = x * x.sum().item()",

@@ -264,6 +264,8 @@ class Asked:
             return any(self._is_distributed(part, env, frame, depth) for part in node.values)
         if isinstance(node, ast.Compare):
             return self._is_spread(node, True, env, frame, depth)
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            return self._counts_processes(node, env, frame)
         if not isinstance(node, ast.Call) or depth > MAX_PASSED:
             return False
         callee = self.at.expressions.again(node.func, env, frame)
@@ -273,6 +275,21 @@ class Asked:
         given = [part.value for part in walk(callee.node) if isinstance(part, ast.Return)]
         asked = [value for value in given if value is not None and not isinstance(value, ast.Constant)]
         return bool(asked) and all(self._is_distributed(value, {}, home, depth + 1) for value in asked)
+
+    def _counts_processes(self, node: ast.Name | ast.Attribute, env: Env, frame: Frame) -> bool:
+        """Whether it is a global in which a function keeps torch's answer: `global world; world = get_world_size()`."""
+        if isinstance(node, ast.Name):
+            module, name = (None if node.id in env else frame.module), node.id
+        else:
+            owner = self.at.names.external_name(self.at.expressions.again(node.value, env, frame))
+            module, name = self.at.names.project.find(owner) if owner else None, node.attr
+        if module is None or not module.says(f"global {name}"):
+            return False
+        home = Frame(module, (1, 1), "the module")
+        kept = (self.at.expressions.quietly(call.func, {}, home) for call in module.put_later(name))
+        return any(
+            self.at.models.plays(self.at.names.external_name(one), "asks for processes") for one in kept
+        )
 
     def _is_spread(self, test: ast.Compare, outcome: bool, env: Env, frame: Frame, depth: int = 0) -> bool:
         """`world_size() > 1`"""
