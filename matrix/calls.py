@@ -35,7 +35,7 @@ import atexit, base64, bisect, concurrent.futures, contextlib, ctypes, datetime,
 import collections, fractions, importlib.metadata, inspect, itertools, logging, math, multiprocessing, os, pathlib
 import queue, struct, textwrap, types
 import pickle, platform, pprint, random, re, secrets, shutil, signal, statistics, subprocess, sys, tempfile, threading
-import time, traceback, uuid, warnings, zlib
+import cProfile, functools, time, traceback, typing, uuid, warnings, zlib
 import torch
 from torch import nn
 try:
@@ -71,6 +71,7 @@ data = b"ab cd"
 packed = zlib.compress(data)
 numbers = [3, 1, 2]
 layer = nn.Linear(4, 4)
+converted = nn.Linear(4, 4, dtype=torch.float16)
 lstm, gru, rnn = nn.LSTM(4, 4), nn.GRU(4, 4), nn.RNN(4, 4)
 pool = concurrent.futures.ThreadPoolExecutor(1)
 things = queue.Queue()
@@ -269,6 +270,32 @@ CALLS = {
         "layer.{}(lambda *a: None)",
     ),
     "call torch.nn.Module.requires_grad_": "layer.requires_grad_(not layer.weight.requires_grad)",
+    **each("torch.nn.Module", "half double bfloat16", "converted.{}(); converted.float()"),
+    "call torch.nn.Module.float": "converted.float(); converted.half()",
+    **each("torch.nn.Module", "to type", "converted.{}(torch.float64); converted.{}(torch.float16)"),
+    "call torch.nn.Module.to_empty": "converted.to_empty(device='cpu')",
+    **each(
+        "torch.backends.cuda",
+        "flash_sdp_enabled math_sdp_enabled mem_efficient_sdp_enabled cudnn_sdp_enabled preferred_blas_library "
+        "preferred_linalg_library",
+        "torch.backends.cuda.{}()",
+    ),
+    "call torch.backends.cuda.SDPAParams": (
+        "v = x[None, None]; torch.backends.cuda.SDPAParams(v, v, v, None, 0.0, False, False)"
+    ),
+    "call torch.backends.mps.is_built": "torch.backends.mps.is_built()",
+    **{
+        f"call torch.backends.{name}.is_available": f"torch.backends.{name}.is_available()"
+        for name in "mkl mkldnn openmp cudnn opt_einsum".split()
+    },
+    "call torch.backends.cpu.get_cpu_capability": "torch.backends.cpu.get_cpu_capability()",
+    **each("torch", "typename is_storage", "torch.{}(x)"),
+    "call torch.set_flush_denormal": "torch.set_flush_denormal(False)",
+    "call struct.calcsize": "struct.calcsize('i')",
+    **each("typing", "get_args get_origin", "typing.{}(typing.Optional[int])"),
+    "call functools.cmp_to_key": "functools.cmp_to_key(lambda a, b: a - b)",
+    "call collections.deque.rotate": "recent = collections.deque([1, 2]); recent.rotate(1)",
+    "call cProfile.Profile": "cProfile.Profile()",
     "call torch.jit.isinstance": "torch.jit.isinstance(x, torch.Tensor)",
     "call torch.jit.fork": "torch.jit.fork(torch.relu, x)",
     "call torch.jit.wait": "torch.jit.wait(torch.jit.fork(torch.relu, x))",

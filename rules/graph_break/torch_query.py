@@ -48,9 +48,9 @@ class TorchQuery(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`;
-    `torch.backends.mps.is_available`, `torch._C._is_tracing` and `to_mkldnn()` are fine on 2.15; `is_inference()`
-    of a tensor is fine on 2.6; `torch.cuda.is_initialized`, `torch.accelerator.is_available` and
-    `torch.get_device_module` are fine from 2.9 on.
+    `is_available` and `is_built` of `torch.backends.mps`, `SDPAParams`, `torch._C._is_tracing` and `to_mkldnn()` are
+    fine on 2.15; `is_inference()` of a tensor is fine on 2.6; `torch.cuda.is_initialized`,
+    `torch.accelerator.is_available` and `torch.get_device_module` are fine from 2.9 on.
     """
 
     code = "PTB186"
@@ -66,8 +66,18 @@ class TorchQuery(GraphBreak):
         *calls("torch.utils.dlpack", "from_dlpack to_dlpack"),
         "call torch.jit.isinstance",
         "call torch._C._is_tracing",
-        "call torch.backends.cuda.is_built",
-        "call torch.backends.mps.is_available",
+        *calls("torch.backends.cuda", "is_built SDPAParams preferred_blas_library preferred_linalg_library"),
+        *calls(
+            "torch.backends.cuda",
+            "flash_sdp_enabled math_sdp_enabled mem_efficient_sdp_enabled cudnn_sdp_enabled",
+        ),
+        *calls("torch.backends.mps", "is_available is_built"),
+        *(
+            f"call torch.backends.{name}.is_available"
+            for name in "mkl mkldnn openmp cudnn opt_einsum".split()
+        ),
+        "call torch.backends.cpu.get_cpu_capability",
+        *calls("torch", "typename is_storage set_flush_denormal"),
         "call torch.hub.get_dir",
         "call torch.accelerator.is_available",
     )

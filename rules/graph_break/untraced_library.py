@@ -20,7 +20,7 @@ class UntracedLibrary(GraphBreak):
     ## What happens
     Most of Python's own types are traced; methods of `bytes` are not (GB0156), nor
     `heapq`, `bisect`, `zlib` and `base64` (GB0007), `array`, `decimal` and `SimpleNamespace` (GB0147),
-    `statistics` (GB0134) and `memoryview` (GB0059). Older versions of
+    `statistics` (GB0134), `memoryview` (GB0059) and what `typing` tells of annotations (GB0116). Older versions of
     torch did not trace `re`, `collections.Counter` and `OrderedDict.move_to_end` either. The graph ends.
 
     So it does at a call into a compiled extension (C, C++ or CUDA, bound by pybind11 and the like: GB0007, for
@@ -61,7 +61,8 @@ class UntracedLibrary(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. Fine on 2.15: making
-    `bytes`, a `bytearray` or an `object()`; `heappush`, `heappop`, `heapify`, `heapreplace`, `heappushpop`,
+    `bytes`, a `bytearray` or an `object()`, `functools.cmp_to_key` and `deque.rotate`;
+    `heappush`, `heappop`, `heapify`, `heapreplace`, `heappushpop`,
     `nlargest` and `nsmallest` of `heapq` on 2.6 to 2.13; `Counter.most_common`, `statistics.mode` and
     `SimpleNamespace` on 2.6 to 2.13. Fine from 2.13 on: `bin`, `chr`, `eval`, `hash`, `hex`, `Fraction`, and
     `dropwhile`, `starmap` and `takewhile` of `itertools`. Fine from 2.9 on: `compile`, `findall`, `fullmatch`,
@@ -96,7 +97,11 @@ class UntracedLibrary(GraphBreak):
         *calls("itertools", "starmap takewhile dropwhile filterfalse permutations combinations"),
         *calls("builtins", "hex bin chr hash eval"),
         "call fractions.Fraction",
-        "call struct.pack",
+        *calls("struct", "pack calcsize"),
+        *calls("typing", "get_args get_origin"),
+        "call functools.cmp_to_key",
+        "call collections.deque.rotate",
+        "call cProfile.Profile",
         "call textwrap.dedent",
         "call collections.ChainMap",
         "call types.MappingProxyType",

@@ -87,7 +87,8 @@ def reported_as(rule: type[GraphBreak], name: str) -> bool:
 
 # Dynamo resumes after a branch that leaves the function.
 RETURNS = {"branches.return_in_loop"}
-DELIBERATE = {"PTB183"}  # torch.compiler.disable: right, and somebody's choice
+# torch.compiler.disable is right, and somebody's choice; a module may have the dtype already.
+DELIBERATE = {"PTB183", "PTB193"}
 
 
 # One test, as each of several would lint all cases again in a worker of its own.

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.op import Op
+from pt2lint.rule import GraphBreak, calls
+
+CONVERTS = "call torch.nn.Module.half"  # measured where it converts; `to` may leave a module as it is
+
+
+class ModuleConversion(GraphBreak):
+    """A module is converted to another dtype, or moved to another device, in compiled code.
+
+    ## What happens
+    `module.to(...)`, `half()` and the like give each parameter other data, which Dynamo does not trace: it ends
+    the graph (GB0264). A module that has the dtype and lies on the device already stays as it is, and the graph goes
+    on. So it is a note: a hook that moves a layer in before each call and out after it ends the graph each time, code
+    that makes sure of what is right anyway does not. Of `module.to(x.device)` and `module.to(x.dtype)` nothing is said.
+
+    ## Example
+    ```python
+    import torch
+
+    layer = torch.nn.Linear(2, 2)
+
+    def f(x):
+        return layer.to(torch.float64)(x.double()), layer.to(torch.float32)(x)
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Use instead
+    Convert a copy once, before the compiled code runs:
+    ```python
+    import copy
+    import torch
+
+    layer = torch.nn.Linear(2, 2)
+    exact = copy.deepcopy(layer).to(torch.float64)
+
+    def f(x):
+        return exact(x.double()), layer(x)
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Versions
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. Fine from 2.13 on: `to` with what
+    the module has already.
+    """
+
+    code = "PTB193"
+    name = "module-conversion"
+    ops = calls("torch.nn.Module", "to half float double bfloat16 type to_empty")
+    severity = "note"
+    says = "{code} exchanges the data of the module's parameters, where it converts any"
+    graph_breaks = ("GB0264", "GB0056")
+
+    INVALID = (
+        "lin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n    return lin.double()(x.double()), lin.float()(x)",
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.lin = torch.nn.Linear(4, 4)\n    def forward(self, x):\n        return x + 1, self.lin.half(), "
+        "self.lin.float()\nnet = M()\ndef f(x, m, i):\n    return net(x)",
+    )
+    VALID = (
+        "return x.to(torch.float64).half()",
+        "lin = torch.nn.Linear(4, 4)\nlin.to(torch.float64)\ndef f(x, m, i):\n    return lin(x.double())",
+    )
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if isinstance(node, cst.Call) and not any(map(_follows, node.args)):
+            self.breaks(node, op, self.says, CONVERTS)
+
+
+def _follows(given: cst.Arg) -> bool:
+    """`x.dtype`, `x.device`: what the module has already, nearly always."""
+    return isinstance(given.value, cst.Attribute) and given.value.attr.value in ("dtype", "device")
