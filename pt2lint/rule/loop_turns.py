@@ -88,7 +88,7 @@ class Turns:
                 if (
                     steps
                     and isinstance(statement.value, cst.Integer)
-                    and _unconditional(self.function, statement, loop)
+                    and unconditional(self.function, statement, loop)
                 ):
                     self.counts.add(name)
             elif isinstance(statement, cst.Assign):
@@ -225,7 +225,7 @@ class Turns:
                         if node.func.attr.value in _SHRINK:
                             return False
                         longer = longer or (
-                            node.func.attr.value in _GROW and _unconditional(self.function, node, loop)
+                            node.func.attr.value in _GROW and unconditional(self.function, node, loop)
                         )
                 elif isinstance(node, cst.Del) and name in {n.value for n in names(node)}:
                     return False
@@ -431,7 +431,7 @@ def _bound_names(target: cst.BaseExpression) -> list[cst.Name]:
     return []
 
 
-def _unconditional(function: FunctionCode, node: cst.CSTNode, loop: Loop) -> bool:
+def unconditional(function: FunctionCode, node: cst.CSTNode, loop: Loop) -> bool:
     """Whether every turn that reaches its end runs the statement that holds the node."""
     here = function.parent(node)
     while here is not None and here is not loop:

@@ -2,20 +2,22 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.fixes.rewrite import enclosing_function
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
-from pt2lint.rule.loop_turns import Turns
+from pt2lint.rule.loop_turns import Turns, unconditional
 from pt2lint.rule.syntax import names
 from pt2lint.rule.tree import walk
 
 
 class NoneAtFirst(CompiledCall):
-    """What a compiled call returns is given to the next one, and the first is given None.
+    """What a turn of a loop leaves is given to the next compiled call, and the first is given None.
 
     ## What happens
     Dynamo guards on what an argument is. The first call of the loop finds None, the second one what the first one
-    returned, and is compiled anew; where that grows, as a cache of keys and values does, the third one once more, for
-    any length. A cache of a fixed size that is made before the loop, and written to by position, is compiled for once.
+    returned, or what else the turn left, and is compiled anew; where that grows, as a cache of keys and values does,
+    the third one once more, for any length. A cache of a fixed size that is made before the loop, and written to by
+    position, is compiled for once.
 
     ## Example
     ```python
@@ -61,30 +63,50 @@ class NoneAtFirst(CompiledCall):
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         for argument in self.arguments(node, op):
             value = argument.value
-            if isinstance(value, cst.Name) and any(
-                self.is_carried(value.value, node, loop) for loop in turns.loops
-            ):
-                self.report(
-                    value,
-                    self.shown(op, argument.key, "is used here"),
-                    f"{self.quote(value)} is None at first, and then what the call before returned: {self.callee(op)} "
-                    "is compiled once more, and where that grows once again",
-                )
+            if not isinstance(value, cst.Name):
+                continue
+            carried = [self.carried(value.value, node, loop) for loop in turns.loops]
+            if "returned" in carried:
+                then = "what the call before returned"
+            elif "bound" in carried and argument.use:
+                then = "what the turn before bound it to"
+            else:
+                continue
+            grows = ", and where that grows once again" if "returned" in carried else ""
+            self.report(
+                value,
+                self.shown(op, argument.key, "is used here"),
+                f"{self.quote(value)} is None at first, and then {then}: {self.callee(op)} is compiled once "
+                f"more{grows}",
+            )
 
-    def is_carried(self, name: str, node: cst.Call, loop: cst.For | cst.While) -> bool:
-        """Whether each turn binds the name to what the call returns, or to a part of that, and nothing but None is
-        bound to it before."""
+    def carried(self, name: str, node: cst.Call, loop: cst.For | cst.While) -> str:
+        """Whether each turn binds the name to what the call returned, or to a part of that ("returned"), or after the
+        call to anything else ("bound"), and nothing but None is bound to it before; else ""."""
         returned: set[str] = set()
-        inside: list[cst.BaseExpression] = []
+        inside: list[cst.Assign] = []
         outside: list[cst.BaseExpression] = []
         within = {id(part) for part in walk(loop)}
+        own = enclosing_function(self.function, node)
         for part in walk(self.function.module):
-            if not isinstance(part, cst.Assign):
+            if not isinstance(part, cst.Assign) or enclosing_function(self.function, part) is not own:
                 continue
             bound = {n.value for target in part.targets for n in names(target.target)}
             if id(part) in within and (part.value is node or returned & {n.value for n in names(part.value)}):
                 returned |= bound
             if name in bound:
-                (inside if id(part) in within else outside).append(part.value)
-        none = [isinstance(value, cst.Name) and value.value == "None" for value in outside]
-        return name in returned and len(inside) == 1 and bool(none) and all(none)
+                if id(part) in within:
+                    inside.append(part)
+                else:
+                    outside.append(part.value)
+        if len(inside) != 1 or not outside or not all(_is_none(value) for value in outside):
+            return ""
+        if name in returned:
+            return "returned"
+        after = self.function.range(inside[0])[0] > self.function.range(node)[0]
+        other = isinstance(inside[0].value, cst.Call | cst.Subscript | cst.BinaryOperation)
+        return "bound" if after and other and unconditional(self.function, inside[0], loop) else ""
+
+
+def _is_none(value: cst.BaseExpression) -> bool:
+    return isinstance(value, cst.Name) and value.value == "None"

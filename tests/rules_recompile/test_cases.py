@@ -279,6 +279,26 @@ def generate(x: torch.Tensor):
         step(x, other)  # PTR222
     return y
 
+@torch.compile
+def explore(x, dones=None, unread=None):
+    return x if dones is None else x * dones.sum()
+
+def rollout(envs, n):
+    dones = late = unread = None
+    first = None
+    for _ in range(n):
+        first = envs.first()
+        explore(first, dones=dones, unread=unread)  # PTR225
+        explore(first, late)
+        explore(first, first)
+        if envs.ready():
+            late = envs.late()
+        _, dones, unread = envs.step()
+
+    def evaluate():
+        dones = envs.reset()
+        return dones
+
 def from_the_start(x: torch.Tensor):
     past = torch.ones(3, 1)
     for _ in range(20):
