@@ -48,6 +48,10 @@ def refused(tree: ast.Module) -> list[str]:
                 for inner in ast.walk(node)
                 if isinstance(inner, ast.ClassDef)
             ]
+        elif isinstance(node, ast.Compare):
+            asked = [part for part in node.comparators if isinstance(part, (ast.Tuple, ast.List))]
+            if any(isinstance(one, ast.Starred) for part in asked for one in part.elts):
+                found.append(f"{node.lineno}: compared with a display that holds `*`")
     return found
 
 
@@ -69,6 +73,7 @@ def test_mypyc_takes_it(path: Path) -> None:
         ("class A:\n    table: dict[str, int] = {}\n", "unset"),
         ("class A:\n    @functools.cached_property\n    def x(self): ...\n", "no __dict__"),
         ("def f():\n    class A: ...\n", "class in a function"),
+        ("1 in (*a, 2)\n", "holds `*`"),
     ],
 )
 def test_what_it_refuses_is_seen(source: str, why: str) -> None:

@@ -58,7 +58,7 @@ class CallersLoops:
             word = _word(source)
             if word in words("counts items") and isinstance(loop.target, ast.Tuple):
                 return found | {n.id for n in loop.target.elts[:1] if isinstance(n, ast.Name)}
-            if word not in (*words("passes items"), "reversed", "trange", "count"):
+            if word not in words("passes items") | {"reversed", "trange", "count"}:
                 return found
             if word in ("trange", "count"):
                 break
