@@ -15,7 +15,7 @@ from pt2lint.fixes.repairs.cond import to_cond
 from pt2lint.fixes.repairs.rate import ask_rate_first
 from pt2lint.fixes.repairs.where import to_where
 from pt2lint.fixes.rewrite import Refusal
-from tests.fixes.lab import function_code, nodes, prove
+from tests.fixes.lab import applied, function_code, nodes, prove
 
 X = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
 SIDES = [[X], [(-X).detach().requires_grad_()], [torch.zeros(3, requires_grad=True)]]
@@ -622,3 +622,42 @@ def f(grads, norm: torch.Tensor):
 )
 def test_no_scaling_down_to_a_limit(test: str, body: str) -> None:
     assert isinstance(branch(HEAD + CLIPS.format(test=test, body=body), to_clamp), Refusal)
+
+
+MAYBE_NONE = """import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self, scaled):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.ones(1)) if scaled else None
+        self.shift = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, x, weight=None):
+        BODY
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "tested", "after"),
+    [
+        ("if self.scale: x = -x  # scaled", "self.scale", "if self.scale is not None: x = -x  # scaled"),
+        ("if not self.scale: x = -x", "self.scale", "if self.scale is None: x = -x"),
+        ("if x.dim() > 1 and weight: x = -x", "weight", "if x.dim() > 1 and weight is not None: x = -x"),
+        ("x = x if weight else -x", "weight", "x = x if weight is not None else -x"),
+        ("if self.shift: x = -x", "self.shift", None),  # never None
+        ("if weight is not None and weight: x = -x", "weight", None),  # its value is asked for
+        ("if weight > 0: x = -x", "weight > 0", None),
+    ],
+)
+def test_whether_there_is_a_tensor(body: str, tested: str, after: str | None):
+    text = MAYBE_NONE.replace("BODY", body)
+    code = function_code(text, "forward")
+    found = [one for one in nodes(code, cst.BaseExpression) if code.module.code_for_node(one) == tested]
+    first, *more = fixes(code, found[-1]) or [None]
+    if after is None:
+        assert first is None or "is there" not in first.description
+    else:
+        assert not more
+        assert applied(text, first) == MAYBE_NONE.replace("BODY", after)
