@@ -120,11 +120,15 @@ class Call:
         names = (name for cls in self.at.classes.bases(owner.cls)[0] for name in cls.annotations)
         return {name: self.attribute(owner, name) for name in names}
 
+    def attributes(self, owner: Instance) -> list[Value]:
+        """What the attributes of an object of a class of the project are."""
+        return list(self.at.objects.state(owner).values())
+
     def parts(self, owner: Instance) -> list[Instance]:
         """The objects that an object of a class of the project holds, and those in its lists."""
         return [
             part
-            for value in list(self.at.objects.state(owner).values())
+            for value in self.attributes(owner)
             for held in options(value)
             for part in ((held.elts or [held.elem]) if isinstance(held, Seq) else [held])
             if isinstance(part, Instance)

@@ -69,6 +69,24 @@ def same(call: Call) -> Value:
     return call.args[0] if call.args else UNKNOWN
 
 
+def copied(call: Call) -> Value:
+    """`copy.deepcopy(cache)`: the same, and a copy of the tensors that the object holds."""
+    owner = same(call)
+    if call.frame.region and isinstance(owner, Instance) and owner.cls is not None:
+        inside = call.attributes(owner)
+        inside += [call.element(value) for value in inside if isinstance(value, Seq)]
+        held = next(filter(None, map(tensor_of, inside)), None)
+        if held is not None:
+            call.note("call copy.deepcopy", held, {0: "object of tensor"})
+    return owner
+
+
+def imported(call: Call) -> Value:
+    """`importlib.import_module("package.part")`"""
+    name = call.args[0].const if call.args and isinstance(call.args[0], Py) else None
+    return Ext(name) if isinstance(name, str) and not name.startswith(".") else UNKNOWN
+
+
 def cached(call: Call) -> Value:
     if call.args and isinstance(call.args[0], (Func, Wrapped)):
         return call.args[0]
@@ -171,12 +189,17 @@ LIBRARIES = (
         measured="matrix/constructs/python_code.py",
     ),
     *(Library(name, roles={"runs tests": (f"{name}*",)}) for name in ("pytest", "unittest")),
-    Library("importlib", roles={"loads code": ("importlib.import_module",)}),
+    Library(
+        "importlib",
+        roles={"loads code": ("importlib.import_module",)},
+        handlers={"importlib.import_module": imported},
+        measured="matrix/calls.py",
+    ),
     Library(
         "copy",
         given="anything",
         roles={"copies": ("copy.deepcopy",)},
-        handlers={"copy.deepcopy": same, "copy.copy": same},
+        handlers={"copy.deepcopy": copied, "copy.copy": same},
         measured="matrix/calls.py",
     ),
     Library(

@@ -41,8 +41,8 @@ class DeepcopyCall(GraphBreak):
     ```
 
     ## Versions
-    Measured: a tensor, a module or a container of them breaks on torch 2.6 to 2.15. A container
-    of plain values of Python breaks on 2.6 and 2.9 only (GB0179).
+    Measured: a tensor, a module, a container of them or an object that holds them breaks on torch 2.6 to 2.15. A
+    container of plain values of Python breaks on 2.6 and 2.9 only (GB0179).
     """
 
     code = "PTB130"
@@ -55,6 +55,8 @@ class DeepcopyCall(GraphBreak):
     INVALID = (
         "from copy import deepcopy\nreturn deepcopy({'a': x})['a'] + 1",
         "import copy\nlin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n    return copy.deepcopy(lin)(x)",
+        "import copy\nclass Kept:\n    def __init__(self, t):\n        self.t = t\ndef f(x, m, i):\n"
+        "    return copy.deepcopy(Kept(torch.relu(x))).t",
     )
     VALID = (
         "import copy\nreturn x + copy.deepcopy([1, 2])[0]",
