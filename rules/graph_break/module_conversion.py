@@ -3,7 +3,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.op import Op
-from pt2lint.rule import GraphBreak, calls
+from pt2lint.rule import GraphBreak, calls, is_tensor
 
 CONVERTS = "call torch.nn.Module.half"  # measured where it converts; `to` may leave a module as it is
 
@@ -15,7 +15,8 @@ class ModuleConversion(GraphBreak):
     `module.to(...)`, `half()` and the like give each parameter other data, which Dynamo does not trace: it ends
     the graph (GB0264). A module that has the dtype and lies on the device already stays as it is, and the graph goes
     on. So it is a note: a hook that moves a layer in before each call and out after it ends the graph each time, code
-    that makes sure of what is right anyway does not. Of `module.to(x.device)` and `module.to(x.dtype)` nothing is said.
+    that makes sure of what is right anyway does not. Of `module.to(x)`, `module.to(x.device)` and
+    `module.to(x.dtype)` nothing is said.
 
     ## Example
     ```python
@@ -64,11 +65,12 @@ class ModuleConversion(GraphBreak):
     )
     VALID = (
         "return x.to(torch.float64).half()",
+        "lin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n    return lin.to(torch.relu(x))(x)",
         "lin = torch.nn.Linear(4, 4)\nlin.to(torch.float64)\ndef f(x, m, i):\n    return lin(x.double())",
     )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if isinstance(node, cst.Call) and not any(map(_follows, node.args)):
+        if isinstance(node, cst.Call) and not any(map(_follows, node.args)) and not is_tensor(op.arg(0)):
             self.breaks(node, op, self.says, CONVERTS)
 
 
