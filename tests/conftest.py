@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,14 @@ def _torch_loaded_once() -> Iterator[None]:
     """Children that the tests' own process starts are forked from one."""
     with nursery.kept():
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _collections_of_what_is_new() -> None:
+    """A lint collects what each group left. What the files before keep, torch above all, is not looked through again:
+    that takes longer than the lint."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
