@@ -29,7 +29,8 @@ from matrix.table import (
 ROOT = Path(__file__).parents[2]
 TORCH = version("torch").split("+")[0]
 TABLES = list(INPUTS)
-SHARES = {"constructs": 12, "recompilations": 6, "silent": 6, "calls": 12}  # one case in so many is measured again
+# One case in so many is measured again.
+SHARES = {"constructs": 12, "recompilations": 6, "silent": 6, "calls": 12}
 
 
 def need_results(table: str) -> None:
