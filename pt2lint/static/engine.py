@@ -638,7 +638,8 @@ class _Run:
         self.find(modules, facts, facts.notes, kinds)
         if self._many:
             facts.kinds = self.kinds(project, facts.notes, kinds)
-            facts.marks = marked(facts.notes, facts.kinds, project.place_of)
+            if self.cache is not None:  # what is kept goes by them
+                facts.marks = marked(facts.notes, facts.kinds, project.place_of)
         facts.parsed = sorted(project.parsed().difference(group))
         facts.read, facts.looked_at, facts.reads_ = (
             {**project.read(), FILES: self._digest(FILES)},

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
@@ -200,6 +201,7 @@ class Module:
         self.lacks: set[str] = set()  # names that were sought in vain
         self.linted = linted  # only linted files get findings
         self._parts: list[Part] = []
+        self._ends: dict[ast.AST, list[int]] = {}  # the last lines of what stands in it
         self.whole = whole or not self._bind_parts()
         if self.whole:
             for statement in flat(self._tree.body):
@@ -376,15 +378,18 @@ class Module:
     def _around(self, line: int) -> list[ast.stmt]:
         """The statements that hold the line: classes, and what stands in the innermost one."""
         found: list[ast.stmt] = []
-        body: Sequence[ast.stmt] = self._tree.body
+        within: ast.Module | ast.ClassDef = self._tree
         while True:
-            holder = next((s for s in body if unit_of(s)[0] <= line <= unit_of(s)[1]), None)
-            if holder is None:
+            if within not in self._ends:
+                self._ends[within] = [unit_of(statement)[1] for statement in within.body]
+            at = bisect_left(self._ends[within], line)
+            if at == len(within.body) or unit_of(within.body[at])[0] > line:
                 return found
+            holder = within.body[at]
             found.append(holder)
             if not isinstance(holder, ast.ClassDef):
                 return found
-            body = holder.body
+            within = holder
 
     def place_of(self, line: int) -> str:
         """The line counted from the beginning of the top-level function, method or statement that holds it."""
