@@ -76,8 +76,9 @@ def _word(call: ast.Call) -> str:
 def _is_short(call: ast.Call) -> bool:
     """`range(3)`"""
     numbers = [a.value for a in call.args if isinstance(a, ast.Constant) and type(a.value) is int]
-    whole = len(numbers) == len(call.args) and _word(call) != "count"
-    return whole and 0 < len(numbers) <= 3 and len(range(*numbers)) <= LIMIT
+    if len(numbers) != len(call.args) or not 0 < len(numbers) <= 3 or numbers[2:] == [0]:
+        return False
+    return _word(call) != "count" and len(range(*numbers)) <= LIMIT
 
 
 def _counts(value: ast.expr, counted: frozenset[str]) -> bool:

@@ -321,7 +321,7 @@ class CompiledCalls:
         an attribute of an object that is one."""
         if frame.region:
             return
-        if isinstance(value, Py) and value.type == "int":
+        if frame.counted and isinstance(value, Py) and value.type == "int":
             self.assigned_global(target, owner, value, frame)
         if not isinstance(target, ast.Attribute) or not self.at.calls.roots.modules:
             return
@@ -346,7 +346,7 @@ class CompiledCalls:
             self.at.notebook.note(target, "set attribute of compiled", frame, args=words | read)
 
     def assigned_global(self, target: ast.expr, owner: Value, value: Py, frame: Frame) -> None:
-        """`STEP = n`, `config.step = n`: where compiled code of the file reads it."""
+        """`STEP = n`, `config.step = n` in the turns of a loop, where compiled code of the file reads it."""
         if isinstance(target, ast.Attribute):
             module = isinstance(owner, Instance) and self.at.classes.is_module(owner.cls)
             if module or not isinstance(owner, (Instance, Class)):
