@@ -85,6 +85,8 @@ Names of operations:
 - `type of given`   a module that a function is given is refused for its class; args: "name", "compiles",
                     and "outcome" of a comparison of its type
 - `state of given`  the state of a module that a function is given is saved; args: "name", "compiles"
+- `load of given`   a module that a function is given loads a state, where the function reads files of tensors; args:
+                    "name", "compiles"
 - `signature of given`  the signature of the `forward` of a module that a function is given is asked for; args: "name",
                     "compiles"
 - `unwrap given`    a wrapper that spreads a module is taken off one that a function is given; args: "name", "compiles"

@@ -63,6 +63,7 @@ ROLES = {
     "loads state": "sets what a module holds, by name",
     "groups of parameters": "an attribute with what is trained, and how",
     "saves tensors": "writes tensors to a file",
+    "loads tensors": "reads tensors from a file",
     "says": "writes a message for people to read",
     "asks for gradients": "tells whether gradients are kept track of",
     "without gradients": "decorates a function that is run without gradients",

@@ -231,6 +231,7 @@ LIBRARY = Library(
         "makes a leaf": ("torch.Tensor.requires_grad_",),
         "register": ("torch.ops",),
         "saves tensors": ("torch.save",),
+        "loads tensors": ("torch.load",),
         "loads code": (
             "torch.ops.load_library",
             "torch.classes.load_library",

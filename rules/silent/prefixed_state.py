@@ -24,7 +24,8 @@ class PrefixedState(Rule):
     knows about it: nothing is said there.
 
     A function that is given a module and saves its state may be given a compiled one. Where its file compiles modules
-    itself that is told; elsewhere it is a note.
+    itself that is told; elsewhere it is a note. So is a state that is read from a file: who saved it may have compiled
+    the module, or who loads it, and not the other one.
 
     ## Example
     ```python
@@ -69,12 +70,18 @@ class PrefixedState(Rule):
 
     code = "PTS303"
     name = "prefixed-state"
-    ops = ("attribute of compiled", "state of compiled part", "load plain state", "state of given")
+    ops = (
+        "attribute of compiled",
+        "state of compiled part",
+        "load plain state",
+        "state of given",
+        "load of given",
+    )
     anywhere = True
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        if op.name in ("state of compiled part", "load plain state", "state of given"):
+        if op.name != "attribute of compiled":
             return not op.region
         name = op.arg("name") == "constant 'state_dict'"
         return name and not op.region and not op.arg("aware") and not op.arg("method")
@@ -94,6 +101,9 @@ class PrefixedState(Rule):
             return
         if op.name == "state of given":
             self.given(node, op)
+            return
+        if op.name == "load of given":
+            self.read(node, op)
             return
         call = self.function.parent(node)
         if not isinstance(node, cst.Attribute) or not isinstance(call, cst.Call) or call.func is not node:
@@ -140,6 +150,29 @@ class PrefixedState(Rule):
                 self.fix(
                     "Ask the original, where there is a wrapper.",
                     self.edit(node.func.value, inside(name)),
+                )
+            ],
+        )
+
+    def read(self, node: cst.CSTNode, op: Op) -> None:
+        """What is loaded from a file, whose keys have the prefix where a compiled module was saved."""
+        name = op.arg("name")
+        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+            return
+        state = node.args[0].value
+        does = "loads nothing" if self.lax(node) else "fails"
+        plain = f'{{key.replace("_orig_mod.", ""): value for key, value in {self.text(state)}.items()}}'
+        self.report(
+            node,
+            op,
+            f"{self.quote(node)} {does} where torch.compile wrapped either the module that was saved or `{name}`: the "
+            "keys of the one have `_orig_mod.` in them, and those of the other do not",
+            severity="note",
+            fixes=[
+                self.fix(
+                    "Take the prefix out of the keys, and load into the module inside of the wrapper.",
+                    self.edit(node.func.value, inside(name)),
+                    self.edit(state, plain),
                 )
             ],
         )

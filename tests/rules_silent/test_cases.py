@@ -183,6 +183,15 @@ class Trainer:
         torch.save(state, path)
         torch.save({k: v.clone() for k, v in self.model.state_dict().items()}, path)
 
+    def load(self, path, other):
+        state = torch.load(path)
+        self.model.load_state_dict(state["model"])  # PTS303
+        self.optimizer.load_state_dict(state["optimizer"])
+        other.load_state_dict(state["other"], strict=False)  # PTS303
+
+    def take(self, state):
+        self.model.load_state_dict(state)
+
     def size(self):
         return len(self.model.state_dict())
 

@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
 KNOWS = ("_orig_mod", "OptimizedModule", "is_compiled")  # who says one of them knows of the wrapper
 NAMES = ("named_parameters", "named_modules", "named_buffers")
-OPS = ("names of given", "type of given", "unwrap given", "state of given", "signature of given")
+OPS = (
+    "names of given",
+    "type of given",
+    "unwrap given",
+    "state of given",
+    "load of given",
+    "signature of given",
+)
 SIGNATURES = ("inspect.signature", "inspect.getfullargspec")
 WORDS = ("isinstance(", "type(", '"module"', "'module'", "state_dict(", "signature(", "argspec(", *NAMES)
 OF_MODULES = ("parameters", "named_parameters", "modules", "named_modules", "children", "train", "eval")
@@ -86,7 +93,7 @@ class _Look:
 
     def __init__(self, at: Context, function: FunctionNode, frame: Frame, method: bool) -> None:
         self.at, self.function, self.frame = at, function, frame
-        self.told_saved: bool | None = None
+        self.plays: dict[str, bool] = {}
         given = [a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
         self.me = given[0] if method and given else ""
         self.given = set(given)
@@ -119,6 +126,7 @@ class _Look:
             elif isinstance(node, ast.Call):
                 yield from self.tells(node)
                 yield from self.saves(node)
+                yield from self.loads(node)
                 yield from self.asks_signature(node)
 
     def is_given(self, node: ast.expr) -> bool:
@@ -263,15 +271,34 @@ class _Look:
             return
         if not self.is_given(callee.value) or self.at.classes.is_module(self.frame.cls):
             return
-        if self.told_saved is None:
-            self.told_saved = any(
+        if self.calls("saves tensors") and self.is_used_as_module(callee.value):
+            yield "state of given", node, {"name": dotted(callee.value) or ""}
+
+    def loads(self, node: ast.Call) -> Found:
+        """`model.load_state_dict(state)` of a given module, in a function that reads files of tensors."""
+        callee = node.func
+        if not isinstance(callee, ast.Attribute) or callee.attr not in self.at.models.last_words(
+            "loads state"
+        ):
+            return
+        place = callee.value
+        if not node.args or not self.is_given(place) or self.at.classes.is_module(self.frame.cls):
+            return
+        of_modules = any(k.arg == "strict" for k in node.keywords) or self.is_used_as_module(place)
+        if of_modules and self.calls("loads tensors"):
+            yield "load of given", node, {"name": dotted(place) or ""}
+
+    def calls(self, role: str) -> bool:
+        """Whether the function calls what plays the role."""
+        if role not in self.plays:
+            self.plays[role] = any(
                 isinstance(part, ast.Call)
                 and isinstance(part.func, ast.Attribute | ast.Name)
-                and self.plays_save(part.func)
+                and isinstance(value := self.value(part.func), Ext)
+                and self.at.models.plays(value.name, role)
                 for part in walk(self.function)
             )
-        if self.told_saved and self.is_used_as_module(callee.value):
-            yield "state of given", node, {"name": dotted(callee.value) or ""}
+        return self.plays[role]
 
     def asks_signature(self, node: ast.Call) -> Found:
         """`inspect.signature(model.forward)`"""
@@ -292,10 +319,6 @@ class _Look:
             for method in self.frame.cls.methods.values()
             for one in walk(method)
         )
-
-    def plays_save(self, callee: ast.expr) -> bool:
-        value = self.value(callee)
-        return isinstance(value, Ext) and self.at.models.plays(value.name, "saves tensors")
 
     def is_used_as_module(self, given: ast.expr) -> bool:
         """Whether the function, or the class for what its objects hold, does with it what is done with modules alone:
