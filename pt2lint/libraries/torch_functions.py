@@ -48,6 +48,7 @@ SAME = frozenset(
     "ones_like rand_like randn_like full_like empty_like eq ne lt le gt ge add sub mul div pow fmod remainder square "
     "repeat expand_as view_as cpu cuda t tril triu".split()
 )
+FOUND = ("values", "indices")  # what functions return that say where they found it
 SIZED = frozenset("zeros ones empty rand randn".split())
 
 
@@ -70,12 +71,17 @@ def called(call: Call) -> Value:
             value.leaf = CONSTANT if known is not None and len(known) == 1 else 0
         elif "rand" not in name and last not in FACTORIES and is_made_of_constants(args, kwargs, receiver):
             value.leaf = CONSTANT
-    elif isinstance(value, Seq) and last in ("topk", "sort", "max", "min"):
-        first = receiver if isinstance(receiver, Tensor) else (args[0] if args else None)
-        if isinstance(first, Tensor) and value.elts:
-            less = 0 if name.endswith(("topk", "sort")) else 1
-            ndim = first.ndim - less if first.ndim else None
-            value.elts = [v.but(ndim=ndim) if isinstance(v, Tensor) else v for v in value.elts]
+    elif isinstance(value, Seq) and value.fields == FOUND and value.elts:
+        first, *more = args if receiver is None else [receiver, *args]
+        if isinstance(first, Tensor):
+            kept = last in ("topk", "sort", "cummax", "cummin")
+            unclear = not kept and ("keepdim" in kwargs or len(more) > (2 if last == "kthvalue" else 1))
+            ndim = None if unclear or not first.ndim else first.ndim - (not kept)
+            dtypes = (first.dtype, "int")
+            value.elts = [
+                v.but(ndim=ndim, dtype=dtype) if isinstance(v, Tensor) else v
+                for v, dtype in zip(value.elts, dtypes, strict=True)
+            ]
     return value
 
 

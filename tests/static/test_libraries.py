@@ -96,6 +96,12 @@ class Out(NamedTuple):
         ("", "if x.max(dim=0).values.sum() > 0: x = x[torch.topk(x, 2).indices]", [6]),
         ("", "x = x * torch.linalg.svd(x).S.sum().item()", [6]),
         ("", "found = x.min(-1)\n    if found[0].sum() > 0 and found.values.sum() < 1: x = -x", [7, 7]),
+        # as many dimensions as there are names
+        ("", "n, d = x.shape\n    i = torch.topk(x.mean(0), 2)[1]\n    x = x + x[:, i[0]]", [8]),
+        ("", "n, d = x.size()\n    i = x.mean(0).argsort()\n    x = x[i] + x[i[0]]", [8]),
+        ("", "n, *d = x.shape\n    i = x.mean(0).argsort()\n    x = x[i] + x[i[0]]", []),
+        ("", "n, d = x.shape\n    i = x.max(1).indices\n    x = x + x[i[0]]", [8]),
+        ("", "n, d = x.shape\n    i = x.max(1, keepdim=True).indices\n    x = x + x[i[0]]", []),
         (NAMED_TUPLES, "pair = Pair(x, right=2)\n    if pair.left.sum() > pair.right: x = -x", [14]),
         (NAMED_TUPLES, "x, size = Sized(size=2, x=x)\n    if size == 2 and x.sum() > size: x = -x", [14]),
         (NAMED_TUPLES, "pair = Pair(x, 2)\n    if isinstance(pair, Pair) and pair[0].any(): x = -x", [14]),

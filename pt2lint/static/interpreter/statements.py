@@ -130,6 +130,18 @@ class Statements:
                     hear(target, current, env, frame)
         for target in node.targets:
             self.at.statements.assignments.assign(target, value, env, frame)
+            if isinstance(target, ast.Tuple):
+                self._counted(target, node.value, env)
+
+    def _counted(self, target: ast.Tuple, value: ast.expr, env: Env) -> None:
+        """`b, t, c = x.shape`, `b, t, c = x.size()`: the tensor has as many dimensions as there are names."""
+        asked = value.func if isinstance(value, ast.Call) and not value.args else value
+        if not isinstance(asked, ast.Attribute) or asked.attr != ("shape" if asked is value else "size"):
+            return
+        tensor = env.get(asked.value.id) if isinstance(asked.value, ast.Name) else None
+        starred = any(isinstance(each, ast.Starred) for each in target.elts)
+        if isinstance(tensor, Tensor) and tensor.ndim is None and not starred:
+            env[asked.value.id] = tensor.but(ndim=len(target.elts))  # type: ignore[attr-defined]
 
     def s_annassign(self, node: ast.AnnAssign, env: Env, frame: Frame) -> None:
         if node.value is not None:
