@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lint what maintainers mended by hand: would pt2lint have told them, and offered what they did?
 
-    histories.py CLONES [--part open|opened|kept|fresh|all] [--only WORD...] [--write FILE]
+    histories.py CLONES [--part open|opened|fresh|all] [--only WORD...] [--write FILE]
     histories.py CLONES --fetch [URL]
 
 histories.json holds the cases: facts about commits of public repositories that took a graph break, a recompilation or
@@ -23,8 +23,8 @@ offer   the best fix that the findings offer, beside what the maintainers did: "
 Printed: a line a case, then tables by cause and in sum. Only cases that are faults on torch 2.13 count; what is told
 of the others (--all) says how often code is reported that this torch compiles well.
 
-By the commit's hash, half of the cases are open. Of the other half, set aside at first, some were opened later, and the
-others are kept: rules are not made by what they show. Fresh ones were gathered later, and are kept as well.
+By the commit's hash, half of the cases are open. The other half was set aside at first, and opened later to learn from.
+Those that are fresh were gathered after that: rules are not made by what they show.
 """
 
 import argparse
@@ -63,14 +63,11 @@ RANKS = {
 
 
 def part(commit: str) -> str:
-    """ "open", "opened" later or "kept", by the last two digits of the commit's hash: nobody picks.
+    """ "open", or set aside at first and "opened" later, by the last digit of the commit's hash: nobody picks.
 
     Cases that were gathered later are "fresh" whatever their hash.
     """
-    before, last = (int(digit, 16) for digit in commit[-2:])
-    if last % 2 == 0:
-        return "open"
-    return "kept" if before % 2 else "opened"
+    return "opened" if int(commit[-1], 16) % 2 else "open"
 
 
 def clone_of(repository: str, clones: Path) -> Path | None:
@@ -231,7 +228,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("clones", type=Path)
-    parser.add_argument("--part", choices=("open", "opened", "kept", "fresh", "all"), default="open")
+    parser.add_argument("--part", choices=("open", "opened", "fresh", "all"), default="open")
     parser.add_argument(
         "--only", nargs="*", help="cases whose repository, file or cause holds one of these words"
     )

@@ -7,6 +7,8 @@ from pt2lint.rule import Rule
 from pt2lint.rule.given_module import inside, severity
 from pt2lint.rule.syntax import names
 
+STATE = "state_dict"  # the parameter of load_state_dict
+
 
 class PrefixedState(Rule):
     """The `state_dict()` of a module wrapped by `torch.compile` has `_orig_mod.` before every key.
@@ -159,7 +161,10 @@ class PrefixedState(Rule):
         name = op.arg("name")
         if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
             return
-        state = node.args[0].value
+        given = [a.value for a in node.args if not a.star and (a.keyword is None or a.keyword.value == STATE)]
+        if not given:
+            return
+        state = given[0]
         does = "loads nothing" if self.lax(node) else "fails"
         plain = f'{{key.replace("_orig_mod.", ""): value for key, value in {self.text(state)}.items()}}'
         self.report(

@@ -187,7 +187,7 @@ class Trainer:
         state = torch.load(path)
         self.model.load_state_dict(state["model"])  # PTS303
         self.optimizer.load_state_dict(state["optimizer"])
-        other.load_state_dict(state["other"], strict=False)  # PTS303
+        other.load_state_dict(state_dict=state["other"], strict=False)  # PTS303
 
     def take(self, state):
         self.model.load_state_dict(state)

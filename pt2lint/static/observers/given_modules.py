@@ -282,7 +282,7 @@ class _Look:
         ):
             return
         place = callee.value
-        if not node.args or not self.is_given(place) or self.at.classes.is_module(self.frame.cls):
+        if not self.is_given(place) or self.at.classes.is_module(self.frame.cls):
             return
         of_modules = any(k.arg == "strict" for k in node.keywords) or self.is_used_as_module(place)
         if of_modules and self.calls("loads tensors"):
