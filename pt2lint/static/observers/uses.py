@@ -225,7 +225,7 @@ def _sized(length: ast.expr) -> tuple[ast.Name | None, int]:
 
 
 def _bounding(count: ast.expr) -> list[ast.expr]:
-    """`n` of `2 * n + 1` and of `min(n, 10)`: what makes it another number."""
+    """`n` of `2 * n + 1` and of `min(n, 10)`: what makes it another number; none that leaves it few."""
     if isinstance(count, ast.BinOp) and isinstance(count.op, (ast.Add, ast.Sub, ast.Mult)):
         return [*_bounding(count.left), *_bounding(count.right)]
     if (
@@ -233,6 +233,9 @@ def _bounding(count: ast.expr) -> list[ast.expr]:
         and isinstance(count.func, ast.Name)
         and count.func.id in ("min", "max", "int")
     ):
+        caps = [a.value for a in count.args if isinstance(a, ast.Constant) and isinstance(a.value, int)]
+        if count.func.id == "min" and caps and min(caps) < LIMIT:
+            return []
         return [name for a in count.args for name in _bounding(a)]
     return [count]
 
