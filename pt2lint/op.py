@@ -129,6 +129,8 @@ from pt2lint.finding import Step
 from pt2lint.said import plain
 
 Inside = Literal["loop", "try", "with"]
+ARRAY = "an array, a tensor to Dynamo"  # in `Op.why`, what NumPy returns
+NO_VERSION = "Dynamo has no version of this function of NumPy's"  # why a call of it ends the graph
 DREW = "a random number is traced as a tensor"  # `Op.why` of one that Python or NumPy drew
 Range = tuple[int, int, int, int]
 
@@ -139,7 +141,8 @@ class Op(NamedTuple):
     `args` says of each argument (by position or keyword) what it is: "tensor:bool", "tensor", "int", "none",
     "list of tensor", "function over a tensor" (a lambda that reads one), "number" (what NumPy makes of
     Python numbers), "unknown" and so on; "self" is a method's
-    receiver, and "input" is there where that is an input of the graph. `why` says in a reader's words what
+    receiver, "input" is there where that is an input of the graph, and "constant" names the arguments that are tensors
+    of Python's numbers. `why` says in a reader's words what
     the value is and where it came from; `flow` is the chain of calls from the compile root. `inside` is the
     innermost construct around it in which a break can make Dynamo give up the whole frame. `sure` is False
     where the interpreter had to assume something. `region` is False where Dynamo does not trace the code.

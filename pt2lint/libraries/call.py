@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from pt2lint.op import ARRAY
 from pt2lint.static.values import Class, Ext, Instance, Seq, Tensor, Value, Wrapped, element, options
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Call:
         """Where a tensor that the call returns comes from, in a reader's words."""
         if not phrase:
             name = self.name
-            made = "an array, a tensor to Dynamo" if name.startswith("numpy.") else "a tensor"
+            made = ARRAY if name.startswith("numpy.") else "a tensor"
             phrase = f"`{name.removeprefix(self.models.of(name).library.short)}` returns {made}"
         return (self.frame.module.path, getattr(self.node, "lineno", 0), phrase)
 

@@ -106,6 +106,7 @@ ROLES = {
     "tells a tensor of arguments alone": "one of these that other libraries' objects have too",
     "takes sizes alone": "a method that takes nothing but the sizes of what it returns, one by one or together",
     "asks for processes": "tells whether, or how many, processes train together",
+    "works with processes": "sends something to other processes, or asks which of them this is",
     "detaches": "gives a tensor without what it was computed from",
     "measures": "computes a metric, of what a model said",
     "register": "holds operators, once they are loaded",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
+from pt2lint.op import NO_VERSION
 from pt2lint.static.values import (
     CONSTANT,
     FLOAT,
@@ -43,7 +44,6 @@ UNTRACED = (
     "sort_complex spacing trapezoid trim_zeros union1d unique_all unique_counts unique_inverse "
     "unique_values unravel_index unwrap linalg.matmul linalg.vector_norm"
 ).split()
-WHY = "Dynamo has no version of this function of NumPy's"
 # Functions whose version asks for values, of constant arrays too (torch 2.6, 2.9, 2.13 and 2.15).
 ASKING = "allclose argwhere array_equal bincount corrcoef cov pad".split()
 WHY_ASKING = "Dynamo's version of this function of NumPy's asks for the values in arrays"
@@ -141,7 +141,7 @@ LIBRARY = Library(
     types={"numpy.ndarray": "array"},
     roles={"random source": ("numpy.random.*",), "array type": ("numpy.ndarray",)},
     breaks={
-        **{f"numpy.{name}": WHY for name in UNTRACED},
+        **{f"numpy.{name}": NO_VERSION for name in UNTRACED},
         **{f"numpy.{name}": WHY_ASKING for name in ASKING},
     },
     otherwise=called,

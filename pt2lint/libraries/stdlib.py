@@ -6,11 +6,13 @@ from pt2lint.libraries.call import Call, named
 from pt2lint.libraries.model import Library
 from pt2lint.op import DREW
 from pt2lint.static.values import (
+    BOOL,
     FLOAT,
     INT,
     NONE,
     OFF_TEXTS,
     OFTEN_OFF,
+    TRUE,
     UNKNOWN,
     Dict,
     Ext,
@@ -93,6 +95,10 @@ def cached(call: Call) -> Value:
     return Ext(IDENTITY)
 
 
+def is_function(call: Call) -> Value:
+    return TRUE if call.args and isinstance(call.args[0], Func) else BOOL
+
+
 def drawn(call: Call) -> Value:
     """Dynamo draws the number at run time and traces it as a tensor of no dimensions; elsewhere it is a number."""
     if not call.frame.region:
@@ -171,7 +177,12 @@ LIBRARIES = (
         handlers=dict.fromkeys(("dataclasses.asdict", "dataclasses.astuple"), fields_copied),
         measured="tests/static/test_libraries.py",
     ),
-    Library("types", handlers={NAMESPACE: namespace}, attribute=held, measured="matrix/calls.py"),
+    Library(
+        "types",
+        handlers={NAMESPACE: namespace, "inspect.isfunction": is_function},
+        attribute=held,
+        measured="matrix/calls.py",
+    ),
     Library("pt2lint", handlers={IDENTITY: same}),
     Library(
         "functools",

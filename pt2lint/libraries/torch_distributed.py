@@ -25,5 +25,10 @@ LIBRARY = Library(
     closed=True,
     objects=True,
     returns=dict.fromkeys(("torch.distributed.isend", "torch.distributed.irecv"), f"instance {WORK}"),
+    roles={
+        "works with processes": tuple(
+            f"torch.distributed.{name}" for name in f"{COLLECTIVES} get_rank isend irecv send recv".split()
+        )
+    },
     handlers={f"torch.distributed.{name}": collective for name in COLLECTIVES.split()},
 )

@@ -17,6 +17,7 @@ from pt2lint.static.values import (
     WRAPPED_NAME,
     Dict,
     Ext,
+    Func,
     Instance,
     Py,
     Seq,
@@ -26,6 +27,7 @@ from pt2lint.static.values import (
     is_none,
     options,
     tensor_of,
+    without,
 )
 
 MODULE = "torch.nn.Module"
@@ -79,6 +81,11 @@ def made(call: Call) -> Value:
     return called(call)
 
 
+def is_function(value: Value) -> bool:
+    """Which no list of modules takes: of what may be a module, or a function that makes one, it is the first."""
+    return isinstance(value, Func)
+
+
 def construct(last: str, call: Call) -> Value:
     args, kwargs = call.args, call.kwargs
     if last == "ParameterList":
@@ -86,7 +93,8 @@ def construct(last: str, call: Call) -> Value:
     if last == "ModuleList":
         first = args[0] if args else kwargs.get("modules")
         if isinstance(first, Seq):
-            return Seq(list(first.elts) if first.elts is not None else None, first.elem, last)
+            held = [without(each, is_function) for each in first.elts] if first.elts is not None else None
+            return Seq(held, without(first.elem, is_function), last)
         return Seq([] if first is None else None, UNKNOWN, last)
     if last == "Sequential":
         if len(args) == 1 and isinstance(args[0], (Seq, Dict)):

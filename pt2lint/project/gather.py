@@ -16,6 +16,8 @@ UNROLLED_NO_MORE = (
     "PTR207"  # a number of a loop, which is one of the graph's constants unless a break leaves the loop
 )
 TESTS = "PTB110"  # a branch that values in a tensor decide
+ROWS = ("PTB120", "PTB121")  # the rows that a mask picks
+ANY = re.compile(r"`(?:torch\.any\(([\w.]+)\)|([\w.]+)\.any\(\))`")
 WITHIN, REQUIRES = "PTB160", "PTB161"  # a gradient that is asked for, and of what: who mends one mends both
 MADE_FROM = re.compile(r"^#.*\bgenerated\b.*?\bfrom\s+\S*?([\w.-]+\.py)\b", re.MULTILINE)
 LINES = re.compile(r" \(line \d+\)")
@@ -134,6 +136,8 @@ def _covers(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
         return True
     if _of_one_cause(leader, finding) and _beside(at.arms, where.arms):
         return True  # the other arms of one choice: who mends one mends them all
+    if _picks_tested(at, leader, where, finding):
+        return True
     if not set(leader.when) <= set(finding.when):
         return False
     if at.statement == where.statement:
@@ -142,6 +146,16 @@ def _covers(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
         return True
     a = leader.price
     return a is not None and a.gives_up in ("function", "rest") and where.arms[: len(at.arms)] == at.arms
+
+
+def _picks_tested(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
+    """Whether a branch that asks whether a mask holds anywhere picks the rows where it does: `if mask.any(): x[mask] =
+    0`. Arithmetic needs neither."""
+    tested = ANY.search(leader.message) if leader.code == TESTS and finding.code in ROWS else None
+    if tested is None or (at.statement, 0) not in where.arms:
+        return False
+    picked = finding.message.partition("`")[2].partition("`")[0]
+    return re.search(rf"(?<![\w.]){re.escape(tested[1] or tested[2])}(?![\w.])", picked) is not None
 
 
 def _is_same(leader: Finding, finding: Finding) -> bool:

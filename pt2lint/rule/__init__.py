@@ -35,7 +35,7 @@ from pt2lint.finding import (
     RulePage,
     Severity,
 )
-from pt2lint.op import DREW, Op, Range
+from pt2lint.op import ARRAY, DREW, Op, Range
 from pt2lint.rule import tree
 
 EFFORT = (
@@ -184,7 +184,7 @@ class Rule:
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
         """Whether no graph holds the operation, however it is written, so that it is a note where nothing says that it
         is compiled and no repair is offered."""
-        if op.why.startswith(DREW):
+        if op.why.startswith(DREW) or ARRAY in op.why or op.name.startswith("call numpy."):
             return True
         return self.aside == "always" or (self.aside == "row by row" and self._is_row_by_row(node, op))
 

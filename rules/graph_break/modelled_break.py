@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.op import Op
+from pt2lint.op import NO_VERSION, Op
 from pt2lint.rule import GraphBreak
 
 
@@ -68,6 +68,9 @@ class ModelledBreak(GraphBreak):
         "import numpy as np\ny = x + 1\nreturn y + len(np.pad([1.0, 2.0], 1)) + np.allclose([1.0], [1.0])",
     )
     VALID = ("import locale\nreturn x + locale.LC_ALL",)
+
+    def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
+        return op.args["why"] == NO_VERSION or super().is_aside(node, op)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         until = op.args.get("until", "")

@@ -4,6 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
+from pt2lint.rule.syntax import names
 
 QUERIES = (
     "can_cast get_autocast_cpu_dtype get_default_device get_deterministic_debug_mode get_device "
@@ -86,7 +87,9 @@ class TorchQuery(GraphBreak):
     graph_breaks = ("GB0208", "GB0007", "GB0045", "GB0046", "GB0126")
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
-        return ".resize" in op.name  # of what a layer keeps, for another shape
+        if ".resize" in op.name:  # of what a layer keeps, for another shape
+            return True
+        return op.name == "call torch.jit.isinstance" and any(each.value == "str" for each in names(node))
 
     INVALID = (
         "return x.to(torch.result_type(x, 1)) + 1",

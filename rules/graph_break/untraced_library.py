@@ -120,7 +120,7 @@ class UntracedLibrary(GraphBreak):
         return op.name != FIELDS or op.arg(0) == "class"  # the fields of an object are read while tracing
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
-        return op.name == "call untraced"
+        return op.name in ("call untraced", "call extension")
 
     extension = ""  # the function of a compiled extension that is called
 

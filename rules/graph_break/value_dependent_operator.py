@@ -71,6 +71,7 @@ class ValueDependentOperator(GraphBreak):
         "return torch.var(x) + torch.histc(x, 4).sum()",
         "return torch.nn.init.normal_(torch.empty(4)) * 0 + x",
         "return torch.clamp(x, x.min(), x.mean()) + x.clamp(max=x.mean()) + x.clamp(0, 1)",
+        "return torch.clamp(x, min=torch.log(torch.tensor(1e-3)) / 2, max=3.0)",
     )
 
     def concerns(self, op: Op) -> bool:
@@ -79,8 +80,11 @@ class ValueDependentOperator(GraphBreak):
     def _mixes(self, op: Op) -> bool:
         """Whether one of the two bounds is a tensor and the other a number."""
         first = 0 if op.name.startswith("call torch.Tensor.") else 1
-        bounds = op.arg(first, "min"), op.arg(first + 1, "max")
+        keys = (first, "min"), (first + 1, "max")
+        bounds = [op.arg(*each) for each in keys]
         numbers = ("int", "float", "constant", "number")
-        return any(map(is_tensor, bounds)) and any(
+        made = op.arg("constant").split()  # tensors of Python's numbers, whose values Dynamo knows
+        read = [b for b, each in zip(bounds, keys, strict=True) if not any(str(key) in made for key in each)]
+        return any(map(is_tensor, read)) and any(
             b.startswith(numbers) and b != "constant None" for b in bounds
         )

@@ -64,7 +64,7 @@ class DiscardedCompile(Rule):
         return op.inside != "with" or not op.name.startswith("discard ")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if not isinstance(node, cst.Call) or not node.args:
+        if not isinstance(node, cst.Call) or not node.args or any(map(_disables, node.args)):
             return
         if op.name.startswith("discard "):
             self.report(
@@ -136,3 +136,9 @@ class DiscardedCompile(Rule):
         return [
             self.fix("Compile the module in place: what was never compiled then is.", self.edit(place, text))
         ]
+
+
+def _disables(given: cst.Arg) -> bool:
+    """`torch.compile(model, disable=True)` asks whether there is a torch.compile."""
+    named = given.keyword is not None and given.keyword.value == "disable"
+    return named and isinstance(given.value, cst.Name) and given.value.value == "True"

@@ -344,3 +344,23 @@ class M(nn.Module):
         (7, "PTB105", "note", []),
         (8, "PTB105", "note", []),  # of a cause that line 7 has too
     ]
+
+
+@pytest.mark.parametrize(
+    ("rows_of", "told"),
+    [("x[mask] = 0", [(8, "PTB110", [])]), ("x = x[mask]", [(8, "PTB110", [9])]), ("x = x[other]", [])],
+)
+def test_rows_that_a_branch_picks_where_it_tests_their_mask(
+    capsys: pytest.CaptureFixture[str], rows_of: str, told: list[object]
+) -> None:
+    code = f"""
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor, other: torch.BoolTensor):
+        mask = x > 0
+        if torch.any(mask):
+            {rows_of}
+        return super().forward(x)
+"""
+    Path("m.py").write_text(HEAD + code)
+    found = [(r["line"], r["code"], r["also"]) for r in rows(capsys, "m.py") if r["severity"] != "note"]
+    assert found == (told or [(8, "PTB110", []), (9, "PTB120", [])])

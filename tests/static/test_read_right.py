@@ -827,3 +827,88 @@ def set_up(model):
 def test_what_code_outside_puts_into_an_object(tmp_path: Path, line: str, elsewhere: str, told: bool) -> None:
     found = findings(tmp_path, CACHED.format(line=line, elsewhere=elsewhere))
     assert found == ([("PTB120", "return x[x > 0]")] if told else [])
+
+
+def test_a_function_that_makes_a_layer_is_no_layer(tmp_path: Path) -> None:
+    code = """
+from inspect import isfunction
+
+def create(layer):
+    if isfunction(layer):
+        return layer()
+    assert isinstance(layer, nn.Module)
+    return layer
+
+class Block(nn.Linear):
+    def __init__(self, activation=lambda: nn.PReLU(2)):
+        super().__init__(2, 2)
+        self.activ = create(activation)
+
+    def forward(self, x: torch.Tensor):
+        return self.activ(super().forward(x))
+
+class Net(nn.Module):
+    def __init__(self, n: int):
+        super().__init__()
+        self.block = Block(activation=lambda: nn.PReLU(n))
+
+    def forward(self, x: torch.Tensor):
+        return self.block(x)
+"""
+    assert findings(tmp_path, code) == []
+
+
+def test_a_step_that_nothing_compiles_is_not_compiled_again(tmp_path: Path) -> None:
+    (tmp_path / "__init__.py").touch()
+    code = """
+def train(model: nn.Module, x: torch.Tensor):
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    for group in optimizer.param_groups:
+        group["lr"] = 1e-4
+    model(x).sum().backward()
+    optimizer.step()
+"""
+    compiled = f"{code}\nfast = torch.compile(train)\n"
+    assert "PTR201" not in [each for each, _ in findings(tmp_path, code)]
+    assert "PTR201" in [each for each, _ in findings(tmp_path, compiled)]
+
+
+def test_a_list_of_modules_holds_no_functions(tmp_path: Path) -> None:
+    code = """
+class Repeat(nn.Module):
+    def __init__(self, block, depth: int):
+        super().__init__()
+        made = [block for _ in range(depth)]
+        if not isinstance(made[0], nn.Module):
+            made = [each(i) for i, each in enumerate(made)]
+        self.blocks = nn.ModuleList(made)
+
+    def forward(self, x: torch.Tensor):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = Repeat(lambda index: nn.Linear(2, 2, bias=[True, False][index]), 2)
+
+    def forward(self, x: torch.Tensor):
+        return self.body(x)
+"""
+    assert findings(tmp_path, code) == []
+
+
+def test_what_is_not_sparse_is_dense(tmp_path: Path) -> None:
+    code = """
+class Layer(nn.Linear):
+    def forward(self, x, adj):
+        if x.data.is_sparse:
+            y = torch.spmm(x, self.weight)
+        else:
+            y = torch.mm(x, self.weight)
+        return torch.spmm(adj, y)
+"""
+    lines = {line for _, line in findings(tmp_path, code)}
+    assert "return torch.spmm(adj, y)" in lines
+    assert "y = torch.mm(x, self.weight)" not in lines

@@ -27,6 +27,7 @@ ITERATES = "in a loop that runs until its values say so"
 WARNS = "where the code warns"
 PARTS = "in a module that compiles its parts one by one"
 OPTIONAL = "on a way that an option or an argument opens, and nothing here compiles the module"
+SPREAD = "where several processes work together"
 ASIDE = "beside the model: no repair keeps it in the graph, and nothing here compiles the module"
 
 
@@ -1686,6 +1687,7 @@ class M(nn.Linear):
             "with contextlib.ExitStack() as s:\n            s.enter_context(quiet())\n            y = y + 1",
         ),
         ("PTB185", "y = y + cv2.resize(y.numpy(), (2, 2))"),
+        ("PTB186", "y = y + torch.jit.isinstance(x, str)"),
         ("PTB120", "y = torch.cat([row[row > 0] for row in y])"),
         ("PTB121", "for i in range(4):\n            y = y + torch.where(x == i)[0].sum()"),
     ],
@@ -1806,6 +1808,46 @@ class M(nn.Linear):
 """
     assert notes(tmp_path, code, only) == [note]
     assert notes(tmp_path, f"{code}\nfast = torch.compile(M(True))\n", only) == [""]
+
+
+@pytest.mark.parametrize(
+    ("body", "only", "note"),
+    [
+        ("n = x.max()\n            dist.all_reduce(n)\n            x = x * n.item()", "PTB103", SPREAD),
+        ("n = x.max()\n            x = x * n.item()", "PTB103", ""),
+        ("x = x + torch.from_numpy(np.lexsort((np.ones(3), np.ones(3))))", "PTB187", ASIDE),
+        ("y = np.zeros(3)\n            x = x * (1 if y.sum() > 0 else 2)", "PTB110", ASIDE),
+    ],
+)
+def test_other_processes_and_numpy(tmp_path: Path, body: str, only: str, note: str) -> None:
+    code = f"""
+import torch.distributed as dist
+
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor):
+        x = super().forward(x)
+        if x.shape[0] > 3:
+            {body}
+        return x + 1
+"""
+    assert notes(tmp_path, code, only) == [note]
+    assert notes(tmp_path, f"{code}\nfast = torch.compile(M(2, 2))\n", only) == [""]
+
+
+def test_how_many_processes_a_group_has_is_kept(tmp_path: Path) -> None:
+    code = """
+class M(nn.Linear):
+    def __init__(self, group):
+        super().__init__(2, 2)
+        self.size = torch.distributed.get_world_size(group=group)
+
+    def forward(self, x: torch.Tensor):
+        x = super().forward(x)
+        if self.size > 1:
+            x = x * x.sum().item()
+        return x * x.max().item() + 1
+"""
+    assert notes(tmp_path, code) == ["`self.size > 1` is off by default", ""]
 
 
 def test_a_cache_by_size_is_for_code_that_nobody_compiles(tmp_path: Path) -> None:

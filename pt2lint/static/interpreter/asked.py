@@ -298,9 +298,12 @@ class Asked:
             return False
         several = (ast.Gt, ast.NotEq) if number.value == 1 else (ast.GtE,)
         one = (ast.Eq, ast.LtE) if number.value == 1 else (ast.Lt,)
+        if not isinstance(test.ops[0], several if outcome else one):
+            return False
         asked = looked_up(test.left, frame.block, looks=False)
-        return isinstance(test.ops[0], several if outcome else one) and self._is_distributed(
-            asked, env, frame, depth
+        kept = self.defaults.kept_answer(asked, frame)
+        return self._is_distributed(asked, env, frame, depth) or (
+            kept is not None and self._is_distributed(kept[0], {}, kept[1], depth)
         )
 
     def _given(self, place: ast.expr, frame: Frame) -> int | None:

@@ -28,12 +28,13 @@ from pt2lint.static.interpreter.guards import (
     ONCE,
     RAISES,
     SEARCHES,
+    SPREAD,
     WARNS,
     Guard,
     Path,
 )
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
+from pt2lint.static.source.nodes import SIMPLE, FunctionNode, unit_of, walk
 from pt2lint.static.values import Func, Instance, Value, tensor_of
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Branches:
     def __init__(self, at: Context) -> None:
         self.at = at
         self._once: dict[tuple[ast.expr, ast.stmt, object], bool] = {}
+        self._spread: dict[ast.stmt, bool] = {}
 
     def branch(
         self,
@@ -69,7 +71,27 @@ class Branches:
                 guards += (Guard("", ONCE),)
                 for hear in self.at.events.settled:
                     hear(test, env, frame)
+            elif not known and self._spreads(body, env, frame):
+                guards += (Guard("", SPREAD),)
         return guards
+
+    def _spreads(self, body: list[ast.stmt], env: Env, frame: Frame) -> bool:
+        """Whether the statements themselves work together with other processes: `dist.all_reduce(size)`."""
+        known = self._spread.get(body[0])  # the same in every run of the function
+        if known is None:
+            role = "works with processes"
+            words = self.at.models.last_words(role)
+            known = self._spread[body[0]] = any(
+                isinstance(part, ast.Call)
+                and getattr(part.func, "attr", getattr(part.func, "id", None)) in words
+                and self.at.models.plays(
+                    self.at.names.external_name(self.at.expressions.quietly(part.func, env, frame)), role
+                )
+                for statement in body
+                if statement.__class__ in SIMPLE
+                for part in walk(statement)
+            )
+        return known
 
     def of_leaf(self, target: ast.Attribute, frame: Frame) -> Path:
         """What is said of `x.requires_grad = True` where the statements before it detach `x`, or in a differentiable

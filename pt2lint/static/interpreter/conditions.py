@@ -246,6 +246,12 @@ class Conditions:
         elif isinstance(test, (ast.Name, ast.Attribute)):
             if outcome:
                 self._narrow_none(test, env, False, frame)
+            elif isinstance(test, ast.Attribute) and test.attr == "is_sparse":
+                place = test.value
+                place = place.value if isinstance(place, ast.Attribute) and place.attr == "data" else place
+                key = dotted(place)
+                if key is not None and isinstance(dense := env.get(key), Tensor):
+                    env[key] = dense.but(sparse=False)
         elif isinstance(test, ast.Call):
             self._narrow_call(test, env, outcome, frame)
 

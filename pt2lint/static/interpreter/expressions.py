@@ -494,6 +494,9 @@ class Expressions:
         for i, (op, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
             right = self.eval(comparator, env, frame)
             value = self.compare(left, op, right)
+            self.at.notebook.clock += (
+                frame.region and isinstance(value, Tensor) and not self.at.notebook.quiet
+            )
             text = (
                 isinstance(left, Py) and left.type == "str"
             )  # which no tensor can hold: it is a table after all

@@ -215,6 +215,13 @@ class Types:
     ) -> dict[int | str, str]:
         found: dict[int | str, str] = {i: self.sort(a) for i, a in enumerate(args)}
         found.update({k: self.sort(v) for k, v in kwargs.items()})
+        made = [
+            str(key)
+            for key, given in (*enumerate(args), *kwargs.items())
+            if isinstance(given, Tensor) and given.leaf == CONSTANT
+        ]
+        if made:
+            found["constant"] = " ".join(made)
         if receiver is not None:
             found["self"] = self.sort(receiver)
             if isinstance(receiver, Tensor) and receiver.leaf == LEAF:

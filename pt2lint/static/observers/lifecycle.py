@@ -52,7 +52,9 @@ class Lifecycle:
         """Something outside the project was called: an object is made, or something is done with one."""
         if isinstance(call.receiver, Instance):
             method = call.name.rsplit(".", 1)[-1]
-            self.used(call.receiver, f"{method} in region" if call.frame.region else method)
+            # Of what a package offers beside its models nothing says that it is compiled.
+            region = call.frame.region and not self.at.calls.roots.beside
+            self.used(call.receiver, f"{method} in region" if region else method)
         elif isinstance(result, Instance) and result.followed and result.external == call.name:
             self._made(call, result)
 
