@@ -118,3 +118,17 @@ def test_arguments_that_fit_nothing(load: Any, text: str, said: str) -> None:
         load(text, "torch.ones(1), torch.ones(1), torch.ones(1)")
     assert str(error.value).startswith("`example_inputs()` gives (Tensor, Tensor, Tensor), ")
     assert said in str(error.value)
+
+
+def test_a_package_that_cannot_be_imported_is_why_a_relative_import_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    package = tmp_path / "of_many_parts"
+    package.mkdir()
+    (package / "__init__.py").write_text("import not_installed_anywhere\n")
+    (package / "net.py").write_text("from .base import Base\n")
+    (package / "alone.py").write_text("number = 1\n")
+    with pytest.raises(ModuleNotFoundError, match="not_installed_anywhere"):
+        inputs.import_path(str(package / "net.py"))
+    assert inputs.import_path(str(package / "alone.py")).number == 1

@@ -32,16 +32,17 @@ def import_path(path: str) -> ModuleType:
         sys.path.insert(0, folder)
     dotted = ".".join(parts)
     known = sys.modules.get(dotted)
+    package_fails: Exception | None = None
     if known is None and all(part.isidentifier() for part in parts):
         try:
             found = importlib.util.find_spec(dotted)
-        except (ImportError, ValueError):
-            found = None
+        except (ImportError, ValueError) as error:
+            found, package_fails = None, error
         if found and found.origin and os.path.realpath(found.origin) == path:
             return importlib.import_module(dotted)
     elif known is not None and os.path.realpath(getattr(known, "__file__", None) or "") == path:
         return known
-    # The name is taken (a user's copy.py) or no identifier (train-2.py).
+    # The name is taken (a user's copy.py) or no identifier (train-2.py), or its package cannot be imported.
     spec = importlib.util.spec_from_file_location(
         "pt2lint_verified_" + "_".join(parts).replace("-", "_"), path
     )
@@ -49,7 +50,12 @@ def import_path(path: str) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except ImportError as error:
+        if package_fails is not None and "no known parent package" in str(error):
+            raise package_fails from None  # why there is none
+        raise
     return module
 
 
