@@ -95,7 +95,7 @@ class DiscardedCompile(Rule):
         given = {id(n) for n in names(node)}
         me = function.params.params[0].name.value if function.params.params else ""
         me = me if me == "self" else ""
-        line = self.function.range(node)[0]
+        place = self.function.range(node)[:2]
         for n in names(function.body):
             if n.value != name or id(n) in given:
                 continue
@@ -108,7 +108,7 @@ class DiscardedCompile(Rule):
                 continue  # what is read through a compiled `self` is the original's
             if isinstance(here, cst.Arg) and here.keyword is n:
                 continue
-            if looped or self.function.range(n)[0] > line or self.inner(n, function):
+            if looped or self.function.range(n)[:2] > place or self.inner(n, function):
                 return False
         return True
 

@@ -602,6 +602,9 @@ def used(model):
     model = torch.compile(model)
     model(torch.ones(3))
 
+def used_at_once(model):
+    model = torch.compile(model); model(torch.ones(3))
+
 def in_loop(model):
     for layer in model.layers:
         layer = torch.compile(layer)  # PTS301
