@@ -58,7 +58,8 @@ Names of operations:
                     of the same (N is 0, 1, ...) "here N" and "there N", how the two differ for Dynamo, "where N", the
                     place of the other, "in N" ("PATH:LINE"), in which traced function that is, and "to N" and "to at
                     N", the function that is called and where that is
-- `set attribute of compiled`  code that is not compiled assigns an attribute of a module that compiled code reads;
+- `set attribute of compiled`  code that is not compiled assigns an attribute of a module that compiled code reads, or
+                    an item of one under a text;
                     args: 0 the value, "head", the compiled module's expression, "use", "at", "to" and "counts" as
                     above; at the argument of a call that has a method assign it: "sets", the attribute, and
                     "through", the method

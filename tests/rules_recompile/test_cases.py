@@ -1029,10 +1029,11 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.scales, self.step, self.rate = [1.0, 2.0], 0, 0.1
+        self.table = {"step": 0, "unread": 0}
         self.drop = nn.Dropout(0.1)
 
     def forward(self, x, at):
-        return self.drop(x * self.scales[at] * self.step + STEP + options.epoch)
+        return self.drop(x * self.scales[at] * self.step + STEP + options.epoch) + self.table["step"]
 
     def set_rates(self, rate):
         self.step = rate
@@ -1112,6 +1113,8 @@ def main(x, args):
         STEP = i  # PTR203
         options.epoch = i + 1  # PTR203
         options.other = i
+        net.table["step"] = i  # PTR211
+        net.table["unread"] = i
         net.set_rates(schedule[i])  # PTR211
         rows(torch.ones(i, 3), 0)  # PTR213
         rows(torch.ones(3, i), 0)  # PTR213

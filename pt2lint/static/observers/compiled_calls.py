@@ -323,15 +323,20 @@ class CompiledCalls:
             return
         if frame.counted and isinstance(value, Py) and value.type == "int":
             self.assigned_global(target, owner, value, frame)
-        if not isinstance(target, ast.Attribute) or not self.at.calls.roots.modules:
+        place = target.value if isinstance(target, ast.Subscript) else target
+        if not isinstance(place, ast.Attribute) or not self.at.calls.roots.modules:
             return
+        if place is not target:  # `model.options["step"] = n`
+            if not frame.counted or not isinstance(index, Py) or not isinstance(index.const, str):
+                return
+            owner = self.at.expressions.quietly(place.value, env, frame)
         if isinstance(owner, Wrapped):
             owner = owner.inner
         if not isinstance(owner, Instance) or not self.is_part(owner):
             return
         if not self.at.notebook.listens("set attribute of compiled", frame):
             return
-        head: ast.expr = target.value
+        head: ast.expr = place.value
         while isinstance(head, ast.Attribute) and not self.at.calls.roots.is_compiled(
             self.at.expressions.quietly(head, env, frame)
         ):
@@ -339,10 +344,10 @@ class CompiledCalls:
         words: dict[int | str, str] = {0: self.at.types.sort(value), "head": ast.unparse(head)}
         words |= self.counts(frame)
         if owner.cls is None:
-            if target.attr == "p" and self.at.models.plays(owner.external, "rate"):
+            if place.attr == "p" and self.at.models.plays(owner.external, "rate"):
                 words |= {"use": f"constant {owner.external}", "to": owner.external or ""}
                 self.at.notebook.note(target, "set attribute of compiled", frame, args=words)
-        elif read := self.read_in(owner, target.attr):
+        elif read := self.read_in(owner, place.attr, index):
             self.at.notebook.note(target, "set attribute of compiled", frame, args=words | read)
 
     def assigned_global(self, target: ast.expr, owner: Value, value: Py, frame: Frame) -> None:
@@ -414,8 +419,9 @@ class CompiledCalls:
                 words |= {"sets": attribute, "through": title(func), **self.counts(frame)}
                 self.at.notebook.note(argument, "set attribute of compiled", frame, args=words)
 
-    def read_in(self, owner: Instance, attribute: str) -> dict[int | str, str]:
-        """What compiled methods of the module do with its attribute, which is no property; {} if none reads it."""
+    def read_in(self, owner: Instance, attribute: str, key: Value | None = None) -> dict[int | str, str]:
+        """What compiled methods of the module do with its attribute, which is no property, or with the item under a key
+        of it; {} if none reads it."""
         cls = owner.cls
         if cls is None or not self.at.classes.is_module(cls) or self.at.classes.find_method(cls, attribute):
             return {}
@@ -423,6 +429,8 @@ class CompiledCalls:
         if found is None:
             return {}
         use, reader = found
+        if isinstance(key, Py) and not _reads_item(attribute, key.const, reader):
+            return {}
         return {"use": use.how, "at": told_place(use.path, use.line), "to": title(reader)}
 
     def is_part(self, module: Instance) -> bool:
@@ -472,6 +480,18 @@ def _is_plain(func: Func, args: list[Value], kwargs: dict[str, Value]) -> bool:
         if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load) and id(part) not in called
     }
     return all(id(name) in owners for name in used)
+
+
+def _reads_item(attribute: str, key: object, reader: Func) -> bool:
+    """Whether the method reads `self.options["step"]`."""
+    return any(
+        isinstance(part, ast.Subscript)
+        and isinstance(part.value, ast.Attribute)
+        and part.value.attr == attribute
+        and isinstance(part.slice, ast.Constant)
+        and part.slice.value == key
+        for part in walk(reader.node)
+    )
 
 
 def _reads_global(place: str, function: FunctionNode) -> bool:
