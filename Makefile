@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types release-check compiled site clean
+.PHONY: demo test lint types release-check compiled test-compiled site clean
 demo: $(VENV)/done
 	mkdir -p out
 	$(BIN)/python -m pt2lint --verify examples --output out/pt2lint.sarif --also-text --exit-zero
@@ -34,6 +34,13 @@ compiled: $(VENV)/done
 	rm -rf build out/compiled
 	PT2LINT_COMPILE=1 $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir out/compiled .
 	rm -rf build
+
+# The tests of what is compiled, compiled in place; it is all gone afterwards.
+test-compiled: $(VENV)/done
+	PT2LINT_COMPILE=1 $(BIN)/python setup.py --quiet build_ext --inplace
+	$(BIN)/python -c "from pt2lint.static import values; assert values.__file__.endswith('.so')"
+	status=0; PYTHONPATH="$(CURDIR)" $(BIN)/python -m pytest -n 2 --dist worksteal tests/static || status=$$?; \
+	find build pt2lint__mypyc*.so pt2lint -name "*.so" -delete; exit $$status
 
 # The site, in out/site; a link that leads nowhere is an error.
 site: $(VENV)/done
