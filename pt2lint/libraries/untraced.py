@@ -1,6 +1,6 @@
 """Libraries that Dynamo does not trace: those that torch/_dynamo/trace_rules.py skips whole, TensorBoard's writer among
-them, and SciPy, OpenCV and Matplotlib, most of which is written in C or asks of an array what Dynamo does not know of
-it."""
+them, and SciPy, PyWavelets, OpenCV and Matplotlib, most of which is written in C or asks of an array what Dynamo does not
+know of it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ DRAWS = "Dynamo enters what draws the figure, and cannot trace it"
 LIBRARIES = (
     *(Library(name, untraced=True, measured=RULES) for name in SKIPPED.split()),
     Library("sklearn", roles={"measures": ("sklearn.metrics.*",)}, untraced=True, measured=RULES),
+    Library(
+        "pywt", untraced=True, measured="PyWavelets 1.9, four functions on torch 2.6, 2.9, 2.13 and 2.15"
+    ),
     Library("cv2", untraced=True, measured="opencv-python 5 on torch 2.13"),
     Library(
         "torch.utils.tensorboard",

@@ -114,6 +114,7 @@ class Out(NamedTuple):
         ("from scipy import special, linalg", "x = x * special.softmax(x.numpy())", []),
         ("import pandas as pd", "isinstance(x, pd.DataFrame)", []),
         ("import numpy as np", "a = x.numpy()\n    x = x + np.allclose(a, a) + np.isclose(a, a)", [7]),
+        ("import pywt", "x = x * pywt.dwt_coeff_len(x.shape[0], 4, mode='zero')", [6]),
         ("import cv2", "x = x * cv2.getGaussianKernel(3, 1.0)[0]", [6]),
         (
             "from torch.utils.tensorboard import SummaryWriter",
