@@ -1,6 +1,6 @@
 """Libraries that Dynamo does not trace: those that torch/_dynamo/trace_rules.py skips whole, TensorBoard's writer among
-them, and SciPy, PyWavelets, OpenCV and Matplotlib, most of which is written in C or asks of an array what Dynamo does not
-know of it."""
+them, and SciPy, PyWavelets, OpenCV and Matplotlib, most of which is written in C or asks of an array what Dynamo does
+not know of it."""
 
 from __future__ import annotations
 
