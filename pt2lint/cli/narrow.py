@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from pt2lint.cli.answer import counted
 from pt2lint.cli.options import UsageError
 
 TYPE_CHECKING = False
@@ -25,8 +26,9 @@ def narrow(options: argparse.Namespace, checked: Checked) -> None:
             raise UsageError(f"--baseline {options.baseline}: {told}") from None
         before = len(checked.findings)
         checked.findings = baseline.new(checked.findings, checked.sources, known)
-        if before > len(checked.findings):
-            checked.notes.append(f"{before - len(checked.findings)} findings are in {options.baseline}")
+        if left := before - len(checked.findings):
+            done = f"in {options.baseline} {'is' if left == 1 else 'are'} left out"
+            checked.notes.append(counted(left, done))
     if options.since:
         from pt2lint.project.since import Since
 

@@ -71,7 +71,7 @@ def options_from(table: Mapping[str, Any], **given: Any) -> VerifyOptions:
         name = key.replace("-", "_")
         if name not in _TYPES:
             known = [field.name.replace("_", "-") for field in fields(VerifyOptions)]
-            near = get_close_matches(name.replace("_", "-"), known, n=1, cutoff=0.5)
+            near = get_close_matches(name.replace("_", "-"), known, n=1)
             told = f"did you mean `{near[0]}`?" if near else "its keys are " + ", ".join(known)
             raise ValueError(f"has no key `{key}`; {told}")
         if not isinstance(value, _TYPES[name]) or (isinstance(value, bool) and bool not in _TYPES[name]):

@@ -405,7 +405,7 @@ def _section(path: str, shown: str, problems: list[Problem]) -> dict[str, Any]:
 def _nearest(key: str) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(key.lower().replace("_", "-"), KEYS, n=1, cutoff=0.5)
+    near = get_close_matches(key.lower().replace("_", "-"), KEYS, n=1)
     return f"; did you mean `{near[0]}`?" if near else "; its keys are " + ", ".join(KEYS)
 
 

@@ -270,7 +270,7 @@ def test_baseline_survives_moved_lines(run) -> None:
     assert ran.status == 1
     assert "m.py:12:12" in ran.out
     assert "m.py:7:12" not in ran.out
-    assert "note: 1 findings are in known.json" in ran.out
+    assert "note: 1 finding in known.json is left out" in ran.out
     Path("known.json").write_text("[]")
     assert run("--baseline", "known.json", "m.py").err.endswith(
         "is no baseline that --write-baseline wrote\n"

@@ -67,6 +67,7 @@ LIST = 'should be a list of strings, as in ["PTB", "PTR201"]'
     ("text", "problem"),
     [
         ("selct = []", "has no key `selct`; did you mean `select`?"),
+        ("foo = []", "has no key `foo`; its keys are " + ", ".join(KEYS)),
         ("per_file_ignores = {}", "has no key `per_file_ignores`; did you mean `per-file-ignores`?"),
         ('select = "PTB"', f"`select` {LIST}"),
         ('ignore = ["PTB-1"]', '`ignore` "PTB-1" is no code; codes look like PTB103, prefixes like PTB'),
