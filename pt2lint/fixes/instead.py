@@ -6,7 +6,13 @@ import libcst as cst
 
 from pt2lint.fixes.kinds import Kind, words
 from pt2lint.fixes.purity import callee
-from pt2lint.fixes.rewrite import enclosing_function, qualified, source, uses
+from pt2lint.fixes.rewrite import (
+    enclosing_function,
+    name_in,
+    qualified,
+    source,
+    uses,
+)
 from pt2lint.rule import FunctionCode
 
 # Functions and methods of torch that take a tensor where they take a number: all operands, or these keywords.
@@ -42,12 +48,8 @@ def bad_use(function: FunctionCode, node: cst.CSTNode, kind: Kind, depth: int) -
             if name is not None and name.startswith("torch."):
                 return None
         return "the number is given to a function that may not take a tensor"
-    if (
-        isinstance(parent, cst.Assign)
-        and len(parent.targets) == 1
-        and isinstance(parent.targets[0].target, cst.Name)
-    ):
-        return _bad_name(function, parent.targets[0].target, kind, depth - 1)
+    if (bound := name_in(parent)) is not None:
+        return _bad_name(function, bound, kind, depth - 1)
     if isinstance(parent, cst.Comparison | cst.ComparisonTarget):
         return "the number is compared"
     if isinstance(parent, cst.Return):

@@ -436,10 +436,16 @@ def small_of(statement: cst.CSTNode | None) -> cst.BaseSmallStatement | None:
 def assigned(statement: cst.CSTNode | None) -> tuple[str, cst.BaseExpression] | None:
     """The name and the value of a line that is `name = value` and nothing else."""
     only = small_of(statement)
-    if not isinstance(only, cst.Assign) or len(only.targets) != 1:
+    name = name_in(only)
+    return (name.value, only.value) if isinstance(only, cst.Assign) and name is not None else None
+
+
+def name_in(assign: cst.CSTNode | None) -> cst.Name | None:
+    """The name in `name = value`; None where that binds more, or anything else."""
+    if not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
         return None
-    target = only.targets[0].target
-    return (target.value, only.value) if isinstance(target, cst.Name) else None
+    target = assign.targets[0].target
+    return target if isinstance(target, cst.Name) else None
 
 
 def only_of(body: cst.BaseSuite) -> cst.BaseSmallStatement | None:

@@ -22,6 +22,7 @@ from pt2lint.fixes.rewrite import (
     fresh,
     in_parentheses,
     line,
+    name_in,
     qualified,
     reads,
     replaced,
@@ -416,12 +417,9 @@ class _Chunks:
 
     def assigned(self, value: cst.CSTNode) -> tuple[cst.SimpleStatementLine, str]:
         """The statement that only binds the value to one name, and the name."""
-        assign = self.function.parent(value)
         statement = self.alone(value)
-        if not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
-            raise _No("a value on the way has no name of its own")
-        target = assign.targets[0].target
-        if not isinstance(target, cst.Name):
+        target = name_in(self.function.parent(value))
+        if target is None:
             raise _No("a value on the way has no name of its own")
         return statement, target.value
 

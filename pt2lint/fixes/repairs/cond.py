@@ -15,6 +15,7 @@ from pt2lint.fixes.purity import callee, draws, effect, is_view, number
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
+    assigned,
     binds,
     bound_before,
     enclosing_function,
@@ -419,18 +420,13 @@ def _returned(
 ) -> cst.SimpleStatementLine | None:
     """The last statement as a `return` of what it assigns to the only result; None where it does something else."""
     last = statements[-1] if statements else None
-    if len(outs) != 1 or not isinstance(last, cst.SimpleStatementLine) or len(last.body) != 1:
+    name, given = assigned(last) or (None, None)
+    if [name] != [*outs] or given is None or not isinstance(last, cst.SimpleStatementLine):
         return None
-    only = last.body[0]
-    if not isinstance(only, cst.Assign) or len(only.targets) != 1:
-        return None
-    target = only.targets[0].target
-    if not isinstance(target, cst.Name) or target.value != outs[0]:
-        return None
-    value: cst.BaseExpression = only.value
+    value = given
     if not isinstance(value, cst.Call | cst.BinaryOperation):
         value = cst.parse_expression(_copied(function, value))
-        if not isinstance(only.value, cst.Name | cst.Attribute | cst.Subscript):
+        if not isinstance(given, cst.Name | cst.Attribute | cst.Subscript):
             return None
     return last.with_changes(body=[cst.Return(value)])
 

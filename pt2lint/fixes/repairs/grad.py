@@ -18,6 +18,7 @@ from pt2lint.fixes.rewrite import (
     enclosing_function,
     fix,
     line,
+    name_in,
     parameters,
     rewrite,
     source,
@@ -58,12 +59,9 @@ def without_gradient(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         ),
         None,
     )
-    assign, owner = function.parent(node), enclosing_function(function, node)
-    if asks is None or owner is None or not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
+    target, owner = name_in(function.parent(node)), enclosing_function(function, node)
+    if asks is None or owner is None or target is None:
         return Refusal("no name is bound to a tensor that is made with `requires_grad=True`")
-    target = assign.targets[0].target
-    if not isinstance(target, cst.Name):
-        return Refusal("no name is bound")
     again = False
     for use in uses(owner.body):
         if use.name != target.value or use.node is target:

@@ -51,11 +51,9 @@ def every_weight(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """
     if not isinstance(node, cst.Call) or callee(node) != "tolist" or not isinstance(node.func, cst.Attribute):
         return Refusal("no list of sizes is read out of a tensor")
-    owner, only = enclosing_function(function, node), small_of(statement_of(function, node))
-    if owner is None or not isinstance(only, cst.Assign) or only.value is not node or len(only.targets) != 1:
-        return Refusal("the list has no name")
-    name = getattr(only.targets[0].target, "value", None)
-    if not isinstance(name, str):
+    owner = enclosing_function(function, node)
+    name, listed = assigned(statement_of(function, node)) or ("", None)
+    if owner is None or listed is not node:
         return Refusal("the list has no name")
     later = function.range(node)[2:]
     tensor: cst.BaseExpression = node.func.value

@@ -19,6 +19,7 @@ from pt2lint.fixes.rewrite import (
     enclosing_function,
     fix,
     in_parentheses,
+    name_in,
     rewrite,
     source,
     uses,
@@ -58,9 +59,8 @@ def kept_for_tests(
             return Refusal("the name holds what Python makes of the number")
         compared = compared or isinstance(outer, cst.Comparison)
         made = outer
-    assign = function.parent(made)
-    target = assign.targets[0].target if isinstance(assign, cst.Assign) and len(assign.targets) == 1 else None
-    if not isinstance(target, cst.Name):
+    target = name_in(function.parent(made))
+    if target is None:
         return Refusal("the number has no name")
     name = target.value
     found = [use for use in uses(owner.body) if use.name == name]

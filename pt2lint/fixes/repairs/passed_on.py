@@ -14,6 +14,7 @@ from pt2lint.fixes.rewrite import (
     accepted,
     enclosing_function,
     fix,
+    name_in,
     qualified,
     rewrite,
     source,
@@ -42,8 +43,8 @@ def as_tensor(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = Non
     parent = function.parent(node)
     places: list[cst.CSTNode] = [node]
     if isinstance(parent, cst.Assign):
-        owner, target = enclosing_function(function, node), parent.targets[0].target
-        if owner is None or len(parent.targets) != 1 or not isinstance(target, cst.Name):
+        owner, target = enclosing_function(function, node), name_in(parent)
+        if owner is None or target is None:
             return Refusal("the list is kept")
         found = [use for use in uses(owner.body) if use.name == target.value]
         places = [use.node for use in found if not use.binds]

@@ -16,6 +16,7 @@ from pt2lint.fixes.rewrite import (
     enclosing_function,
     fix,
     in_parentheses,
+    name_in,
     qualified,
     rewrite,
     source,
@@ -97,12 +98,9 @@ def _like(function: FunctionCode, made: cst.BaseExpression, kind: Kind) -> str |
     here: cst.CSTNode = made
     while isinstance(method := function.parent(here), cst.Attribute) and method.attr.value in _KEEPS_SIZE:
         here = function.parent(method) or method
-    assign, statement = function.parent(here), statement_of(function, here)
+    target, statement = name_in(function.parent(here)), statement_of(function, here)
     owner = enclosing_function(function, made)
-    if not isinstance(assign, cst.Assign) or len(assign.targets) != 1 or statement is None or owner is None:
-        return None
-    target = assign.targets[0].target
-    if not isinstance(target, cst.Name):
+    if target is None or statement is None or owner is None:
         return None
     found = [use for use in uses(owner.body) if use.name == target.value]
     if sum(use.binds for use in found) != 1:

@@ -23,6 +23,7 @@ from pt2lint.fixes.rewrite import (
     fix,
     fresh,
     line,
+    name_in,
     qualified,
     replaced,
     rewrite,
@@ -132,8 +133,8 @@ def _places(function: FunctionCode, node: cst.BaseExpression) -> list[cst.CSTNod
     assign, owner = function.parent(node), enclosing_function(function, node)
     if not isinstance(assign, cst.Assign):
         return [node]
-    target = assign.targets[0].target
-    if owner is None or len(assign.targets) != 1 or not isinstance(target, cst.Name):
+    target = name_in(assign)
+    if owner is None or target is None:
         return []
     found = [use for use in uses(owner.body) if use.name == target.value]
     read = [use.node for use in found if not use.binds]

@@ -22,6 +22,7 @@ from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
     accepted,
+    assigned,
     binds,
     block_of,
     enclosing_function,
@@ -150,15 +151,11 @@ def drawn_by_operator(function: FunctionCode, name: cst.Name) -> Drawn | Refusal
 
 def _generator(function: FunctionCode, statement: cst.CSTNode) -> tuple[str | None, cst.Name | None]:
     """The name and the seed in `rand = random.Random(seed)`."""
-    only = small_of(statement)
-    call = only.value if isinstance(only, cst.Assign) and len(only.targets) == 1 else None
+    name, call = assigned(statement) or (None, None)
     if not isinstance(call, cst.Call) or qualified(function, call.func) != "random.Random":
         return None, None
-    target = only.targets[0].target  # type: ignore[union-attr]
     seed = call.args[0].value if len(call.args) == 1 else None
-    if not isinstance(target, cst.Name) or not isinstance(seed, cst.Name):
-        return None, None
-    return target.value, seed
+    return (name, seed) if isinstance(seed, cst.Name) else (None, None)
 
 
 def _given(

@@ -15,6 +15,7 @@ from pt2lint.fixes.rewrite import (
     ancestors,
     enclosing_function,
     fix,
+    name_in,
     qualified,
     reads,
     rewrite,
@@ -120,8 +121,8 @@ def _only_cuts(
             cut.append(outer)
             return None
         if isinstance(outer, cst.Assign):
-            target, statement = outer.targets[0].target, statement_of(function, outer)
-            if len(outer.targets) != 1 or not isinstance(target, cst.Name) or effect(outer.value):
+            target, statement = name_in(outer), statement_of(function, outer)
+            if target is None or effect(outer.value):
                 return "the number is kept"
             if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1 or depth == 0:
                 return "the number is kept"
@@ -166,8 +167,8 @@ def _only_looked_up(function: FunctionCode, owner: cst.FunctionDef, node: cst.CS
             if callee(outer) not in _SHAPED:
                 return False
         if isinstance(outer, cst.Assign):
-            target = outer.targets[0].target
-            if len(outer.targets) != 1 or not isinstance(target, cst.Name):
+            target = name_in(outer)
+            if target is None:
                 return False
             later = _until_bound_anew(function, owner, target.value, function.range(outer)[2:])
             return bool(later) and all(_only_looked_up(function, owner, one, ids) for one in later)
