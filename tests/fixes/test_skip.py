@@ -33,7 +33,7 @@ class Model(torch.nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.layers = torch.nn.ModuleList([torch.nn.Linear(3, 3) for _ in range(4)])
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(3, 3) for _ in range(6)])
 
     def forward(self, x, synced=False):
         seen = ()
@@ -183,7 +183,7 @@ def test_what_is_left_out_at_random_is_selected(way, monkeypatch):
     assert isinstance(fix, Fix), fix
     assert fix.draws_otherwise
     assert fix.applicability == "unsafe"
-    # The layers draw no numbers here, so that both draw the same: some are left out, some are not.
+    # The layers draw no numbers here, so that both draw the same: half of the six are left out.
     after = lab.prove(source, fix, [[X.clone().requires_grad_()]], name="Model")
     assert "x_before = x" in after
     assert "random." not in after
