@@ -103,6 +103,8 @@ Names of operations:
 - `set traced method`  a method of a class is replaced after compiled code that runs it was called
 - `call cached`     a function under functools.lru_cache is called; args: "name", and "draws": what it draws random
                     numbers with
+- `call NAME` that stands in a function of a file that is not linted is noted at the call of that function; args:
+                    "elsewhere"
 - `draw in cond`    torch.cond is called, and a branch draws random numbers; args: "draws" with what, "where" it does
 - `in NAME`         an external object is asked whether it contains something: `in os.environ`
 - `change attribute`, `change global`  an int attribute of a module or an int global is read and written back; args:

@@ -397,7 +397,9 @@ class GraphBreak(Rule):
         worse = (
             bool(op.inside or op.caller or op.layers) and self.severity != "note"
         )  # what is meant stays meant
-        self.report(node, op, message, fixes=self.fixes(node), severity="error" if worse else None)
+        # The function that does it elsewhere may do more than that: what to do at its call nobody can tell.
+        fixes = () if "elsewhere" in op.args else self.fixes(node)
+        self.report(node, op, message, fixes=fixes, severity="error" if worse else None)
 
     def beside(self, node: cst.CSTNode, op: Op, repaired: bool) -> str:
         if why := super().beside(node, op, repaired):

@@ -9,7 +9,7 @@ from pt2lint.libraries.call import Call
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.guards import Path
 from pt2lint.static.source.nodes import FunctionNode
-from pt2lint.static.values import Func, Value
+from pt2lint.static.values import PYTHON, Func, Tensor, Value
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -18,12 +18,13 @@ Definition = FunctionNode | ast.Lambda
 
 
 class SaidElsewhere:
-    """`said`: function -> the operation, and what holds where it says something; `begun`: by its depth the frame of
-    such a function that linted code calls, the function, and the call."""
+    """`said`: function -> the operation, what holds where it says something, and what the call gives, which tells
+    where that is; `begun`: by its depth the frame of such a function that linted code calls, the function, and the
+    call."""
 
     def __init__(self, at: Context) -> None:
         self.at = at
-        self.said: dict[Definition, tuple[str, Path]] = {}
+        self.said: dict[Definition, tuple[str, Path, Tensor]] = {}
         self.begun: dict[int, tuple[Frame, Definition, ast.Call]] = {}
 
     def given(
@@ -48,11 +49,12 @@ class SaidElsewhere:
         if caller is None or begun is None or begun[0] is not frame or begun[1] in self.said:
             return
         _, function, node = begun
-        self.said[function] = f"call {call.name}", guards
+        place = call.frame.module.path, call.node.lineno, f"`{call.name.removeprefix(PYTHON)}` is called"
+        self.said[function] = f"call {call.name}", guards, Tensor(origin=place)
         self._tell(node, caller, *self.said[function])
 
-    def _tell(self, node: Any, frame: Frame, operation: str, guards: Path) -> None:
+    def _tell(self, node: Any, frame: Frame, operation: str, guards: Path, about: Tensor) -> None:
         if self.at.notebook.listens(operation, frame):
             before, frame.guards = frame.guards, frame.guards + guards
-            self.at.notebook.note(node, operation, frame)
+            self.at.notebook.note(node, operation, frame, about, {"elsewhere": "yes"})
             frame.guards = before
