@@ -76,11 +76,12 @@ Names of operations:
                     reads in any case; args: "class", "number" ("CLASS.ATTRIBUTE"), and "at", where it is read
 - `compile generator`  a generator function is compiled; args: "name"
 - `isinstance of compiled`  a compiled module is tested by isinstance
+- `type of compiled`  the type of a module that torch.compile wrapped is asked for
 - `forward of compiled`  `forward` of a module that was compiled in place is called by name; or a method of a class of
                     modules calls its own: args "own", the method, "in place" where a module of the class is compiled
                     in place, "traced" where Dynamo traces the method
 - `foreign name`    a name from `named_parameters()` of a module that torch.compile wrapped is looked up among names
-                    from one that it did not
+                    from one that it did not, or among texts; or the other way about; args: "wrapped" ("left", "right")
 - `names of given`  names of a module that a function is given are compared with others; args: "name", "outcome",
                     and "compiles": "yes" where the file wraps modules by torch.compile itself
 - `type of given`   a module that a function is given is refused for its class; args: "name", "compiles",
@@ -93,11 +94,13 @@ Names of operations:
 - `unwrap given`    a wrapper that spreads a module is taken off one that a function is given; args: "name", "compiles"
 - `late hook`       a hook is added to a part of a module that was compiled and called before, or to a module that a
                     compiled function called
-- `load plain state`  a module that torch.compile wrapped is given the `state_dict()` of one that it did not wrap
+- `load plain state`  a module that torch.compile wrapped is given the `state_dict()` of one that it did not wrap; args:
+                    "from": "elsewhere" where no module of the file gave the state
 - `copy of compiled`  a module is copied that was compiled in place (args: "in place"), or that holds a compiled method
                     of its own (args: "bound", the method's name)
 - `compile torch forward`  `compile()` of a module whose `forward` is torch's own; args: "self", the class that has it
-- `state of compiled part`  `state_dict()` of a module, a part of which torch.compile wrapped; args: "part"
+- `state of compiled part`  `state_dict()` of a module, a part of which torch.compile wrapped; args: "part", and
+                    "listed" where that is a list of modules, whose items are wrapped
 - `assert tensor`   a plain `assert` of a tensor in compiled code, inside of a `try` for AssertionError; args: "caught",
                     the line of that `try`
 - `set traced method`  a method of a class is replaced after compiled code that runs it was called

@@ -12,10 +12,12 @@ from pt2lint.static.values import (
     BOOL,
     INT,
     MAX_ALTERNATIVES,
+    NAME,
     NONE,
     OFTEN_OFF,
     STR,
     UNKNOWN,
+    WRAPPED_NAME,
     Class,
     Dict,
     Ext,
@@ -85,6 +87,11 @@ def ordered(call: Call, first: Value) -> Value:
 def dictionary(call: Call, first: Value) -> Value:
     if isinstance(first, Dict):
         return Dict({**first.items, **call.kwargs}, first.elem)
+    pair = first.elem if isinstance(first, Seq) else UNKNOWN
+    if isinstance(pair, Seq) and pair.elts and (pair.elts[0] is NAME or pair.elts[0] is WRAPPED_NAME):
+        by_name = Dict({}, pair.elts[1])
+        by_name.key = pair.elts[0]
+        return by_name
     return Dict({k: v for k, v in call.kwargs.items() if k != "**"}, UNKNOWN)
 
 
@@ -329,11 +336,15 @@ def slice_object(call: Call, first: Value) -> Value:
 
 
 def has_attribute(call: Call) -> Value:
-    """`hasattr(torch, "compile")` holds for what torch has."""
+    """`hasattr(torch, "compile")` holds for what torch has, `hasattr(parallel, "module")` where that is compiled."""
     args = call.args[:2]
     if len(args) == 2 and isinstance(args[0], Ext) and isinstance(args[1], Py):
         if args[0].name.startswith("torch") and call.models.knows(f"{args[0].name}.{args[1].const}"):
             return Py("bool", True)
+    if len(args) == 2 and isinstance(args[0], Wrapped) and isinstance(args[1], Py):
+        inner = args[0].inner  # the wrapper of torch.compile has what the module inside of it has
+        if isinstance(inner, Instance) and call.models.plays(inner.external, "spreads a module"):
+            return Py("bool", True) if args[1].const == "module" else BOOL
     return BOOL
 
 

@@ -64,7 +64,7 @@ RETURNS = {"torch.nn.Transformer.generate_square_subsequent_mask": "tensor:float
 RETURNS_ITSELF = frozenset(
     "eval train to float half double bfloat16 cuda cpu requires_grad_ apply type".split()
 )
-KEEPS_WRAPPER = (*RETURNS_ITSELF, "share_memory", "named_parameters", "named_buffers")
+KEEPS_WRAPPER = (*RETURNS_ITSELF, "share_memory", "named_parameters", "named_buffers", "named_modules")
 
 
 def made(call: Call) -> Value:
@@ -108,6 +108,8 @@ def construct(last: str, call: Call) -> Value:
         if isinstance(first, Dict):
             return Dict(dict(first.items), first.elem)
         return Dict({}, UNKNOWN if last == "ModuleDict" else Tensor("float", None))
+    if last == "DataParallel":
+        return parallel(call)
     return call.models.instance(call.name)
 
 
@@ -162,6 +164,8 @@ def method(name: str, call: Call) -> Value:
     if name in ("named_parameters", "named_buffers"):
         word = WRAPPED_NAME if isinstance(me, Wrapped) else NAME
         return Seq(None, Seq([word, Tensor(None, None)], None, "tuple"), "generator")
+    if name == "named_modules" and isinstance(me, Wrapped):
+        return Seq(None, Seq([WRAPPED_NAME, UNKNOWN], None, "tuple"), "generator")
     if name in ("get_parameter", "get_buffer"):
         return Tensor(None, None)
     if name in RETURNS_ITSELF:
@@ -208,11 +212,11 @@ def clipped(call: Call) -> Value:
 
 
 def parallel(call: Call) -> Value:
-    """A compiled module in DistributedDataParallel: a call of that is a call of what was compiled."""
+    """A compiled module in one that spreads it: a call of that is a call of what was compiled."""
     inner = call.args[0] if call.args else call.kwargs.get("module", UNKNOWN)
     if isinstance(inner, Wrapped) and inner.how == "compiled":
         return call.held(inner, "module.")
-    return call.models.instance("torch.nn.parallel.DistributedDataParallel")
+    return call.models.instance(call.name)
 
 
 def attribute(type_name: str, owner: Value, name: str) -> Value | None:

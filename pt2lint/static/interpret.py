@@ -120,7 +120,7 @@ class Interpreter:
 
     def brings_compiling(self, module: Module) -> bool:
         """Whether a name that the file imports from the project's own files compiles: `fast = partial(torch.compile)`,
-        or a function that compiles what it is given."""
+        a function that compiles what it is given, or a base class that keeps what it compiled."""
         for local, target in module.imports.items():
             home = self._home_that_compiles(target.rpartition(".")[0]) if "." in target else None
             if home is None:
@@ -131,6 +131,10 @@ class Interpreter:
                 return True
             if isinstance(inner, Func) and self._calls_compiler(inner, home):
                 return True
+            if isinstance(inner, Class):
+                below = any(inner.info in self.at.classes.bases(c)[0] for c in module.classes.values())
+                if below and self._compiled_parts(self.at.objects.instance(inner.info)):
+                    return True
         return False
 
     def _home_that_compiles(self, name: str) -> Module | None:
@@ -455,7 +459,7 @@ class Interpreter:
         for cls in module.classes.values():
             me = self.at.objects.instance(cls)
             methods = {name: Func(n, module, cls.env, me, cls) for name, n in cls.methods.items()}
-            functions += methods.values()
+            functions += [*methods.values(), *self._inherited_with_compiled(cls, me)]
             for value in cls.attributes.values():
                 if value is not None and any(isinstance(part, ast.Call) for part in walk(value)):
                     # `fast = torch.compile(slow)` in the class statement, where methods are names
@@ -469,6 +473,25 @@ class Interpreter:
         for func in functions if compiled else ():
             if self._may_call(func, compiled):
                 self._run_plainly(func)
+
+    def _inherited_with_compiled(self, cls: ClassInfo, me: Instance) -> list[Func]:
+        """What a class inherits from others of the project and what names a part that it gave to torch.compile: `save`
+        of a base class, of `self.model = torch.compile(model)`."""
+        parts = self._compiled_parts(me)
+        return [
+            Func(node, base.module, base.env, me, base)
+            for base in (self.at.classes.bases(cls)[0][1:] if parts else ())
+            for node in dict.fromkeys(node for name in parts for node in base.mentioning(name))
+            if self.at.classes.find_method(cls, node.name) == (base, node) and node.name != "__init__"
+        ]
+
+    def _compiled_parts(self, me: Instance) -> list[str]:
+        """The attributes that hold what torch.compile returned."""
+        return [
+            name
+            for name, value in self.at.objects.state(me).items()
+            if any(isinstance(o, Wrapped) and o.how == "compiled" for o in options(value))
+        ]
 
     def _run_plainly(self, func: Func) -> None:
         """Interpret a function as code that nobody compiles."""

@@ -13,8 +13,9 @@ class IsinstanceOfCompiled(Rule):
     """A module wrapped by `torch.compile` is no instance of its own class.
 
     ## What happens
-    `torch.compile(model)` returns an `OptimizedModule`, so that `isinstance(compiled, Net)` is False and
-    the code takes the other branch. `model.compile()` compiles in place and keeps the class.
+    `torch.compile(model)` returns an `OptimizedModule`, so that `isinstance(compiled, Net)` and
+    `type(compiled) is Net` are False and the code takes the other branch. `model.compile()` compiles in place and
+    keeps the class.
 
     The same goes where the model is compiled under a condition only, and for classes of other libraries
     (`isinstance(model, PreTrainedModel)`): what tells a model by its class no longer knows it. A file that mentions
@@ -57,7 +58,7 @@ class IsinstanceOfCompiled(Rule):
 
     code = "PTS304"
     name = "isinstance-of-compiled"
-    ops = ("isinstance of compiled", "type of given", "unwrap given")
+    ops = ("isinstance of compiled", "type of compiled", "type of given", "unwrap given")
     anywhere = True
 
     @classmethod
@@ -65,6 +66,9 @@ class IsinstanceOfCompiled(Rule):
         return not op.region
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name == "type of compiled":
+            self.compared(node, op)
+            return
         if op.name != "isinstance of compiled":
             self.given(node, op)
             return
@@ -72,6 +76,19 @@ class IsinstanceOfCompiled(Rule):
             node,
             op,
             f"{self.quote(node)} is False: `torch.compile` returned a wrapper of another class; "
+            "`model.compile()` keeps it",
+        )
+
+    def compared(self, node: cst.CSTNode, op: Op) -> None:
+        """`type(compiled) is Net`, `type(compiled) in (Net, Other)`"""
+        test = self.function.parent(node)
+        if not isinstance(test, cst.Comparison) or test.left is not node or len(test.comparisons) != 1:
+            return
+        differ = isinstance(test.comparisons[0].operator, cst.IsNot | cst.NotEqual | cst.NotIn)
+        self.report(
+            test,
+            op,
+            f"{self.quote(test)} is {differ}: `torch.compile` returned a wrapper of another class; "
             "`model.compile()` keeps it",
         )
 

@@ -11,6 +11,7 @@ from pt2lint.rule.syntax import names
 
 NAMED = ("named_parameters", "named_modules", "named_buffers")
 CHILDREN = ("children", "named_children")
+STATE = "state_dict"
 
 
 class PrefixedNames(Rule):
@@ -18,10 +19,11 @@ class PrefixedNames(Rule):
 
     ## What happens
     `torch.compile(model)` returns a module whose only child is the original, `_orig_mod`. Names from
-    `named_parameters()` and `named_modules()` begin with that, so that a comparison with a name of the model is
-    never true: parameters that should have no weight decay, or stay frozen, are treated as all others, and an
-    average that was keyed by the model's names is never updated from the compiled one. `children()` gives the one
-    original. Ask the original, or compile in place by `model.compile()`, which leaves the names alone.
+    `named_parameters()` and `named_modules()` begin with that, so that a comparison with a name of the model is never
+    true: parameters that should have no weight decay, or stay frozen, are treated as all others, and an average that
+    was keyed by the model's names is never updated from the compiled one. `name.split(".")[0]` is `_orig_mod` of
+    each. So are the keys of its `state_dict()`. `children()` gives the one original. Ask the original, or compile in
+    place by `model.compile()`, which leaves the names alone.
 
     A function that is given a module may be given a compiled one. Where its file compiles modules itself, a test of
     their names is told; elsewhere it is a note. A file that mentions `_orig_mod` knows of it.
@@ -87,17 +89,25 @@ class PrefixedNames(Rule):
         if op.name in ("foreign name", "names of given"):
             return True
         name = op.arg("name").removeprefix("constant ").strip("'")
-        return name in NAMED + CHILDREN and not op.region and not op.arg("aware") and not op.arg("method")
+        return (
+            name in (*NAMED, *CHILDREN, STATE)
+            and not op.region
+            and not op.arg("aware")
+            and not op.arg("method")
+        )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if op.name == "foreign name" and isinstance(node, cst.Comparison):
             compared = node.comparisons[0]
             outcome = "never" if isinstance(compared.operator, cst.In) else "always"
+            left, right = self.quote(node.left), self.quote(compared.comparator)
+            says = f"its names start with `_orig_mod.`, and those in {right} do not"
+            if op.arg("wrapped") == "right":
+                says = f"the names in {right} start with `_orig_mod.`, and {left} does not"
             self.report(
                 node,
                 op,
-                f"{self.quote(node)} is {outcome} true: torch.compile wrapped the module, so that its names start with "
-                f"`_orig_mod.`, and those in {self.quote(compared.comparator)} do not",
+                f"{self.quote(node)} is {outcome} true: torch.compile wrapped the module, so that {says}",
             )
             return
         if op.name == "names of given":
@@ -114,23 +124,59 @@ class PrefixedNames(Rule):
                 fixes=[self.ask_original(node)],
             )
             return
-        loop = self.function.parent(call)
-        if not isinstance(loop, cst.For | cst.CompFor) or not isinstance(loop.target, cst.Tuple):
+        loop = self.loop_over_keys(call) if node.attr.value == STATE else self.function.parent(call)
+        if not isinstance(loop, cst.For | cst.CompFor):
             return
-        name = loop.target.elements[0].value
+        name = loop.target.elements[0].value if isinstance(loop.target, cst.Tuple) else loop.target
         around: cst.CSTNode | None = loop.body if isinstance(loop, cst.For) else self.function.parent(loop)
         if not isinstance(name, cst.Name) or around is None:
             return
-        for used in names(around):
-            if used.value == name.value and self.never(used):
+        uses = [used for used in names(around) if used.value == name.value]
+        if any(isinstance(self.function.parent(used), cst.AssignTarget) for used in uses):
+            return  # which may take the prefix off
+        for used in uses:
+            if outcome := self.outcome(used, op.arg("within")):
                 self.report(
                     node,
                     op,
                     f"the names of {self.quote(call)} start with `_orig_mod.`, as torch.compile wrapped the module: "
-                    f"{self.quote(self.test(used))} is never true",
+                    f"{outcome}",
                     fixes=[self.ask_original(node)],
                 )
                 return
+
+    def loop_over_keys(self, call: cst.Call) -> cst.CSTNode | None:
+        """The loop over `compiled.state_dict().items()` or `.keys()`; not where it makes a state of it, of which
+        PTS303 tells."""
+        taken = self.function.parent(call)
+        again = self.function.parent(taken) if isinstance(taken, cst.Attribute) else None
+        if not isinstance(taken, cst.Attribute) or taken.attr.value not in ("items", "keys"):
+            return None
+        loop = self.function.parent(again) if isinstance(again, cst.Call) else None
+        made = self.function.parent(loop) if isinstance(loop, cst.CompFor) else None
+        return None if isinstance(made, cst.DictComp) and isinstance(made.key, cst.Name) else loop
+
+    def outcome(self, used: cst.Name, within: str) -> str:
+        """What the prefix makes of a test of the name, or of what is taken from its front: in DistributedDataParallel
+        that is `module`, compiled or not."""
+        split = self.test(used)
+        if self.never(used):
+            asks_for_holder = within and within in self.text(split)
+            return f"{self.quote(split)} is never true" if not asks_for_holder else ""
+        first = self.function.parent(split)
+        if (
+            not within
+            and isinstance(split, cst.Call)
+            and isinstance(split.func, cst.Attribute)
+            and split.func.value is used
+            and split.func.attr.value in ("split", "partition")
+            and split.args
+            and self.text(split.args[0].value).strip("\"'") == "."
+            and isinstance(first, cst.Subscript)
+            and self.text(first).endswith("[0]")
+        ):
+            return f"{self.quote(first)} is `_orig_mod` of each"
+        return ""
 
     def given(self, node: cst.CSTNode, op: Op) -> None:
         """A test of a name of a module that the function is given, which its caller may have compiled."""
@@ -166,13 +212,15 @@ class PrefixedNames(Rule):
     def test(self, used: cst.Name) -> cst.CSTNode:
         """The comparison or the call of a method that the name stands in."""
         here = self.function.parent(used)
-        return (self.function.parent(here) if isinstance(here, cst.Attribute) else here) or used
+        return (self.function.parent(here) if isinstance(here, cst.Attribute | cst.Arg) else here) or used
 
     def never(self, used: cst.Name) -> bool:
         """`name == "..."`, `name.startswith("...")`, `name in ["...", "..."]`."""
         test = self.test(used)
         if isinstance(test, cst.Call) and isinstance(test.func, cst.Attribute) and test.func.value is used:
             return test.func.attr.value == "startswith" and all(_fixed(a.value) for a in test.args)
+        if isinstance(test, cst.Call) and self.text(test.func) in ("re.match", "re.fullmatch"):
+            return len(test.args) > 1 and test.args[1].value is used and _begins_plainly(test.args[0].value)
         if not isinstance(test, cst.Comparison) or test.left is not used or len(test.comparisons) != 1:
             return False
         compared = test.comparisons[0]
@@ -187,3 +235,10 @@ def _fixed(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.Tuple | cst.List | cst.Set):
         return bool(node.elements) and all(_fixed(e.value) for e in node.elements)
     return isinstance(node, cst.SimpleString) and bool(node.evaluated_value)
+
+
+def _begins_plainly(pattern: cst.BaseExpression) -> bool:
+    """Whether what matches a regular expression begins with a letter, which `_orig_mod` does not."""
+    text = pattern.evaluated_value if isinstance(pattern, cst.SimpleString) else ""
+    begin = text.lstrip("^") if isinstance(text, str) else ""
+    return begin[:1].isalpha() and begin[1:2] not in ("?", "*", "{") and "|" not in begin

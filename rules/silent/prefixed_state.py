@@ -19,7 +19,7 @@ class PrefixedState(Rule):
     `load_state_dict` of the plain model fails, and with `strict=False` it silently loads nothing. After
     `model.encoder = torch.compile(model.encoder)` the same goes for the keys of that part.
     The other way about, `load_state_dict` of the wrapped module fails for the plain model's `state_dict()`, and with
-    `strict=False` loads nothing.
+    `strict=False` loads nothing: a note, where the state comes from elsewhere.
 
     `model.compile()` compiles in place and leaves the names alone; the original's `state_dict()` has them
     too. In `DistributedDataParallel` the keys begin with `module._orig_mod.`. A file that itself mentions `_orig_mod`
@@ -91,11 +91,13 @@ class PrefixedState(Rule):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if op.name == "state of compiled part":
             part = op.arg("part").removeprefix("constant ").strip("'")
+            listed = op.arg("listed") == "yes"
+            start, held = (f"{part}.0._orig_mod.", f"{part}[0]") if listed else (f"{part}._orig_mod.", part)
             self.report(
                 node,
                 op,
-                f"{self.quote(node)} has keys that start with `{part}._orig_mod.`, as torch.compile wrapped `{part}`: "
-                f"they do not load into the plain model; `{part}.compile()` keeps the names",
+                f"{self.quote(node)} has keys that start with `{start}`, as torch.compile wrapped `{held}`: "
+                f"they do not load into the plain model; `{held}.compile()` keeps the names",
             )
             return
         if op.name == "load plain state":
@@ -211,6 +213,9 @@ class PrefixedState(Rule):
         """`compiled.load_state_dict(plain.state_dict())`"""
         if not isinstance(load, cst.Call) or not isinstance(load.func, cst.Attribute):
             return
+        if op.arg("from") == "elsewhere":
+            self.passed_over(load, load.func.value, op)
+            return
         does = "loads nothing" if self.lax(load) else "fails"
         over = ", and `strict=False` passes over them" if self.lax(load) else ""
         self.report(
@@ -223,6 +228,24 @@ class PrefixedState(Rule):
                 self.fix(
                     "Load into the original.",
                     self.edit(load.func.value, f"{self.text(load.func.value)}._orig_mod"),
+                )
+            ],
+        )
+
+    def passed_over(self, load: cst.Call, module: cst.BaseExpression, op: Op) -> None:
+        """`compiled.load_state_dict(state, strict=False)`; without `strict=False` a state of the plain model fails."""
+        if not self.lax(load):
+            return
+        self.report(
+            load,
+            op,
+            f"{self.quote(load)} loads nothing of a state that the plain model saved: the names of a module that "
+            "torch.compile wrapped start with `_orig_mod.`, and `strict=False` passes over all others",
+            severity="note",
+            fixes=[
+                self.fix(
+                    "Load into the original, where there is a wrapper.",
+                    self.edit(module, inside(self.text(module))),
                 )
             ],
         )

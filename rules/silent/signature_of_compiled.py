@@ -8,6 +8,7 @@ from pt2lint.rule import Rule
 from pt2lint.rule.given_module import inside, severity
 
 ASKS = ("signature", "getfullargspec")  # of inspect
+NAMES = ("__name__", "__qualname__", "__module__")  # of a class
 
 
 class SignatureOfCompiled(Rule):
@@ -16,8 +17,8 @@ class SignatureOfCompiled(Rule):
     ## What happens
     What `torch.compile(model)` returns takes `*args, **kwargs` and is of the class `OptimizedModule`. So
     `inspect.signature(compiled.forward)` has none of the parameters of `forward`: code that passes on what `forward`
-    accepts passes on nothing, or everything. `compiled.__class__` is not the model's class, nor is its `__name__`.
-    `module.compile()` compiles in place, and both stay.
+    accepts passes on nothing, or everything. `compiled.__class__` and `type(compiled)` are not the model's class, nor
+    is their `__name__`. `module.compile()` compiles in place, and both stay.
 
     A function that is given a module may be given a compiled one. Where its file compiles modules itself that is told;
     elsewhere it is a note. A file that mentions `_orig_mod` knows of the wrapper.
@@ -60,19 +61,21 @@ class SignatureOfCompiled(Rule):
 
     code = "PTS336"
     name = "signature-of-compiled"
-    ops = ("attribute of compiled", "signature of given")
+    ops = ("attribute of compiled", "type of compiled", "signature of given")
     anywhere = True
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
         if op.region or op.arg("aware"):
             return False
-        if op.name == "signature of given":
+        if op.name in ("type of compiled", "signature of given"):
             return True
         of_module = op.arg("name") == "constant '__class__'" and op.arg("self") != "unknown"
         return of_module or op.arg("name") == "constant 'forward'"
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name == "type of compiled":
+            self.named(node, op)
         if not isinstance(node, cst.Attribute):
             return
         module = self.text(node.value)
@@ -93,6 +96,26 @@ class SignatureOfCompiled(Rule):
             says,
             severity=severity(op) if op.name == "signature of given" else None,
             fixes=[self.fix("Ask the module inside of the wrapper.", *edit)],
+        )
+
+    def named(self, node: cst.CSTNode, op: Op) -> None:
+        """`type(compiled).__name__`"""
+        name = self.function.parent(node)
+        if (
+            not isinstance(name, cst.Attribute)
+            or name.attr.value not in NAMES
+            or not isinstance(node, cst.Call)
+        ):
+            return
+        module = node.args[0].value
+        inner = cst.parse_expression(inside(self.text(module)))
+        self.report(
+            name,
+            op,
+            f"{self.quote(name)} is the wrapper's, `OptimizedModule`: torch.compile wrapped the module",
+            fixes=[
+                self.fix("Ask the module inside of the wrapper.", *rewrite(self.function, {module: inner}))
+            ],
         )
 
     def is_asked(self, node: cst.Attribute) -> bool:

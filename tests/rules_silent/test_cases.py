@@ -62,6 +62,123 @@ def run():
 
 run()
 """,
+    "a list of compiled parts": """
+import torch
+from torch import nn
+
+class Stack(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([torch.compile(nn.Linear(3, 3)) for _ in range(2)])
+
+class Late(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(3, 3) for _ in range(2)])
+
+class Beside(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(3, 3) for _ in range(2)])
+        self.fast = [torch.compile(layer) for layer in self.layers]
+
+def run():
+    stack, beside = Stack(), Beside()
+    torch.save(stack.state_dict(), "a.pt")  # PTS303
+    torch.save(beside.state_dict(), "b.pt")
+    late = Late()
+    torch.save(late.state_dict(), "c.pt")
+    for i, layer in enumerate(late.layers):
+        late.layers[i] = torch.compile(layer)
+    torch.save(late.state_dict(), "d.pt")  # PTS303
+
+run()
+""",
+    "names and types of the wrapper": """
+import re
+import torch
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+NO_DECAY = ["head.bias", "body.bias"]
+PARTS = ["bias", "head.weight"]
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(3, 3)
+        self.head = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+def names():
+    plain = Net()
+    ema = dict(plain.named_parameters())
+    model = torch.compile(plain)
+    decay = [p for n, p in model.named_parameters() if n not in NO_DECAY]  # PTS317
+    decay = [p for n, p in model.named_parameters() if any(one in n for one in PARTS)]
+    for name, part in model.named_modules():
+        if name in NO_DECAY:  # PTS317
+            part.eval()
+    for name, p in model.named_parameters():
+        if name in ema:  # PTS317
+            ema[name].lerp_(p, 0.1)
+    for name, p in model.named_parameters():  # PTS317
+        decay.append(name.split(".")[0])
+    for name, p in model.named_parameters():
+        decay.append(name.split(".")[-1])
+    for name, p in model.named_parameters():
+        name = name.partition(".")[2]
+        if name.startswith("head."):
+            decay.append(p)
+    for name, p in model.named_parameters():  # PTS317
+        if re.match(r"head\\.", name):
+            decay.append(p)
+    for name, p in model.named_parameters():
+        if re.match(r".*head\\.", name) or re.search("head", name) or re.match("h*", name):
+            decay.append(p)
+    for key in model.state_dict().keys():  # PTS317
+        if key.startswith("head."):
+            decay.append(key)
+    parts = dict(model.named_modules())
+    if "head" in parts:  # PTS317
+        parts["head"].eval()
+    if "head" in dict(plain.named_modules()):
+        decay.append("head")
+    return decay
+
+def types(rank):
+    plain = Net()
+    model = torch.compile(plain)
+    if type(model) is Net or type(plain) is Net:  # PTS304
+        print(type(model).__name__, type(plain).__name__)  # PTS336
+    return type(model) not in (Net, nn.Linear)  # PTS304
+
+def spread(rank):
+    held = DDP(torch.compile(Net()))
+    head = [p for n, p in held.named_parameters() if n.startswith("module.")]
+    model = torch.compile(DDP(Net()))  # PTS307
+    raw = model.module if hasattr(model, "module") else model
+    torch.save(raw.state_dict(), "plain.pt")
+    torch.save(model.state_dict(), "wrapped.pt")  # PTS303
+    return head
+
+names()
+""",
+    "a state from elsewhere": """
+import torch
+from torch import nn
+
+def run(path, compiled: bool):
+    model = nn.Linear(3, 3)
+    model.load_state_dict(torch.load(path), strict=False)
+    if compiled:
+        model = torch.compile(model)
+    model.load_state_dict(torch.load(path), strict=False)  # PTS303
+    model.load_state_dict(torch.load(path))
+    return model(torch.ones(3))
+""",
     "a compiled module in DDP": """
 import torch
 from torch.nn.parallel import DistributedDataParallel as DDP
@@ -1245,6 +1362,67 @@ def caught_too(x):
 @pytest.mark.parametrize("name", CASES)
 def test_reported_where_the_comments_say(name: str, tmp_path: Path) -> None:
     assert sorted(codes(CASES[name], tmp_path, "PTS")) == marked(CASES[name])
+
+
+TRAINER = """
+import torch
+
+class Trainer:
+    def __init__(self, model):
+        self.model = torch.compile(model)
+
+    def step(self, x):
+        return self.model(x).sum()
+"""
+SAVER = """
+import torch
+
+class Saver:
+    def save(self, path):
+        torch.save({"model": self.model.state_dict()}, path)
+"""
+
+
+@pytest.mark.parametrize(
+    ("trainer", "saver", "told"),
+    [
+        pytest.param(
+            "from saver import Saver\n" + TRAINER.replace("Trainer:", "Trainer(Saver):"),
+            SAVER,
+            ["saver.py:6"],
+            id="a method that is inherited",
+        ),
+        pytest.param(
+            TRAINER,
+            "from trainer import Trainer\n" + SAVER.replace("Saver:", "Saver(Trainer):"),
+            ["saver.py:7"],
+            id="a method of a class below",
+        ),
+        pytest.param(
+            "from saver import Saver\n"
+            + TRAINER.replace("Trainer:", "Trainer(Saver):")
+            + "    def save(self, path):\n        torch.save(1, path)\n",
+            SAVER,
+            [],
+            id="a method that another one takes the place of",
+        ),
+        pytest.param(
+            "from saver import Saver\n"
+            + TRAINER.replace("Trainer:", "Trainer(Saver):").replace("torch.compile(model)", "model"),
+            SAVER,
+            [],
+            id="a module that nobody compiles",
+        ),
+    ],
+)
+def test_what_an_object_compiles_is_saved_in_another_file(
+    trainer: str, saver: str, told: list[str], tmp_path: Path
+) -> None:
+    files = {"trainer.py": trainer, "saver.py": saver}
+    for name, source in files.items():
+        (tmp_path / name).write_text(source, encoding="utf-8")
+    found = lint([str(tmp_path / name) for name in files], Settings(select=("PTS303",))).findings
+    assert [f"{Path(f.path).name}:{f.line}" for f in found] == told
 
 
 def test_torch_2_15_compiles_its_own_modules_in_place(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ IN_PLACE = ".compile()"  # after a name: its object was compiled in place
 RAN = ".()"  # after a name: its object was compiled, and called in the line that is the value
 RAN_INSIDE = ".() inside"  # after a name: compiled code that was called in that line calls the object
 MAX_NESTING = 4  # modules in modules
+LISTS = ("ModuleList", "Sequential")
 
 
 class Misuse:
@@ -85,6 +86,8 @@ class Misuse:
                 self.state_of_parts(node, place, func.receiver, env, frame)
             elif "loads state" in roles:
                 self.loaded(node, env, frame)
+            elif "tells the type" in roles and len(args) == 1:
+                self.asked_type(node, args[0], frame)
             elif "copies" in roles and args:
                 self.copied(node, args[0], env, frame)
             elif "traces modules" in roles and args:
@@ -107,16 +110,27 @@ class Misuse:
                 self.at.notebook.note(node, "refuse compiled", frame, args=words)
 
     def compared(self, node: ast.Compare, left: Value, among: Value, frame: Frame) -> None:
-        """A name from a module that torch.compile wrapped is looked up among names of the module as it is."""
+        """A name from a module that torch.compile wrapped is looked up among names that it did not prefix, or one of
+        these among the others."""
         key = among.key if isinstance(among, Dict) and not among.items else None
         key = among.elem if isinstance(among, Seq) else key
-        if (
-            left is WRAPPED_NAME
-            and key is NAME
-            and not frame.module.says("_orig_mod")
-            and self.at.notebook.listens("foreign name", frame)
-        ):
-            self.at.notebook.note(node, "foreign name", frame)
+        if left is WRAPPED_NAME:
+            said = isinstance(node.comparators[0], (ast.Name, ast.Attribute)) and _are_texts(among)
+            foreign = key is NAME or said
+        else:
+            foreign = key is WRAPPED_NAME and isinstance(left, Py) and bool(left.const)
+        if foreign and not frame.module.says("_orig_mod") and self.at.notebook.listens("foreign name", frame):
+            wrapped = "left" if left is WRAPPED_NAME else "right"
+            self.at.notebook.note(node, "foreign name", frame, args={"wrapped": wrapped})
+
+    def asked_type(self, node: ast.Call, asked: Value, frame: Frame) -> None:
+        """`type(model)`, which is the wrapper's."""
+        wrapped = any(
+            _is_compiled_module(o) for o in options(asked) if not (isinstance(o, Wrapped) and o.within)
+        )
+        knows = frame.module.says("_orig_mod") or frame.module.says("OptimizedModule")
+        if wrapped and not knows and self.at.notebook.listens("type of compiled", frame):
+            self.at.notebook.note(node, "type of compiled", frame)
 
     def hooked(self, node: ast.Call, env: Env, frame: Frame) -> None:
         """A hook is added to a part of a compiled module, or to a module that a compiled function calls."""
@@ -178,21 +192,28 @@ class Misuse:
         return None
 
     def loaded(self, node: ast.Call, env: Env, frame: Frame) -> None:
-        """`compiled.load_state_dict(plain.state_dict())`"""
+        """`compiled.load_state_dict(plain.state_dict())`, or of a state that no module of the file gave"""
         given = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg), None)
         if (
             not isinstance(node.func, ast.Attribute)
-            or not isinstance(given, ast.Call)
-            or not isinstance(given.func, ast.Attribute)
-            or given.func.attr not in self.at.models.last_words("state of a module")
             or frame.module.says("_orig_mod")
             or not self.at.notebook.listens("load plain state", frame)
         ):
             return
         owner = self.at.expressions.again(node.func.value, env, frame)
-        plain = self.at.expressions.again(given.func.value, env, frame)
         if not any(isinstance(o, Wrapped) and o.how == "compiled" and not o.within for o in options(owner)):
             return
+        asks = self.at.models.last_words("state of a module")
+        if not any(frame.module.says(f".{word}(") for word in asks):
+            self.at.notebook.note(node, "load plain state", frame, args={"from": "elsewhere"})
+            return
+        if (
+            not isinstance(given, ast.Call)
+            or not isinstance(given.func, ast.Attribute)
+            or given.func.attr not in asks
+        ):
+            return
+        plain = self.at.expressions.again(given.func.value, env, frame)
         if isinstance(plain, Instance) and plain.cls is not None and self.at.classes.is_module(plain.cls):
             self.at.notebook.note(node, "load plain state", frame)
 
@@ -216,8 +237,11 @@ class Misuse:
         if not self.at.notebook.listens("state of compiled part", frame) or frame.module.says("_orig_mod"):
             return
         for name, value in self.parts_of(place, owner, env).items():
-            if any(_is_compiled_module(one) for one in options(value)):
+            listed = [o for one in options(value) for held in _listed(one) for o in options(held)]
+            if any(map(_is_compiled_module, (*options(value), *listed))):
                 words: dict[int | str, str] = {"part": "constant " + repr(name)}
+                if listed:
+                    words["listed"] = "yes"
                 self.at.notebook.note(node, "state of compiled part", frame, args=words)
                 return
 
@@ -315,6 +339,18 @@ def _called_inside(compiled: Value, node: ast.Call) -> list[str]:
     }
     places = [dotted(given[name]) if name in given else name for name in sorted(called - bound)]
     return [place for place in places if place]
+
+
+def _are_texts(value: Value) -> bool:
+    elements = value.elts if isinstance(value, Seq) else None
+    return bool(elements) and all(
+        isinstance(e, Py) and isinstance(e.const, str) and e.const for e in elements or ()
+    )
+
+
+def _listed(value: Value) -> list[Value]:
+    """What a list of modules holds; one of Python's is no part of its owner."""
+    return [*(value.elts or ()), value.elem] if isinstance(value, Seq) and value.type in LISTS else []
 
 
 def _is_compiled_module(value: Value) -> bool:
