@@ -71,7 +71,7 @@ Names of operations:
 - `attribute of compiled`  an attribute of a compiled module is read; args: "name", "self" (the module), for a
                     method of the project "method": what it does ("calls self", "calls LAYER", ""), "part" for a
                     module in it, "aware" in a file that mentions `_orig_mod`, and "within",
-                    what its names begin with in another wrapper ("module.")
+                    what its names begin with in another wrapper ("module."), "maybe" where it need not be compiled
 - `compile block`   a module is compiled, of a class of which a loop makes objects with a number each that `forward`
                     reads in any case; args: "class", "number" ("CLASS.ATTRIBUTE"), and "at", where it is read
 - `compile generator`  a generator function is compiled; args: "name"

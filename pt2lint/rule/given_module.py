@@ -14,3 +14,9 @@ def severity(op: Op) -> Severity | None:
 def inside(name: str) -> str:
     """The module inside of the wrapper of torch.compile, where there is one."""
     return f'getattr({name}, "_orig_mod", {name})'
+
+
+def original(text: str, op: Op) -> str:
+    """The module inside of the wrapper of torch.compile, which is there, or may be."""
+    held = f"{text}.{op.arg('within')}".rstrip(".")
+    return inside(held) if op.arg("maybe") else f"{held}._orig_mod"

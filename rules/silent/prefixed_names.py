@@ -6,7 +6,7 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.rewrite import rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.given_module import severity
+from pt2lint.rule.given_module import original, severity
 from pt2lint.rule.syntax import names
 
 NAMED = ("named_parameters", "named_modules", "named_buffers")
@@ -121,7 +121,7 @@ class PrefixedNames(Rule):
                 node,
                 op,
                 f"{self.quote(call)} gives the original module alone, as torch.compile wrapped it",
-                fixes=[self.ask_original(node)],
+                fixes=[self.ask_original(node, op)],
             )
             return
         loop = self.loop_over_keys(call) if node.attr.value == STATE else self.function.parent(call)
@@ -141,7 +141,7 @@ class PrefixedNames(Rule):
                     op,
                     f"the names of {self.quote(call)} start with `_orig_mod.`, as torch.compile wrapped the module: "
                     f"{outcome}",
-                    fixes=[self.ask_original(node)],
+                    fixes=[self.ask_original(node, op)],
                 )
                 return
 
@@ -204,9 +204,9 @@ class PrefixedNames(Rule):
             "Take the prefix out of the name.", *rewrite(self.function, dict.fromkeys(used, plain))
         )
 
-    def ask_original(self, node: cst.Attribute) -> Fix:
+    def ask_original(self, node: cst.Attribute, op: Op) -> Fix:
         """`compiled.children()` -> `compiled._orig_mod.children()`"""
-        edit = self.edit(node.value, f"{self.text(node.value)}._orig_mod")
+        edit = self.edit(node.value, original(self.text(node.value), op))
         return self.fix("Ask the original, whose names are the model's own.", edit)
 
     def test(self, used: cst.Name) -> cst.CSTNode:

@@ -4,7 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.given_module import inside, severity
+from pt2lint.rule.given_module import inside, original, severity
 from pt2lint.rule.syntax import names
 
 STATE = "state_dict"  # the parameter of load_state_dict
@@ -131,7 +131,7 @@ class PrefixedState(Rule):
             fixes=[
                 self.fix(
                     "Ask the original: checkpoints saved from here on have the model's own names.",
-                    self.edit(node.value, f"{self.text(node.value)}.{within}_orig_mod"),
+                    self.edit(node.value, original(self.text(node.value), op)),
                 )
             ],
         )

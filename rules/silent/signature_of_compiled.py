@@ -5,7 +5,7 @@ import libcst as cst
 from pt2lint.fixes.rewrite import rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.given_module import inside, severity
+from pt2lint.rule.given_module import inside, original, severity
 
 ASKS = ("signature", "getfullargspec")  # of inspect
 NAMES = ("__name__", "__qualname__", "__module__")  # of a class
@@ -79,7 +79,7 @@ class SignatureOfCompiled(Rule):
         if not isinstance(node, cst.Attribute):
             return
         module = self.text(node.value)
-        inner = f"{module}.{op.arg('within')}_orig_mod"
+        inner = original(module, op)
         if op.name == "signature of given":
             inner = inside(module)
             says = f"the signature of {self.quote(node)} is `(*args, **kwargs)` where torch.compile wrapped `{module}`"

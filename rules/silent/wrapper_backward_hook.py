@@ -4,6 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.rule.given_module import original
 
 HOOKS = ("register_full_backward_hook", "register_backward_hook")
 
@@ -83,7 +84,7 @@ class WrapperBackwardHook(Rule):
             fixes=[
                 self.fix(
                     "Add the hook to the original.",
-                    self.edit(node.value, f"{self.text(node.value)}._orig_mod"),
+                    self.edit(node.value, original(self.text(node.value), op)),
                 )
             ],
         )

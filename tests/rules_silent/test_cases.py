@@ -1480,6 +1480,11 @@ class Net(torch.nn.Module):
             "net = torch.compile(Net())\nstate = net._orig_mod.state_dict()",
         ),
         (
+            "net = Net()\nif os.sep == '/':\n    net = torch.compile(net)\nstate = net.state_dict()",
+            "net = Net()\nif os.sep == '/':\n    net = torch.compile(net)\n"
+            'state = getattr(net, "_orig_mod", net).state_dict()',
+        ),
+        (
             "net = torch.compile(Net())\n[p for n, p in net.named_parameters() if n == 'layer.weight']",
             "net = torch.compile(Net())\n[p for n, p in net._orig_mod.named_parameters() if n == 'layer.weight']",
         ),

@@ -22,7 +22,8 @@ EVENTS = {
     "assigned": "(target, owner, value, index, env, frame): an attribute, (with its index) an item or a global is set",
     "changed": "(target, current, env, frame): a name or attribute is read and written back",
     "settled": "(test, env, frame): a branch begins that makes its own test come out otherwise",
-    "read": "(owner, name, node, frame): an attribute of what torch.compile returned is read",
+    "read": "(owner, name, node, frame, among): an attribute of what torch.compile returned is read; `among`: all "
+    "that the owner may be, where it is one of several",
     "compared": "(node, left, right, frame): `left in right` is evaluated",
     "asserted": "(node, value, frame): a plain `assert value` is run",
     "read_through": "(module, classes): all that runs in a linted file was followed",

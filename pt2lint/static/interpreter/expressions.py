@@ -163,7 +163,10 @@ class Expressions:
         owner = self.eval(node.value, env, frame)
         return self.attribute_of(owner, node.attr, node, frame)
 
-    def attribute_of(self, owner: Value, name: str, node: ast.expr, frame: Frame) -> Value:
+    def attribute_of(
+        self, owner: Value, name: str, node: ast.expr, frame: Frame, among: Value = NONE
+    ) -> Value:
+        """`among`: all that the owner may be, where it is one of several."""
         if name in self.counted and frame.region:
             self.at.objects.read_counted(owner, name, node, frame)
         if isinstance(owner, Union):
@@ -171,7 +174,7 @@ class Expressions:
             either = len({o.array for o in owner.options if isinstance(o, Tensor)}) > 1
             self.at.notebook.quiet += either
             found = [
-                self.attribute_of(o, name, node, frame)
+                self.attribute_of(o, name, node, frame, owner)
                 for o in owner.options
                 if is_none(o) is not True and o is not UNKNOWN
             ]
@@ -211,7 +214,7 @@ class Expressions:
                 return STR if name == "type" else INT
             return OBJECT if owner.type == "dtype" else UNKNOWN
         if isinstance(owner, Wrapped) and owner.how == "compiled":
-            return self.compiled_attribute(owner, name, node, frame)
+            return self.compiled_attribute(owner, name, node, frame, among)
         if isinstance(owner, Func) and name in ("__name__", "__qualname__", "__doc__"):
             return STR
         if owner is UNKNOWN and name == "shape":
@@ -245,7 +248,9 @@ class Expressions:
         origin = (frame.module.path, node.lineno, f"`.{node.attr}()` is a tensor's")
         return Ext(f"{self.at.models.tensor}.{node.attr}", Tensor(None, origin))
 
-    def compiled_attribute(self, owner: Wrapped, name: str, node: ast.expr, frame: Frame) -> Value:
+    def compiled_attribute(
+        self, owner: Wrapped, name: str, node: ast.expr, frame: Frame, among: Value
+    ) -> Value:
         """`compiled.name`: everything but a call of the object itself is the original's."""
         inner = owner.inner
         if owner.within == f"{name}.":
@@ -254,7 +259,7 @@ class Expressions:
             return inner
         module = isinstance(inner, Instance) and (inner.cls is None or self.at.classes.is_module(inner.cls))
         for hear in self.at.events.read:
-            hear(owner, name, node, frame)
+            hear(owner, name, node, frame, among)
         if not module:
             return UNKNOWN
         found = self.attribute_of(inner, name, node, frame)

@@ -15,6 +15,7 @@ from pt2lint.static.observers.uses import Decisive, Use
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import FunctionNode, is_range, unit_of, walk, yields
 from pt2lint.static.values import (
+    NONE,
     UNKNOWN,
     Class,
     Dict,
@@ -51,7 +52,7 @@ class CompiledCalls:
         # The functions that a call gives no tensor, as far as they do anything with what they are given.
         self._plain: dict[tuple[str, int, int], Any] = {}
 
-    def read(self, owner: Wrapped, name: str, node: ast.expr, frame: Frame) -> None:
+    def read(self, owner: Wrapped, name: str, node: ast.expr, frame: Frame, among: Value) -> None:
         """An attribute of what torch.compile returned is read."""
         inner = owner.inner
         module = all(  # as it may be for the other ways that the code may have gone
@@ -63,6 +64,8 @@ class CompiledCalls:
             words = self.words_of_compiled(inner, name, frame)
             if owner.within:
                 words["within"] = owner.within
+            if any(not isinstance(o, Wrapped) and o is not NONE for o in options(among)):
+                words["maybe"] = "yes"
             self.at.notebook.note(node, "attribute of compiled", frame, args=words)
 
     def words_of_compiled(self, inner: Value, name: str, frame: Frame) -> dict[int | str, str]:
