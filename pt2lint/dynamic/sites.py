@@ -15,7 +15,14 @@ READS: dict[str, tuple[str, ...] | None] = {
     "PTS302": None,
     "PTS303": ("state_dict",),
     "PTS304": ("__class__",),
-    "PTS317": ("named_parameters", "named_modules", "named_buffers", "children", "named_children"),
+    "PTS317": (
+        "named_parameters",
+        "named_modules",
+        "named_buffers",
+        "children",
+        "named_children",
+        "state_dict",
+    ),
 }
 # Findings about what torch.compile refuses, and about the None that Module.compile returns.
 REFUSED = ("PTS313",)
@@ -119,7 +126,7 @@ def _read(finding: Finding, path: str, recorded: Sequence[Run]) -> tuple[Verdict
         if name in wanted if wanted is not None else (name not in others and f".{name}" in finding.message):
             hits += read["count"]
     if not hits:
-        return "unreached", {"reason": "the program asked nothing of a compiled module here"}
+        return "unreached", {"reason": "the program asked nothing of a compiled module here that a run shows"}
     if finding.code == "PTS304":
         reason = f"it was False of what torch.compile had returned, {_times(hits, 'time')}"
     else:
