@@ -59,16 +59,19 @@ class ChangingText(CompiledCall):
     def accepts(cls, op: Op) -> bool:
         return any(str(k).startswith("use ") for k in op.args)
 
-    def is_text(self, argument: Argument) -> bool:
+    def is_text(self, argument: Argument, op: Op) -> bool:
+        """Whether it is one of many texts that a loop goes over. A loop in compiled code that Dynamo leaves to Python
+        goes over the names of a module's parts (adapters, streams): a few, and the same at each call."""
         may_be = set(argument.word.split(" | "))
-        return may_be == {"str"} or (may_be <= {"str", "unknown"} and argument.use == "text")
+        sure = may_be == {"str"} or (may_be <= {"str", "unknown"} and argument.use == "text")
+        return sure and op.name == "call compiled"
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         for argument in self.arguments(node, op):
             value = argument.value
             if not argument.use or argument.word.startswith("constant "):
                 continue
-            if turns.text(value) or (self.is_text(argument) and turns.item(value)):
+            if turns.text(value) or (self.is_text(argument, op) and turns.item(value)):
                 self.report(
                     value,
                     self.shown(op, argument.key, "the text is looked at here"),

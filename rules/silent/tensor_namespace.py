@@ -64,6 +64,8 @@ class TensorNamespace(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
+        if "is used as a tensor" in op.why:  # what has a `.mean` may be a distribution
+            return False
         return op.name != VARS or is_tensor(op.arg(0))
 
     def check(self, node: cst.CSTNode, op: Op) -> None:

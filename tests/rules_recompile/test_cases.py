@@ -844,6 +844,32 @@ class Net(torch.nn.Module):
 torch._dynamo.config.recompile_limit = 64  # PTR208
 torch._dynamo.config.cache_size_limit = 4
 """,
+    "names of a module's parts": """
+import torch
+
+class Adapted(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rates = {"a": 0.1, "b": 0.2}
+        self.scales = torch.nn.ParameterDict({name: torch.nn.Parameter(torch.ones(3)) for name in self.rates})
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.rates)
+
+    def delta(self, name: str, x):
+        return x * self.scales[name]
+
+    def forward(self, x):
+        for name in self.names:
+            if torch.rand(1) > self.rates[name]:
+                x = x + self.delta(name, x)
+        return x
+
+compiled = torch.compile(Adapted())
+for batch in range(9):
+    compiled(torch.ones(3))
+""",
     "texts, keys and numbers that are constants": """
 import torch
 import torch.nn.functional as F

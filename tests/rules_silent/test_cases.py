@@ -396,6 +396,11 @@ class Scaled(nn.Module):
         self.__dict__["seen"], vars(self.seen)
         return x * getattr(self.weight, "scale", 1) * len(known)
 
+class Posterior(nn.Module):
+    def forward(self, distribution):
+        mean = distribution.mean.detach()
+        return mean * len(vars(distribution))
+
 def outside(weight: torch.Tensor):
     return weight.__dict__
 """,
