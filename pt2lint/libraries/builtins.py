@@ -266,7 +266,7 @@ def _hides(call: Call, compiled: Wrapped, kind: Value) -> bool:
     if name.startswith("torch."):
         # Of those that hold a model to spread it, there may be one around the wrapper.
         base = call.models.plays(name, "module base")
-        return isinstance(inner, Instance) and inner.external == name and not base
+        return any(isinstance(o, Instance) and o.external == name for o in options(inner)) and not base
     own = name.partition(".")[0] in _NO_MODULES
     return inner is UNKNOWN and not own and name.rpartition(".")[2][:1].isupper()
 

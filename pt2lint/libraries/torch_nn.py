@@ -25,6 +25,7 @@ from pt2lint.static.values import (
     Value,
     Wrapped,
     is_none,
+    join_all,
     options,
     tensor_of,
     without,
@@ -214,9 +215,10 @@ def clipped(call: Call) -> Value:
 def parallel(call: Call) -> Value:
     """A compiled module in one that spreads it: a call of that is a call of what was compiled."""
     inner = call.args[0] if call.args else call.kwargs.get("module", UNKNOWN)
-    if isinstance(inner, Wrapped) and inner.how == "compiled":
-        return call.held(inner, "module.")
-    return call.models.instance(call.name)
+    compiled = [o for o in options(inner) if isinstance(o, Wrapped) and o.how == "compiled"]
+    held: list[Value] = [call.held(o, "module.") for o in compiled]
+    sure = len(held) == len(options(inner))
+    return join_all(held if sure else [call.models.instance(call.name), *held])
 
 
 def attribute(type_name: str, owner: Value, name: str) -> Value | None:

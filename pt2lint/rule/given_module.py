@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from pt2lint.finding import Severity
+import libcst as cst
+
+from pt2lint.finding import Fix, Severity
 from pt2lint.op import Op
+from pt2lint.rule import Rule
 
 
 def severity(op: Op) -> Severity | None:
@@ -17,6 +20,15 @@ def inside(name: str) -> str:
 
 
 def original(text: str, op: Op) -> str:
-    """The module inside of the wrapper of torch.compile, which is there, or may be."""
-    held = f"{text}.{op.arg('within')}".rstrip(".")
-    return inside(held) if op.arg("maybe") else f"{held}._orig_mod"
+    """The module inside of the wrapper of torch.compile, which is there, or may be; "" where what holds the wrapper
+    (DistributedDataParallel) need not be there either."""
+    within = op.arg("within").rstrip(".")
+    if op.arg("maybe"):
+        return "" if within else inside(text)
+    return f"{text}.{within}._orig_mod" if within else f"{text}._orig_mod"
+
+
+def ask_original(rule: Rule, node: cst.Attribute, op: Op, says: str) -> list[Fix]:
+    """`compiled.children()` -> `compiled._orig_mod.children()`"""
+    inner = original(rule.text(node.value), op)
+    return [rule.fix(says, rule.edit(node.value, inner))] if inner else []

@@ -6,12 +6,13 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.rewrite import rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.given_module import original, severity
+from pt2lint.rule.given_module import ask_original, severity
 from pt2lint.rule.syntax import names
 
 NAMED = ("named_parameters", "named_modules", "named_buffers")
 CHILDREN = ("children", "named_children")
 STATE = "state_dict"
+ORIGINAL = "Ask the original, whose names are the model's own."
 
 
 class PrefixedNames(Rule):
@@ -121,7 +122,7 @@ class PrefixedNames(Rule):
                 node,
                 op,
                 f"{self.quote(call)} gives the original module alone, as torch.compile wrapped it",
-                fixes=[self.ask_original(node, op)],
+                fixes=ask_original(self, node, op, ORIGINAL),
             )
             return
         loop = self.loop_over_keys(call) if node.attr.value == STATE else self.function.parent(call)
@@ -141,7 +142,7 @@ class PrefixedNames(Rule):
                     op,
                     f"the names of {self.quote(call)} start with `_orig_mod.`, as torch.compile wrapped the module: "
                     f"{outcome}",
-                    fixes=[self.ask_original(node, op)],
+                    fixes=ask_original(self, node, op, ORIGINAL),
                 )
                 return
 
@@ -203,11 +204,6 @@ class PrefixedNames(Rule):
         return self.fix(
             "Take the prefix out of the name.", *rewrite(self.function, dict.fromkeys(used, plain))
         )
-
-    def ask_original(self, node: cst.Attribute, op: Op) -> Fix:
-        """`compiled.children()` -> `compiled._orig_mod.children()`"""
-        edit = self.edit(node.value, original(self.text(node.value), op))
-        return self.fix("Ask the original, whose names are the model's own.", edit)
 
     def test(self, used: cst.Name) -> cst.CSTNode:
         """The comparison or the call of a method that the name stands in."""

@@ -4,7 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.given_module import inside, original, severity
+from pt2lint.rule.given_module import ask_original, inside, severity
 from pt2lint.rule.syntax import names
 
 STATE = "state_dict"  # the parameter of load_state_dict
@@ -128,12 +128,9 @@ class PrefixedState(Rule):
             op,
             f"the keys of {self.quote(call)} start with `{within}_orig_mod.`, as the module is wrapped by "
             "torch.compile: they do not load into the plain model; `model.compile()` keeps the names",
-            fixes=[
-                self.fix(
-                    "Ask the original: checkpoints saved from here on have the model's own names.",
-                    self.edit(node.value, original(self.text(node.value), op)),
-                )
-            ],
+            fixes=ask_original(
+                self, node, op, "Ask the original: checkpoints saved from here on have the model's own names."
+            ),
         )
 
     def given(self, node: cst.CSTNode, op: Op) -> None:

@@ -89,13 +89,13 @@ class SignatureOfCompiled(Rule):
             says = f"the signature of {self.quote(node)} is `(*args, **kwargs)`: torch.compile wrapped the module"
         else:
             return
-        edit = rewrite(self.function, {node.value: cst.parse_expression(inner)})
+        edit = rewrite(self.function, {node.value: cst.parse_expression(inner)}) if inner else []
         self.report(
             node,
             op,
             says,
             severity=severity(op) if op.name == "signature of given" else None,
-            fixes=[self.fix("Ask the module inside of the wrapper.", *edit)],
+            fixes=[self.fix("Ask the module inside of the wrapper.", *edit)] if edit else [],
         )
 
     def named(self, node: cst.CSTNode, op: Op) -> None:

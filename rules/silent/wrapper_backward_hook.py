@@ -4,7 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.given_module import original
+from pt2lint.rule.given_module import ask_original
 
 HOOKS = ("register_full_backward_hook", "register_backward_hook")
 
@@ -81,10 +81,5 @@ class WrapperBackwardHook(Rule):
             op,
             f"{self.quote(call)} adds a backward hook to what torch.compile returned, where it never runs; add it to "
             "the original",
-            fixes=[
-                self.fix(
-                    "Add the hook to the original.",
-                    self.edit(node.value, original(self.text(node.value), op)),
-                )
-            ],
+            fixes=ask_original(self, node, op, "Add the hook to the original."),
         )

@@ -192,6 +192,21 @@ def run():
     torch.save(net.state_dict(), "m.pt")  # PTS303
     torch.save(net.module.state_dict(), "m.pt")  # PTS303
 """,
+    "a module in DDP that may be compiled": """
+import torch
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+def run(compiled: bool, spread: bool):
+    net = torch.nn.Linear(3, 3)
+    torch.save(DDP(net).module.state_dict(), "m.pt")
+    if compiled:
+        net = torch.compile(net)
+    replicated = torch.nn.DataParallel(net)
+    torch.save(replicated.module.state_dict(), "m.pt")  # PTS303
+    if spread:
+        net = DDP(net)
+    torch.save(net.state_dict(), "m.pt")  # PTS303
+""",
     "a framework is given modules": """
 import re
 import torch
@@ -1488,6 +1503,11 @@ class Net(torch.nn.Module):
             "net = Net()\nif os.sep == '/':\n    net = torch.compile(net)\nstate = net.state_dict()",
             "net = Net()\nif os.sep == '/':\n    net = torch.compile(net)\n"
             'state = getattr(net, "_orig_mod", net).state_dict()',
+        ),
+        (
+            "net = Net()\nif os.sep == '/':\n    net = torch.compile(net)\nstate = DDP(net).module.state_dict()",
+            "net = Net()\nif os.sep == '/':\n    net = torch.compile(net)\n"
+            'state = getattr(DDP(net).module, "_orig_mod", DDP(net).module).state_dict()',
         ),
         (
             "net = torch.compile(Net())\n[p for n, p in net.named_parameters() if n == 'layer.weight']",
