@@ -1,5 +1,5 @@
-"""Compiles the interpreter, where PT2LINT_COMPILE=1 asks for it (`make compiled`): the same modules, a
-third to a half faster. Without it the wheel is pure Python, as pyproject.toml says all else of it.
+"""Compiles the interpreter, where PT2LINT_COMPILE=1 asks for it (`make compiled`): the same modules, in
+two thirds to four fifths of the time. Without it the wheel is pure Python; pyproject.toml says all else of it.
 """
 
 import os
