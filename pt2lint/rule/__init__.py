@@ -34,6 +34,7 @@ from pt2lint.finding import (
     Price,
     RulePage,
     Severity,
+    Step,
 )
 from pt2lint.op import ARRAY, DREW, Op, Range
 from pt2lint.rule import tree
@@ -204,6 +205,11 @@ class Rule:
             return False
         turn = loop.for_in.target if isinstance(loop, cst.BaseComp) else getattr(loop, "target", None)
         return turn is None or not any(_is_part(each, turn) for each in tree.walk(loop))
+
+    def led_to(self, op: Op, place: str, message: str) -> Op:
+        """The operation with one more step in its flow, at that place ("PATH:LINE"), where one is named."""
+        path, _, line = place.rpartition(":")
+        return op._replace(flow=(*op.flow, Step(path, int(line), message))) if path and line.isdigit() else op
 
     @classmethod
     def page(cls) -> RulePage:

@@ -7,7 +7,6 @@ from typing import ClassVar, NamedTuple
 
 import libcst as cst
 
-from pt2lint.finding import Step
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.loop_turns import Turns
@@ -67,12 +66,5 @@ class CompiledCall(Rule):
     def shown(self, op: Op, key: int | str, what: str = "") -> Op:
         """The operation, with the way of an argument as its flow: into the compiled function, and to the place that
         makes it matter (`what` it does there). A report shows it; a run is held against it."""
-        steps = []
-        for word, message in (
-            ("to at", f"`{op.arg(f'name {key}')}` of {self.callee(op)}"),
-            (f"at {key}", what),
-        ):
-            path, _, line = op.arg(word).rpartition(":")
-            if path and line.isdigit() and message:
-                steps.append(Step(path, int(line), message))
-        return op._replace(flow=(*op.flow, *steps))
+        op = self.led_to(op, op.arg("to at"), f"`{op.arg(f'name {key}')}` of {self.callee(op)}")
+        return self.led_to(op, op.arg(f"at {key}"), what) if what else op

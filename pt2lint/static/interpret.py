@@ -523,8 +523,9 @@ class Interpreter:
             if guards is None:
                 return None
             if guards:
-                op = op._replace(when=told(guards), rare=rare(guards))
-                op = op._replace(open=is_open(guards), optional=is_optional(guards))
+                op = op._replace(
+                    when=told(guards), rare=rare(guards), open=is_open(guards), optional=is_optional(guards)
+                )
             contexts = self.at.notebook.contexts(path, unit, key)
             way = self.at.notebook.way(path, unit, key, held)
             if way is not None:

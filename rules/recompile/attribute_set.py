@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import Step
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.loop_turns import Turns
@@ -85,9 +84,7 @@ class AttributeSet(Rule):
             return
         becomes_input = op.arg(0) == "float" or self.function.target < INT_IS_CONSTANT
         once = not strong and (what == "fraction" or (what == "number" and becomes_input))
-        path, _, line = op.arg("at").rpartition(":")
-        if path and line.isdigit():
-            op = op._replace(flow=(*op.flow, Step(path, int(line), f"`{op.arg('to')}` reads it")))
+        op = self.led_to(op, op.arg("at"), f"`{op.arg('to')}` reads it")
         kind = "text" if what == "text" else "number"
         which = f", and `{op.arg('through')}` makes it `{op.arg('sets')}`" if op.arg("sets") else ""
         costs = (

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import Step
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.loop_turns import Turns
@@ -95,11 +94,9 @@ class GlobalCounter(Rule):
             changes = isinstance(statement, cst.Assign) and turns.number(statement.value)
         if not changes or not (turns.loops or turns.parameters):
             return
-        path, _, line = op.arg("at").rpartition(":")
-        step = Step(path, int(line), f"`{op.arg('to')}` reads it")
         self.report(
             node,
-            op._replace(flow=(*op.flow, step)),
+            self.led_to(op, op.arg("at"), f"`{op.arg('to')}` reads it"),
             f"{self.quote(node)} is another number at every turn, which `{op.arg('to')}` reads as a constant: a "
             "recompilation at each, and eager from the limit on; passed as an argument it costs one",
         )

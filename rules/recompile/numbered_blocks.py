@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import Step
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 
@@ -75,11 +74,9 @@ class NumberedBlocks(Rule):
         if not self.is_repeated(node):
             return
         number = op.arg("number")
-        path, _, line = op.arg("at").rpartition(":")
-        read = Step(path, int(line), f"`{number}` is read here")
         self.report(
             node,
-            op._replace(flow=(*op.flow, read)),
+            self.led_to(op, op.arg("at"), f"`{number}` is read here"),
             f"{self.quote(node)} compiles each `{op.arg('class')}` for itself: `{number}` is another number in each; "
             "past the recompile limit of 8 they run without being compiled",
         )

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import Step
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import observes
@@ -76,8 +75,7 @@ class SettlingState(Rule):
         if observes(self.function, node):
             return
         if op.arg("use"):
-            path, _, line = op.arg("at").rpartition(":")
-            op = op._replace(flow=(*op.flow, Step(path, int(line), "decides here what is compiled")))
+            op = self.led_to(op, op.arg("at"), "decides here what is compiled")
             what = (
                 f"{self.quote(node)} counts, and decides what is compiled: each number is compiled anew, until the "
                 "limit"

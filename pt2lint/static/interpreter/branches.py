@@ -79,18 +79,9 @@ class Branches:
         """Whether the statements themselves work together with other processes: `dist.all_reduce(size)`."""
         known = self._spread.get(body[0])  # the same in every run of the function
         if known is None:
-            role = "works with processes"
-            words = self.at.models.last_words(role)
-            known = self._spread[body[0]] = any(
-                isinstance(part, ast.Call)
-                and getattr(part.func, "attr", getattr(part.func, "id", None)) in words
-                and self.at.models.plays(
-                    self.at.names.external_name(self.at.expressions.quietly(part.func, env, frame)), role
-                )
-                for statement in body
-                if statement.__class__ in SIMPLE
-                for part in walk(statement)
-            )
+            parts = (part for one in body if one.__class__ in SIMPLE for part in walk(one))
+            duties = self.at.calls.roots.duties
+            known = self._spread[body[0]] = duties.are_calls(parts, "works with processes", env, frame)
         return known
 
     def of_leaf(self, target: ast.Attribute, frame: Frame) -> Path:

@@ -149,7 +149,7 @@ class Calls:
             return self.call_wrapped(func, args, kwargs, node, frame, spread)
         if isinstance(func, Seq) and func.type == "Sequential":
             return self.call_sequential(func, args, kwargs, node, frame)
-        self._count(frame, any(isinstance(given, Tensor) for given in args))
+        self.at.notebook.count(frame, any(isinstance(given, Tensor) for given in args))
         return UNKNOWN
 
     def _apply_part(
@@ -272,7 +272,7 @@ class Calls:
         entry = self.at.models.of(name)
         self.last_external, self.last_call = name, node
         given_any = entry.library is FOREIGN and any(isinstance(given, Tensor) for given in args)
-        self._count(frame, entry.given == "tensors" or given_any)
+        self.at.notebook.count(frame, entry.given == "tensors" or given_any)
         if "loader" in entry.roles and frame.region:
             frame.guards += (Guard("", LOADS if self.is_own(frame) else FETCHES),)
         # `frame.inside` and the rest of the place are the caller's.
@@ -369,17 +369,13 @@ class Calls:
         entry = self.at.models.of(name)
         if entry.forward is None:
             return UNKNOWN
-        self._count(frame)
+        self.at.notebook.count(frame)
         if self.at.notebook.listens(f"forward {name}", frame):
             self.at.notebook.note(node, f"forward {name}", frame, args=self.at.types.sorts(args, kwargs))
         self.breaks(self.at.models.of(f"{name}.forward"), node, frame)
         if "random module" in entry.roles:
             self.at.notebook.drawn.append((name, frame.module.path, getattr(node, "lineno", 0)))
         return entry.result(Call(name, args, kwargs, node, frame, func, self.at))
-
-    def _count(self, frame: Frame, computes: bool = True) -> None:
-        """Count an operator of the graph."""
-        self.at.notebook.clock += computes and frame.region and not self.at.notebook.quiet
 
     def goes_over(self, node: ast.expr, value: Value, frame: Frame) -> None:
         if is_from_outside(value):

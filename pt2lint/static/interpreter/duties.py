@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
@@ -17,7 +18,7 @@ from pt2lint.static.interpreter.guards import (
     Guard,
     Path,
 )
-from pt2lint.static.source.nodes import FunctionNode, walk
+from pt2lint.static.source.nodes import FunctionNode, last_word, parameters_in, walk
 from pt2lint.static.values import Func, Instance, Py, Seq, Tensor, Value, options
 
 if TYPE_CHECKING:
@@ -57,14 +58,18 @@ class Duties:
         """Whether it calls what plays the role, wherever that stands in it."""
         known = self._does.get((definition, role))  # the same in every run of the function
         if known is None:
-            words = self.at.models.last_words(role)
-            known = self._does[definition, role] = any(
-                isinstance(part, ast.Call)
-                and getattr(part.func, "attr", getattr(part.func, "id", None)) in words
-                and self._plays(role, part.func, frame, env)
-                for part in walk(definition)
-            )
+            known = self._does[definition, role] = self.are_calls(walk(definition), role, env, frame)
         return known
+
+    def are_calls(self, parts: Iterable[ast.AST], role: str, env: Env, frame: Frame) -> bool:
+        """Whether one of them is a call of what plays the role."""
+        words = self.at.models.last_words(role)
+        return any(
+            isinstance(part, ast.Call)
+            and last_word(part.func) in words
+            and self._plays(role, part.func, frame, env)
+            for part in parts
+        )
 
     def of_module(self, cls: ClassInfo) -> Path:
         """What is said of a module that is made with an object that works with other threads or processes: it hands
@@ -81,8 +86,7 @@ class Duties:
     def reads_module(self, method: FunctionNode, module: Module) -> bool:
         """Whether a method asks one of its arguments for what only modules have: `model.named_parameters()`."""
         words = self.at.models.last_words("bare only of modules")
-        a = method.args
-        given = {p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)} - {p.arg for p in a.args[:1]}
+        given = {p.arg for p in parameters_in(method.args)} - {p.arg for p in method.args.args[:1]}
         return any(map(module.says, words)) and any(
             isinstance(part, ast.Call)
             and isinstance(part.func, ast.Attribute)
@@ -131,7 +135,7 @@ class Duties:
         if definition.returns is not None:
             returned = self.at.types.annotation(definition.returns, frame, 0, "")
             arrays = isinstance(returned, Tensor) and returned.array
-        for parameter in (*definition.args.posonlyargs, *definition.args.args, *definition.args.kwonlyargs):
+        for parameter in parameters_in(definition.args):
             said = parameter.annotation
             if said is None or isinstance(said, ast.Constant):
                 continue

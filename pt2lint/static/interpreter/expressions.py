@@ -404,7 +404,7 @@ class Expressions:
             if a is not None and b is not None and a.array != b.array:
                 first = b if a.array else a
             sure = (a is None or a.sure) and (b is None or b.sure)
-            self.at.notebook.clock += frame.region and not self.at.notebook.quiet
+            self.at.notebook.count(frame)
             if a is None or b is None:
                 # `[0] * t` and the like are no tensors; what a foreign class does with one is not known.
                 other = right if b is None else left
@@ -499,9 +499,7 @@ class Expressions:
         for i, (op, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
             right = self.eval(comparator, env, frame)
             value = self.compare(left, op, right)
-            self.at.notebook.clock += (
-                frame.region and isinstance(value, Tensor) and not self.at.notebook.quiet
-            )
+            self.at.notebook.count(frame, isinstance(value, Tensor))
             text = (
                 isinstance(left, Py) and left.type == "str"
             )  # which no tensor can hold: it is a table after all

@@ -71,6 +71,15 @@ class Functions:
         self.did: dict[Any, frozenset[str]] = {}
         self.calls: dict[tuple[str, Unit], list[tuple[Func, Env]]] = {}
 
+    def stack(self) -> list[Any]:
+        """The definitions of the functions that run, the innermost last."""
+        return [_definition(which) for which in self.active]
+
+    def running(self) -> FunctionNode | None:
+        """The function that runs, unless it is a lambda."""
+        node = _definition(self.active[-1]) if self.active else None
+        return node if isinstance(node, FunctionNode) else None
+
     def call_function(
         self,
         func: Func,
@@ -453,6 +462,11 @@ class Functions:
         if func.bound is not None and values:
             values[0] = func.bound
         return values
+
+
+def _definition(which: Any) -> Any:
+    """The definition in what `active` holds, which tells a closure's functions apart by what they close over."""
+    return which[0] if isinstance(which, tuple) else which
 
 
 def _unwraps(definition: FunctionNode | ast.Lambda) -> bool:

@@ -126,6 +126,10 @@ class Notebook:
             frame.region or (old is not None and old.region),
         )
 
+    def count(self, frame: Frame, computes: bool = True) -> None:
+        """Count an operator of the graph, where the frame is traced and what it does is written down."""
+        self.clock += computes and frame.region and not self.quiet
+
     def contexts(self, path: str, unit: Unit, key: Key) -> set[int | None]:
         """The runs of the function in which the operation was seen."""
         return {where.context for where in self._seen.get((path, unit, key), ())}

@@ -208,9 +208,7 @@ class Objects:
             return False
         cls, before = self.building
         own = [c.methods.get("__init__") for c in self.at.classes.bases(cls)[0]]
-        running = (
-            which[0] if isinstance(which, tuple) else which for which in self.at.functions.active[before:]
-        )
+        running = self.at.functions.stack()[before:]
         return sum(node not in own for node in running) >= NEAR
 
     def store(self, instance: Instance, name: str, value: Value, frame: Frame) -> None:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.frame import Frame, title
-from pt2lint.static.source.nodes import unit_of, walk
+from pt2lint.static.source.nodes import parameters_in, unit_of, walk
 from pt2lint.static.values import (
     LEAF,
     UNKNOWN,
@@ -157,7 +157,7 @@ class Usage:
         found: dict[str, Use] = {}
         self._used[node] = found
         assert not isinstance(node, ast.Lambda)
-        parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        parameters = parameters_in(node.args)
         names = {p.arg for p in parameters}
         rebound: dict[str, int] = {}
         candidates: list[Use] = []

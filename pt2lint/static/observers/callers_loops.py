@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import parameters_of
 from pt2lint.static.observers.uses import LIMIT
-from pt2lint.static.source.nodes import is_range, walk
+from pt2lint.static.source.nodes import binds, is_range, last_word
 from pt2lint.static.values import Func, Value
 
 if TYPE_CHECKING:
@@ -34,10 +34,7 @@ class CallersLoops:
         ]
         taken = {name for name, value in given if name and _counts(value, frame.counted)}
         if taken:
-            bound = {
-                p.id for p in walk(func.node) if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store)
-            }
-            callee.counted = frozenset(taken - bound)
+            callee.counted = frozenset(taken - binds(func.node))
 
     def counts(self, loop: ast.For | ast.While) -> set[str]:
         """The names of whole numbers that are another at each turn; none of a loop that turns so seldom that Dynamo
@@ -55,7 +52,7 @@ class CallersLoops:
             return found
         source, words = loop.iter, self.at.models.last_words
         while isinstance(source, ast.Call) and source.args and not is_range(source):
-            word = _word(source)
+            word = last_word(source.func)
             if word in words("counts items") and isinstance(loop.target, ast.Tuple):
                 return found | {n.id for n in loop.target.elts[:1] if isinstance(n, ast.Name)}
             if word not in words("passes items") | {"reversed", "trange", "count"}:
@@ -64,13 +61,9 @@ class CallersLoops:
                 break
             source = source.args[0]
         if isinstance(source, ast.Call) and isinstance(loop.target, ast.Name) and not _is_short(source):
-            if _word(source) in ("range", "trange", "count"):
+            if last_word(source.func) in ("range", "trange", "count"):
                 return found | {loop.target.id}
         return found
-
-
-def _word(call: ast.Call) -> str:
-    return call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
 
 
 def _is_short(call: ast.Call) -> bool:
@@ -78,7 +71,7 @@ def _is_short(call: ast.Call) -> bool:
     numbers = [a.value for a in call.args if isinstance(a, ast.Constant) and type(a.value) is int]
     if len(numbers) != len(call.args) or not 0 < len(numbers) <= 3 or numbers[2:] == [0]:
         return False
-    return _word(call) != "count" and len(range(*numbers)) <= LIMIT
+    return last_word(call.func) != "count" and len(range(*numbers)) <= LIMIT
 
 
 def _counts(value: ast.expr, counted: frozenset[str]) -> bool:

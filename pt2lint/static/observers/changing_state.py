@@ -68,8 +68,7 @@ class ChangingState:
 
     def is_kept(self, name: str, env: Env, frame: Frame) -> bool:
         """Whether a local name stands for an item of what the object whose method runs keeps."""
-        function = self.at.functions.active[-1] if self.at.functions.active else None
-        function = function[0] if isinstance(function, tuple) else function
+        function = self.at.functions.running()
         given = [
             part.value
             for part in (walk(function) if isinstance(function, ast.FunctionDef) else ())
@@ -94,14 +93,13 @@ class ChangingState:
 
     def kept(self, target: ast.Attribute | ast.Subscript, frame: Frame) -> None:
         """A module keeps a size that compares with the next call's, or something in a dictionary under a size."""
-        me, node = frame.me, self.at.functions.active[-1] if self.at.functions.active else None
+        me, node = frame.me, self.at.functions.running()
         if (
             not frame.region
             or not self.at.notebook.listens("keep by size", frame)
             or not isinstance(me, Instance)
         ):
             return
-        node = node[0] if isinstance(node, tuple) else node
         place = target.value if isinstance(target, ast.Subscript) else target
         if (
             not isinstance(place, ast.Attribute)
@@ -215,8 +213,11 @@ class ChangingState:
 
     def running(self) -> set[str]:
         """The names of the functions that run, the one that is compiled among them."""
-        nodes = [n[0] if isinstance(n, tuple) else n for n in self.at.functions.active]
-        return {n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
+        return {
+            n.name
+            for n in self.at.functions.stack()
+            if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))
+        }
 
     def outlives(self, place: ast.expr, env: Env, frame: Frame) -> bool:
         """Whether an object of the project was there before the compiled code ran: what a global name leads to, or

@@ -13,7 +13,7 @@ from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.observers.computing import Computing
 from pt2lint.static.observers.uses import Decisive, Use
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, is_range, unit_of, walk, yields
+from pt2lint.static.source.nodes import FunctionNode, binds, is_range, parameters_in, unit_of, walk, yields
 from pt2lint.static.values import (
     NONE,
     UNKNOWN,
@@ -190,12 +190,10 @@ class CompiledCalls:
     def counts(self, frame: Frame) -> dict[int | str, str]:
         """{"counts": "self.step epoch"}: numbers that the object whose method runs counts in, and that the method
         reads, and parameters that a loop of a caller counts; {} if there are none."""
-        running = self.at.functions.active[-1] if self.at.functions.active else None
-        definition = running[0] if isinstance(running, tuple) else running
-        if not isinstance(definition, FunctionNode):
+        definition = self.at.functions.running()
+        if definition is None:
             return {}
-        a = definition.args
-        given = {p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)} if frame.counted else set()
+        given = {p.arg for p in parameters_in(definition.args)} if frame.counted else set()
         hook = self.framework_counts(frame.me, definition)
         found = [*sorted(given & frame.counted), *sorted(self.own_counts(frame.me, definition) | hook)]
         words: dict[int | str, str] = {"counts": " ".join(found)} if found else {}
@@ -261,7 +259,7 @@ class CompiledCalls:
             given += [(stars, p.arg) for stars, p in (("*", a.vararg), ("**", a.kwarg)) if p is not None]
             texts = {
                 p.arg
-                for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)
+                for p in parameters_in(a)
                 if isinstance(p.annotation, ast.Name) and p.annotation.id == "str"
             }
             for at, name in given:
@@ -380,11 +378,10 @@ class CompiledCalls:
         name = place.split(".")[0]
         if name in frame.globals:
             return True
-        running = self.at.functions.active[-1] if self.at.functions.active else None
-        definition = running[0] if isinstance(running, tuple) else running
+        definition = self.at.functions.running()
         if "." not in place or name not in {*frame.module.assigned, *frame.module.classes}:
             return False
-        return not isinstance(definition, FunctionNode) or name not in _bound_in(definition)
+        return definition is None or name not in _bound_in(definition)
 
     def traced_in(self, module: Module) -> list[FunctionNode]:
         """The functions and methods at the top of a file that Dynamo traces."""
@@ -510,9 +507,8 @@ def _reads_global(place: str, function: FunctionNode) -> bool:
 def _bound_in(function: FunctionNode) -> set[str]:
     """The names of its parameters, and the local ones that it binds."""
     parts = walk(function)
-    stored = {p.id for p in parts if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store)}
     shared = {name for p in parts if isinstance(p, ast.Global) for name in p.names}
-    return (stored - shared) | {p.arg for p in parts if isinstance(p, ast.arg)}
+    return (binds(function) - shared) | {p.arg for p in parts if isinstance(p, ast.arg)}
 
 
 def _reads(func: Func, name: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, parameters_in, unit_of, walk
 from pt2lint.static.values import Class, Ext, Seq, Value
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class GivenModules:
 
     def _is_other(self, given: ast.expr, function: FunctionNode, frame: Frame) -> bool:
         """Whether it is a parameter that is annotated as a function, or as a class of the project that is no module."""
-        parameters = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+        parameters = parameters_in(function.args)
         said = next((a.annotation for a in parameters if _is(given, a.arg)), None)
         if isinstance(said, ast.Subscript):  # `Callable[[Tensor], Tensor]`, `Step[Batch]`
             said = said.value
@@ -94,7 +94,7 @@ class _Look:
     def __init__(self, at: Context, function: FunctionNode, frame: Frame, method: bool) -> None:
         self.at, self.function, self.frame = at, function, frame
         self.plays: dict[str, bool] = {}
-        given = [a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+        given = [a.arg for a in parameters_in(function.args)]
         self.me = given[0] if method and given else ""
         self.given = set(given)
         self.env: Env = {

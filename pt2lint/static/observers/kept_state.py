@@ -45,7 +45,7 @@ class KeptState:
         self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
     ) -> None:
         """`self.kept = ...`, `KEPT[key] = ...`, `global kept; kept = ...` in compiled code."""
-        node = self.running()
+        node = self.at.functions.running()
         if not frame.region or node is None or isinstance(value, (Func, Wrapped)):
             return
         place = target.value if isinstance(target, ast.Subscript) else target
@@ -225,14 +225,6 @@ class KeptState:
                     return True
             root = root.parent
         return False
-
-    def running(self) -> FunctionNode | None:
-        """The function that runs."""
-        if not self.at.functions.active:
-            return None
-        node = self.at.functions.active[-1]
-        node = node[0] if isinstance(node, tuple) else node
-        return node if isinstance(node, FunctionNode) else None
 
     # Numbers from outside
 

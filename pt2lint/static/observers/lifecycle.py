@@ -10,7 +10,7 @@ from pt2lint.op import Op
 from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.syntax import parameters_of
-from pt2lint.static.source.nodes import walk
+from pt2lint.static.source.nodes import last_word, walk
 from pt2lint.static.values import (
     Ext,
     Func,
@@ -183,12 +183,7 @@ class Lifecycle:
 
     def marks(self, node: ast.AST) -> bool:
         """`mark_dynamic` and the like."""
-        word = (
-            getattr(node, "attr", getattr(node, "id", ""))
-            if isinstance(node, (ast.Attribute, ast.Name))
-            else ""
-        )
-        return word.startswith(tuple(self.at.models.last_words("marks sizes")))
+        return last_word(node).startswith(tuple(self.at.models.last_words("marks sizes")))
 
     def finished(self, op: Op, path: str) -> Op:
         """The operation, with what became of the object that it made."""

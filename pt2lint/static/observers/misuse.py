@@ -9,7 +9,7 @@ from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import walk
+from pt2lint.static.source.nodes import binds, walk
 from pt2lint.static.values import (
     NAME,
     TRUE,
@@ -333,11 +333,12 @@ def _called_inside(compiled: Value, node: ast.Call) -> list[str]:
     names = parameters_of(compiled)
     given = dict(zip(names, node.args, strict=False))
     given.update({k.arg: k.value for k in node.keywords if k.arg in names})
-    bound = {n.id for n in walk(compiled.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     called = {
         n.func.id for n in walk(compiled.node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
     }
-    places = [dotted(given[name]) if name in given else name for name in sorted(called - bound)]
+    places = [
+        dotted(given[name]) if name in given else name for name in sorted(called - binds(compiled.node))
+    ]
     return [place for place in places if place]
 
 

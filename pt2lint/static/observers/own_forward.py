@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pt2lint.op import Op
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, last_word, unit_of, walk
 from pt2lint.static.values import Ext
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ class OwnForward:
         return bool(bases) and all(models.library_of(b).closed for b in bases)
 
     def _look(self, method: FunctionNode, cls: ClassInfo) -> None:
-        if not method.args.args or {"staticmethod", "classmethod"} & set(map(_last, method.decorator_list)):
+        if not method.args.args or {"staticmethod", "classmethod"} & set(
+            map(last_word, method.decorator_list)
+        ):
             return
         me = method.args.args[0].arg
         frame = Frame(cls.module, unit_of(method), f"`{cls.name}.{method.name}`", cls=cls)
@@ -77,7 +79,3 @@ class OwnForward:
         elif any(cls in self.at.classes.bases(c)[0] for c in self.at.calls.roots.classes_in_place()):
             words["in place"] = "yes"
         return op._replace(args=words)
-
-
-def _last(decorator: Any) -> str:
-    return str(getattr(decorator, "attr", getattr(decorator, "id", "")))

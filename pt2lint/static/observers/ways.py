@@ -71,7 +71,9 @@ class Ways:
         self, node: ast.Call, func: Value, args: list[Value], result: Value, env: Env, frame: Frame
     ) -> None:
         """A module, whose `forward` counts as compiled, is called in code that is not."""
-        in_forward = any(getattr(definition, "name", "") == "forward" for definition in self.running())
+        in_forward = any(
+            getattr(definition, "name", "") == "forward" for definition in self.at.functions.stack()
+        )
         if self.at.classes.are_compiled and not in_forward:
             for one in options(func):
                 if isinstance(one, Instance) and self.at.classes.is_module(one.cls):
@@ -108,14 +110,10 @@ class Ways:
         self.at_place.setdefault(place, {})[definition] = callee
         self.at.notebook.note(node, "call another way", frame)
 
-    def running(self) -> list[Any]:
-        """The definitions of the functions that run, the innermost last."""
-        return [which[0] if isinstance(which, tuple) else which for which in self.at.functions.active]
-
     def wants_gradients(self, frame: Frame) -> bool | None:
         """True where what runs computes gradients itself, or is a script's own code; None where a caller may want
         none."""
-        running = self.running()
+        running = self.at.functions.stack()
         if not frame.region and not running:
             return True
         for definition in running:
@@ -128,8 +126,8 @@ class Ways:
 
     def mode(self, call: ast.Call, frame: Frame) -> str:
         """Which of `model.train()` and `model.eval()` comes last above a call of the model, or of a method of it."""
-        running = [d for d in self.running()[-1:] if isinstance(d, FunctionNode) and unit_of(d) == frame.unit]
-        whole = running[0] if running else frame.module.tree
+        running = self.at.functions.running()
+        whole: ast.AST = frame.module.tree if running is None or unit_of(running) != frame.unit else running
         known = self._modes.get(whole)
         if known is None:
             known = self._modes[whole] = list(_modes(whole))

@@ -66,6 +66,21 @@ def walk(root: ast.AST) -> Sequence[ast.AST]:
     return found
 
 
+def binds(root: ast.AST) -> set[str]:
+    """The names that something in it is assigned to."""
+    return {n.id for n in walk(root) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+def parameters_in(a: ast.arguments) -> list[ast.arg]:
+    """The parameters that have a place or a name of their own: all but `*args` and `**kwargs`."""
+    return [*a.posonlyargs, *a.args, *a.kwonlyargs]
+
+
+def last_word(node: ast.AST) -> str:
+    """`c` of `a.b.c` and of `c`; "" of anything else."""
+    return str(getattr(node, "attr", getattr(node, "id", "")))
+
+
 def below(node: ast.AST) -> list[ast.AST]:
     """What `ast.iter_child_nodes` gives, less operators and contexts."""
     found: list[ast.AST] = []
