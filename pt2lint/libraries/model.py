@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pt2lint.libraries.forms import form
@@ -236,6 +237,12 @@ class Entry:
         self.untraced = library.untraced and name not in library.traced
 
 
+@lru_cache(maxsize=1024)
+def _may_mention(source: str, words: frozenset[str], patterns: str) -> bool:
+    """Whether a text holds a word, or what one of the patterns, one a line, is for. Many files import the same one."""
+    return any(word in source for word in words) or any(re.search(p, source) for p in patterns.split("\n"))
+
+
 FOREIGN = Library("")
 _LAST_WORD = re.compile(r"\w+\Z")
 
@@ -372,9 +379,7 @@ class Models:
 
     def may_mention_compiling(self, source: str) -> bool:
         """False only where `mentions_compiling` says no, whatever the file imports: asked before it is parsed."""
-        return any(word in source for word in self.last_words("compiles")) or any(
-            pattern.search(source) for pattern in self._mentions
-        )
+        return _may_mention(source, self.last_words("compiles"), self.mentions)
 
     def told_by(self, used: set[str]) -> str | None:
         """The type of the object of which these names are used."""

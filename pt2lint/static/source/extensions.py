@@ -7,6 +7,7 @@ import ast
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from pt2lint.static.source.nodes import parse, walk
 
@@ -20,6 +21,7 @@ LOADED = "torch.utils.cpp_extension.loaded"  # what torch builds and loads while
 ALONE = re.compile(r"\w+_(cuda|cpp|ext|C)")
 
 
+@lru_cache(maxsize=10_000)
 def called_compiled(name: str) -> str | None:
     """The module within a dotted name that is called like a compiled one."""
     if name.startswith(f"{LOADED}."):

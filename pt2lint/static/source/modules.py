@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from pt2lint.static.source.bodies import (
@@ -124,6 +124,12 @@ class ClassInfo:
 
     def __repr__(self) -> str:
         return f"<class {self.module.name}.{self.name}>"
+
+
+@lru_cache(maxsize=512)
+def _handed(source: str) -> frozenset[str]:
+    """The names of the attributes that a text sets of other objects than `self`. Many classes ask it of one file."""
+    return frozenset(re.findall(r"(?<!\bself)\.(\w+)\s*=(?!=)", source))
 
 
 def _saying(functions: Mapping[str, FunctionNode], word: str) -> list[FunctionNode]:
@@ -347,8 +353,7 @@ class Module:
 
     def handed(self, name: str) -> list[tuple[FunctionNode, ast.expr]]:
         """(function, value) where a function or method of the file sets the attribute of another object."""
-        pattern = rf"(?<!\bself)\.{name}\s*=(?!=)"
-        if re.search(pattern, self.asked("matches", pattern)) is None:
+        if name not in _handed(self.asked("matches", rf"(?<!\bself)\.{name}\s*=(?!=)")):
             return []
         found: list[tuple[FunctionNode, ast.expr]] = []
         for where, functions in (("", self.functions), *((c, self.classes[c].methods) for c in self.classes)):
