@@ -25,6 +25,7 @@ from pt2lint.static.values import (
     INT,
     NONE,
     OBJECT,
+    SIZE,
     STR,
     UNKNOWN,
     Dict,
@@ -100,7 +101,7 @@ def _container(words: str, origin: Origin, sure: bool) -> Value:
     if words == "array":
         return Tensor(None, origin, sure, True)
     if words == "size":
-        return Seq(None, INT, "tuple")
+        return Seq(None, SIZE, "tuple")
     if words == "range":
         return Seq(None, INT, "range")
     if words.startswith("dtype:"):

@@ -33,7 +33,7 @@ from pt2lint.static.interpreter.notebook import Key, Notebook
 from pt2lint.static.observers import EVERY
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.named import definitions, inside
-from pt2lint.static.source.nodes import SIMPLE, FunctionNode, Unit, unit_of, walk
+from pt2lint.static.source.nodes import SIMPLE, FunctionNode, Unit, last_word, unit_of, walk
 from pt2lint.static.source.project import Project
 from pt2lint.static.values import (
     Class,
@@ -92,8 +92,8 @@ class Interpreter:
         self.at.calls.roots.named = names
         self.at.classes.are_compiled = roots != "explicit"
         # A module that another one calls is judged by how it is called; what only a direct call of it would show
-        # is less certain. The ones that call stand after the ones they call.
-        for cls in reversed(self.classes_of(module)):
+        # is less certain. The ones that call make the ones they call, or else stand after them.
+        for cls in _makers_first(self.classes_of(module)[::-1]):
             if roots != "explicit" and self.at.classes.is_module(cls):
                 self.run_module(cls, unsure)
             self.run_compiled_methods(cls)
@@ -549,6 +549,29 @@ class Interpreter:
             }
             for path, units in self.at.notebook.notes.items()
         }
+
+
+def _makers_first(classes: list[ClassInfo]) -> list[ClassInfo]:
+    """The classes of a file in this order, but each after those whose `__init__` makes objects of it."""
+    names = {cls.name for cls in classes}
+    makers: dict[str, list[ClassInfo]] = {}
+    for cls in classes:
+        made = (part for _, value in cls.layers() for part in walk(value) if isinstance(part, ast.Call))
+        for name in {last_word(part.func) for part in made} & names:
+            makers.setdefault(name, []).append(cls)
+    found: dict[ClassInfo, None] = {}
+    seen = set[ClassInfo]()
+
+    def put(cls: ClassInfo) -> None:
+        if cls not in seen:
+            seen.add(cls)
+            for maker in makers.get(cls.name, ()):
+                put(maker)
+            found[cls] = None
+
+    for cls in classes:
+        put(cls)
+    return [*found]
 
 
 def _second(callee: ast.expr) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
 import torch
 
+from pt2lint.finding import UNCALLED, Finding
 from pt2lint.static.engine import lint
 
 HEAD = """
@@ -391,3 +393,170 @@ def test_what_makes_a_module_says_what_is_off_by_default(tmp_path: Path, more: s
         (package / f"{name}.py").write_text(code)
     found = lint([str(package / f"{name}.py") for name in files]).findings
     assert [f.note for f in found] == [note, ""]
+
+
+def linted(tmp_path: Path, code: str) -> list[Finding]:
+    """The findings of a package of one file."""
+    (tmp_path / "__init__.py").touch()
+    (tmp_path / "m.py").write_text("import torch\nfrom torch import nn\n" + textwrap.dedent(code))
+    return [
+        f
+        for f in lint([str(tmp_path / "m.py")]).findings
+        if f.code in ("PTB103", "PTB110") and f.note != UNCALLED
+    ]
+
+
+KEPT = """
+class M(nn.Module):
+    def __init__(self, drops=False, every=1, many=2):
+        super().__init__()
+        self.inner = nn.Linear(2, 2)
+        self.drops = {drops}
+        self.every = every
+
+    def forward(self, x: torch.Tensor, fps: torch.Tensor | None = None):
+        every, device = self.every, x.device
+        alike = fps is None or isinstance(fps, float) or fps.min() == fps.max()
+        drops = self.training and self.drops and torch.is_grad_enabled()
+        x = self.inner(x)
+        {body}
+        return self.inner(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("drops", "body", "when", "note"),
+    [
+        (
+            "drops",
+            "if drops: x = x * x.max().item()",
+            ("self.training", "self.drops"),
+            "`self.drops` is off by",
+        ),
+        (
+            "drops and many > 1",
+            "if self.drops: x = x * x.max().item()",
+            ("self.drops",),
+            "`self.drops` is off by",
+        ),
+        (
+            "drops",
+            "if every != 1: x = x * x.max().item()",
+            ("self.every != 1",),
+            "`self.every != 1` is off by",
+        ),
+        ("drops", "assert alike or x.shape[0] == 1", ("fps is not None",), ""),
+        ("many", "if self.drops: x = x * x.max().item()", (), ""),
+    ],
+    ids=["a test", "an option and more", "an attribute", "what may be a tensor", "on by default"],
+)
+def test_what_is_kept_under_a_name_is_asked_where_it_is_asked(
+    tmp_path: Path, drops: str, body: str, when: tuple[str, ...], note: str
+) -> None:
+    [finding] = linted(tmp_path, KEPT.format(drops=drops, body=body))
+    assert finding.when == when
+    assert finding.note.startswith(note)
+    assert bool(finding.note) is bool(note)
+
+
+def test_a_name_that_is_assigned_twice_says_nothing_of_a_test(tmp_path: Path) -> None:
+    body = "drops = drops or x.shape[0] > 4\n        if drops: x = x * x.max().item()"
+    [finding] = linted(tmp_path, KEPT.format(drops="drops", body=body))
+    assert (finding.when, finding.note) == ((), "")
+
+
+OF_A_GLOBAL = """
+STATISTICS = {switch}
+
+class Records(nn.Module):
+    def __init__(self, statistics=None):
+        super().__init__()
+        self.statistics = STATISTICS if statistics is None else statistics
+
+class M(Records):
+    def __init__(self, **kwargs):
+        super().__init__({given}**kwargs)
+        self.inner = nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        x = self.inner(x)
+        if self.statistics:
+            self.mean = x.mean().item()
+        return self.inner(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("switch", "given", "note"),
+    [
+        ("False", "", "`self.statistics` is off by default"),
+        ("True", "", ""),
+        ("False", "statistics=True, ", ""),
+    ],
+    ids=["off", "on", "a class below gives it"],
+)
+def test_an_option_that_follows_a_global(tmp_path: Path, switch: str, given: str, note: str) -> None:
+    [finding] = linted(tmp_path, OF_A_GLOBAL.format(switch=switch, given=given))
+    assert (finding.when, finding.note) == (("self.statistics",), note)
+
+
+def test_what_one_way_leaves_off_another_may_give(tmp_path: Path) -> None:
+    code = """
+    def scaled(x, scale):
+        if scale is not None:
+            return x * x.max().item()
+        return x
+
+    class M(nn.Module):
+        def __init__(self, scale=None):
+            super().__init__()
+            self.inner, self.scale = nn.Linear(2, 2), scale
+
+        def forward(self, x: torch.Tensor, other):
+            return self.inner(scaled(self.inner(x), self.scale) + scaled(self.inner(x), other.scale))
+    """
+    [finding] = linted(tmp_path, code)
+    assert (finding.when, finding.note) == (("scale is not None",), "")
+
+
+def test_a_tensor_has_some_length(tmp_path: Path) -> None:
+    code = """
+    def mask_of(lengths: torch.Tensor, longest: int | None = None):
+        longest = lengths.max().item() if not longest else longest
+        return torch.arange(longest)[None, :] < lengths[:, None]
+
+    class M(nn.Module):
+        def forward(self, x: torch.Tensor, lengths: torch.Tensor):
+            return x * mask_of(lengths, {given})
+    """
+    assert not linted(tmp_path, code.format(given="x.shape[1]"))
+    assert linted(tmp_path, code.format(given="len(other)"))
+
+
+def test_a_class_that_stands_after_the_one_that_makes_it_is_called_by_it(tmp_path: Path) -> None:
+    code = """
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList([Part() for _ in range(2)])
+
+    def forward(self, x: torch.Tensor):
+        for part in self.parts:
+            x = part(x, size=x.shape[0])
+        return x
+
+class Part(nn.Module):
+    def forward(self, x: torch.Tensor, size: int | None = None):
+        longest = x.sum() if size is None else size
+        if longest > 4:
+            x = x + 1
+        return x
+"""
+    path = tmp_path / "m.py"
+    path.write_text(code)
+    assert not lint([str(path)]).findings
+    path.write_text(code.replace("size=x.shape[0]", ""))
+    assert [f.code for f in lint([str(path)]).findings] == ["PTB110"]

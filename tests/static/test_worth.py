@@ -1899,6 +1899,12 @@ class M(nn.Linear):
             ("kind == 'sort'",),
         ),
         (
+            "self.kind = kind\nif self.kind == 'mean':\n    self.pool = nn.Identity()\n"
+            "elif self.kind == 'sort':\n    self.pool = Sort()",
+            "`self.kind == 'sort'` is off by default",
+            ("self.kind == 'sort'",),
+        ),
+        (
             "if kind == 'mean':\n    self.pool = Sort()\nelse:\n    self.pool = nn.Identity()",
             "",
             ("kind == 'mean'",),

@@ -32,7 +32,7 @@ from pt2lint.static.interpreter.guards import (
     Path,
 )
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import unit_of, walk
+from pt2lint.static.source.nodes import made_once, unit_of, walk
 from pt2lint.static.values import (
     UNKNOWN,
     Class,
@@ -61,6 +61,7 @@ class Asked:
         self.at = at
         self.defaults = Defaults(at)
         self._meant: dict[ast.Call, ast.expr] = {}
+        self._made: dict[ast.expr, ast.expr | None] = {}
         self._texts: dict[tuple[ast.expr, bool], str] = {}
 
     def where(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> Path:
@@ -102,9 +103,45 @@ class Asked:
             return self._told(test, outcome, max(sort for sort in sorts if sort is not None))
         sort = self._sort(test, outcome, env, frame)
         if sort is None:
-            return ()
+            kept = self._kept(test)
+            return self._of(kept, outcome, env, frame) if kept is not None else ()
         about = (id(frame.me), dotted(test) or "", outcome) if self._stays(test, frame) else None
         return self._told(test, outcome, sort, about)
+
+    def _kept(self, test: ast.expr) -> ast.expr | None:
+        """The test of which the function kept the outcome under a name, or what it asks of an attribute that it kept
+        so: `masked = self.training and self.masks`, then `if masked:`."""
+        if test not in self._made:
+            self._made[test] = None
+            name = test.left if isinstance(test, ast.Compare) and len(test.ops) == 1 else test
+            running = self.at.functions.running()
+            made = made_once(running).get(name.id) if running and isinstance(name, ast.Name) else None
+            if made is None or made.lineno >= test.lineno:
+                pass
+            elif isinstance(test, ast.Compare):
+                if isinstance(made, ast.Attribute):
+                    asks = ast.Compare(made, test.ops, test.comparators)
+                    self._made[test] = ast.copy_location(asks, test)
+            elif isinstance(made, (ast.BoolOp, ast.Compare, ast.Attribute)) or (
+                isinstance(made, ast.UnaryOp) and isinstance(made.op, ast.Not)
+            ):
+                self._made[test] = made
+        return self._made[test]
+
+    def of_kept(self, name: ast.Name, env: Env, frame: Frame) -> Path:
+        """The conditions of the frame, and what it takes for a name to hold the tensor that is one of several operands
+        of what the function assigns to it: `alike = fps is None or fps.min() == fps.max()`."""
+        made = self._kept(name)
+        before = frame.guards
+        if isinstance(made, ast.BoolOp):
+            is_and, inner = isinstance(made.op, ast.And), dict(env)
+            for part in made.values:
+                if tensor_of(self.at.expressions.again(part, inner, frame)) is not None:
+                    break
+                frame.guards = self.where(part, is_and, inner, frame)
+                self.at.conditions.narrow(part, inner, is_and, frame)
+        found, frame.guards = frame.guards, before
+        return found
 
     def _spelled_out(self, call: ast.Call, env: Env, frame: Frame) -> ast.expr:
         """What a test by a function of the project asks: `mask is not None`, of `exists(mask)`."""
@@ -178,7 +215,9 @@ class Asked:
                 and (self.defaults.made_off(test, frame) or self.defaults.off_in_file(test, frame))
             ):
                 return OFF
-            if outcome and self.defaults.made_where_asked(test, frame):
+            if outcome and (
+                self.defaults.made_where_asked(test, frame) or self.defaults.kept_off(test, frame)
+            ):
                 return OFF
             if not outcome and self.defaults.is_otherwise(test, outcome, frame):
                 return OFF

@@ -15,6 +15,7 @@ from pt2lint.static.values import (
     LEAF,
     NONE,
     OFTEN_OFF,
+    SIZE,
     UNKNOWN,
     Class,
     Dict,
@@ -92,7 +93,10 @@ class Conditions:
                         sure=False
                     )  # whoever asks whether it is there knows it as something else
                 array: dict[int | str, str] | None = {"array": "yes"} if tensor.array else None
+                before = frame.guards
+                frame.guards = self.asked.of_kept(node, env, frame) if isinstance(node, ast.Name) else before
                 self.at.notebook.note(node, "test tensor", frame, about=tensor, args=array)
+                frame.guards = before
                 if frame.region and frame.inside is None:
                     resumed(env)
             return value, None
@@ -151,9 +155,10 @@ class Conditions:
         return isinstance(owner, Dict) and not owner.items
 
     def truth_of(self, value: Value) -> bool | None:
-        """The truth value where it is known: a function that was not called is true, of whatever library."""
+        """The truth value where it is known: a function that was not called is true, of whatever library, and so is the
+        size of a tensor."""
         if isinstance(value, Py):
-            return truth(value)
+            return True if value is SIZE else truth(value)
         answers = {
             True
             if isinstance(o, Ext) and o.receiver is None and self.at.models.returns_something(o.name)

@@ -9,6 +9,7 @@ from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.guard_syntax import (
     asks_by_name,
     asks_for_one,
+    asks_whether_none,
     came_out,
     defaults_of,
     is_empty,
@@ -25,7 +26,7 @@ from pt2lint.static.interpreter.guard_syntax import (
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
-from pt2lint.static.values import NO_CONST, Func, Instance, Py, Seq, Value, is_none, options
+from pt2lint.static.values import NO_CONST, Func, Instance, Py, Seq, Value, is_none, options, truth
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -122,6 +123,8 @@ class Defaults:
         if name not in options_of(made.init) or (made.cls, name) in seen:
             return False
         seen.add((made.cls, name))
+        if self._hands_on(made, name):
+            return True
         func = Func(made.init, made.home.module, made.home.env, Instance(made.cls), made.home)
         for value, given, maker in self.at.functions.passed.makings(made.cls, func, name):
             if value is None or is_none(value) is True:
@@ -235,6 +238,9 @@ class Defaults:
             return None
         test, outcome = tests[0]
         option = test.left if isinstance(test, ast.Compare) else test
+        kept = [value for target, value in set_in(made.init.body) if dotted(target) == dotted(option)]
+        if isinstance(option, ast.Attribute) and len(kept) == 1 and isinstance(kept[0], ast.Name):
+            option = kept[0]  # `self.kind = kind`, then `if self.kind == "sort":`
         given = {a.arg for a in (*made.init.args.args[1:], *made.init.args.kwonlyargs)}
         asked = {each.id for each in walk(option) if isinstance(each, ast.Name)}
         if not isinstance(option, (ast.Name, ast.Attribute)) or not asked <= given:
@@ -247,6 +253,24 @@ class Defaults:
         return bool(given) and not any(
             is_none(o) or (isinstance(o, Py) and o.off) for value in given for o in options(value)
         )
+
+    def kept_off(self, place: ast.expr, frame: Frame) -> bool:
+        """Whether an attribute is what `__init__` makes of an option that is off by default and that nothing in the
+        project switches on: `masks and n > 1`, or `DEFAULT if masks is None else masks` of a global that is False."""
+        made = self._set_by_init(place, frame) or self._set_by_base(place, frame)
+        value = made.values[0] if made is not None and len(made.values) == 1 else None
+        if made is None or value is None:
+            return False
+        asked: list[ast.expr] = []
+        if isinstance(value, ast.BoolOp) and isinstance(value.op, ast.And):
+            asked = value.values
+        elif isinstance(value, ast.IfExp) and (option := asks_whether_none(value.test)) is not None:
+            home = Frame(made.home.module, unit_of(made.init), "", cls=made.home)
+            usual = self.at.expressions.quietly(value.body if option[1] else value.orelse, {}, home)
+            asked = [option[0]] if isinstance(usual, Py) and (usual.off or truth(usual) is False) else []
+        off = options_of(made.init)
+        names = [part.id for part in asked if isinstance(part, ast.Name) and part.id in off]
+        return any(not self._is_switched_on(name, made, set()) for name in names)
 
     def kept_answer(self, place: ast.expr, frame: Frame) -> tuple[ast.expr, Frame] | None:
         """The test of which `__init__` alone keeps the outcome under an attribute, and where it is asked."""
@@ -279,6 +303,38 @@ class Defaults:
         if found is None or any(method is not found[1] for method, _ in kept):
             return None
         return _Made(cls, *found, [value for _, value in kept])
+
+    def _set_by_base(self, place: ast.expr, frame: Frame) -> _Made | None:
+        """What the `__init__` of a base class assigns to an attribute of the object, where nothing else does and the
+        ones of the classes below hand on names alone: `super().__init__(**kwargs)`."""
+        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        if cls is None or not isinstance(place, ast.Attribute) or not is_name(place.value, "self"):
+            return None
+        kept = [(c, *store) for c in self.at.classes.bases(cls)[0] for store in c.assigned(place.attr)]
+        if len(kept) != 1:
+            return None
+        [(home, method, value)] = kept
+        if method is not home.methods.get("__init__") or any(call.args for call in self._above(cls, home)):
+            return None
+        return _Made(cls, home, method, [value])
+
+    def _above(self, cls: ClassInfo, home: ClassInfo) -> list[ast.Call]:
+        """The calls of other `__init__`s in those of the classes between the object's and one of its bases."""
+        own = self.at.classes.bases(cls)[0]
+        below = [each.methods["__init__"] for each in own[: own.index(home)] if "__init__" in each.methods]
+        parts = (part for init in below for part in walk(init) if isinstance(part, ast.Call))
+        return [
+            call for call in parts if isinstance(call.func, ast.Attribute) and call.func.attr == "__init__"
+        ]
+
+    def _hands_on(self, made: _Made, name: str) -> bool:
+        """Whether a class below gives an option of its base by name, or the project does where it makes the object."""
+        found = self.at.classes.find_method(made.cls, "__init__")
+        if found is None or found[1] is made.init:
+            return False
+        if any(word.arg == name for call in self._above(made.cls, made.home) for word in call.keywords):
+            return True
+        return any(name in each.kwargs for each in self.at.objects.makings.get(made.cls, ()))
 
 
 def _says_otherwise(cls: ClassInfo, name: str) -> bool:

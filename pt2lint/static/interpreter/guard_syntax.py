@@ -169,6 +169,14 @@ def is_one_of(value: ast.expr | None, names: set[str | None]) -> bool:
     return isinstance(value, ast.Name) and value.id in names
 
 
+def asks_whether_none(test: ast.expr) -> tuple[ast.expr, bool] | None:
+    """What a test asks for being None, and whether it comes out true where it is."""
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and says_none(test.comparators[0]):
+        if isinstance(test.ops[0], (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
+            return test.left, isinstance(test.ops[0], (ast.Is, ast.Eq))
+    return None
+
+
 def asks_for_one(test: ast.expr, places: set[str | None]) -> bool:
     """Whether a test asks that one of the places is on: `flag`, `self.rate > 0`, and more."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):

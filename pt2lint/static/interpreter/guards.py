@@ -109,8 +109,13 @@ Path = tuple[Guard, ...]
 def common(a: Path, b: Path) -> Path:
     """What holds on either of two ways: the same test may ask two objects, and each way may seldom run for a reason of
     its own."""
-    asked = {(g.text, g.sort) for g in b if g.text}
-    held = tuple(g if g in b else Guard(g.text, g.sort) for g in a if g in b or (g.text, g.sort) in asked)
+    asked = {g.text: g.sort for g in b if g.text}
+    # What is off by default as the one way is made may be anything on the other.
+    held = tuple(
+        g if g in b else Guard(g.text, asked[g.text] if g.sort in RARE else g.sort)
+        for g in a
+        if g in b or g.text in asked
+    )
     if not any(g.sort in RARE for g in held) and any(g.sort in RARE for g in b):
         held += tuple(Guard("", sort) for sort in sorted({g.sort for g in a if g.sort in RARE})[:1])
     return held

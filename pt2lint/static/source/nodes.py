@@ -71,6 +71,42 @@ def binds(root: ast.AST) -> set[str]:
     return {n.id for n in walk(root) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
+def made_once(function: FunctionNode) -> dict[str, ast.expr]:
+    """What a function assigns to its names, of those that it assigns to once, and of what is itself so or was given."""
+    known: dict[str, ast.expr] | None = function.__dict__.get("pt2lint_made_once")
+    if known is None:
+        known = function.__dict__["pt2lint_made_once"] = _made_once(function)
+    _ = function.body  # which notes that it is read
+    return known
+
+
+def _made_once(function: FunctionNode) -> dict[str, ast.expr]:
+    made: dict[str, ast.expr] = {}
+    times = dict.fromkeys((each.arg for each in parameters_in(function.args)), 1)
+    for part in walk(function):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            times[part.id] = times.get(part.id, 0) + 1
+        elif isinstance(part, ast.Assign) and len(part.targets) == 1:
+            made.update(_pairs(part.targets[0], part.value))
+    often = {name for name, count in times.items() if count > 1}
+    return {
+        name: value
+        for name, value in made.items()
+        if times[name] == 1
+        and not any(isinstance(part, ast.Name) and part.id in often for part in walk(value))
+    }
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[str, ast.expr]]:
+    """`a = x`, and each of `a, b = x, y`"""
+    targets, values = [target], [value]
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        if len(target.elts) == len(value.elts):
+            targets, values = target.elts, value.elts
+    pairs = zip(targets, values, strict=True)
+    return [(one.id, made) for one, made in pairs if isinstance(one, ast.Name)]
+
+
 def parameters_in(a: ast.arguments) -> list[ast.arg]:
     """The parameters that have a place or a name of their own: all but `*args` and `**kwargs`."""
     return [*a.posonlyargs, *a.args, *a.kwonlyargs]

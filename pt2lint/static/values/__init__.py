@@ -104,8 +104,10 @@ BOOL = Py("bool")
 INT = Py("int")
 FLOAT = Py("float")
 STR = Py("str")
-# Told apart by identity: names of parameters, of a module as it is and of one that torch.compile wrapped.
+# Told apart by identity: names of parameters, of a module as it is and of one that torch.compile wrapped; how long a
+# tensor is along a dimension, which is 0 for none that a model is run with.
 NAME, WRAPPED_NAME = Py("str"), Py("str")
+SIZE = Py("int")
 OBJECT = Py("object")
 TRUE = Py("bool", True)
 FALSE = Py("bool", False)
@@ -289,6 +291,7 @@ def same(a: Value, b: Value) -> bool:
         return (
             a.type == b.type
             and a.off == b.off
+            and (a is SIZE) is (b is SIZE)
             and (a.const is b.const or (a.const == b.const and a.type != "object"))
         )
     if isinstance(a, Tensor) and isinstance(b, Tensor):
@@ -526,7 +529,7 @@ def signature(value: Value, depth: int = 0) -> Any:
         const = value.const
         if const is None or const is True or const is False or type(const) in (str, Release):
             return ("p", value.type, const)
-        return ("p", value.type, value.off)
+        return ("p", "size" if value is SIZE else value.type, value.off)
     if isinstance(value, Seq):
         if depth > 1:
             return "s"
