@@ -20,6 +20,7 @@ def made(call: Call) -> Value:
     bar = Instance(None, BAR)
     first = call.args[0] if call.args else call.kwargs.get("iterable", UNKNOWN)
     bar.gives = INT if last in COUNTING else call.element(first)
+    bar.attrs["iterable"] = first
     drawn_from(call, first)
     return bar
 

@@ -112,11 +112,17 @@ class Interpreter:
         if (
             self.at.models.mentions_compiling(text, module.imports)
             or self.brings_compiling(module)
+            or (roots == "modules" and self.trains(module))
             or any(module.says(f"{name.rpartition('.')[2].rpartition(':')[2]}(") for name in names)
         ):
             self.run_outside(module)
         for hear in self.at.events.read_through:
             hear(module, self.classes_of(module))
+
+    def trains(self, module: Module) -> bool:
+        """Whether the file computes gradients itself: who compiles the modules that it calls compiles them for that
+        program, in whose loops is seen in which ways they are called."""
+        return any(module.says(f".{word}(") for word in self.at.models.last_words("computes gradients"))
 
     def brings_compiling(self, module: Module) -> bool:
         """Whether a name that the file imports from the project's own files compiles: `fast = partial(torch.compile)`,

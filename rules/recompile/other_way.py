@@ -14,8 +14,9 @@ class OtherWay(Rule):
 
     ## What happens
     Dynamo guards on what it compiled for: whether gradients are wanted, whether a module with a dropout or a batch norm
-    is in training, whether an argument is None or a tensor, how many dimensions that has, how long a list is, which
-    flag, text or number was passed. Training calls a model with gradients, evaluation
+    is in training, whether an argument is None or a tensor, how many dimensions that has, whether it carries gradients
+    (`critic(fake)`, then `critic(fake.detach())`), how long a list is, which flag, text or number was passed. Training
+    calls a model with gradients, evaluation
     under `torch.no_grad()`: the first evaluation compiles all of it once more, and then both graphs are kept. That is
     meant, as long as the ways are few; what costs is to wait for it in the midst of a run, and each way counts for the
     limit of 8. Call each way once at the start, or give both the same: a tensor in place of None, a number as a tensor.

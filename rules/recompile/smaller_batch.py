@@ -78,12 +78,11 @@ class SmallerBatch(Rule):
         if not isinstance(node, cst.Call) or any(a.star for a in node.args):
             return
         feeds = sorted((_fed(use) for use in op.uses if use.startswith(FEEDS)), key=lambda each: each[:2])
-        path, line, _, _, _, callee, *inner = feeds[0]
-        if inner:
-            place, title, taken = inner
-            file, _, first = plain(place).rpartition(":")
-            steps = [Step(file, int(first), f"`{name}` of `{title}`") for name in taken.split(",") if name]
-            op = op._replace(flow=(*op.flow, *steps))
+        path, line, _, _, _, callee, *_ = feeds[0]
+        steps: dict[Step, None] = {}
+        for feed in feeds:
+            steps |= dict.fromkeys(_taken(*feed[6:]) if feed[6:] else ())
+        op = op._replace(flow=(*op.flow, *steps))
         where = f"line {told_line(line)}" if path == self.function.path else told_place(path, line)
         shuffled = op.arg("shuffle", 2) == "constant True"
         fixes = [*self.dropped(node), *self.marked(feeds)]
@@ -123,6 +122,12 @@ class SmallerBatch(Rule):
             "dimension is the batch, and that the compiled code does not make its size constant.",
             *edits,
         )
+
+
+def _taken(place: str, title: str, names: str) -> list[Step]:
+    """The parameters of a function that take what comes from the loader."""
+    file, _, first = plain(place).rpartition(":")
+    return [Step(file, int(first), f"`{name}` of `{title}`") for name in names.split(",") if name]
 
 
 def _fed(use: str) -> Feed:

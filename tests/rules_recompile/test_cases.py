@@ -1291,6 +1291,93 @@ def main(data, held_out, sampler, drop):
 def step(model, target, inputs):
     return (model(inputs) - target).sum()
 """,
+    "the last batch of a loader, for a model that nothing compiles here": """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.layer(x)
+
+@torch.compile
+def loss_of(y):
+    return y.square().mean()
+
+def main(data, held_out):
+    net = Net()
+    loader = DataLoader(data, batch_size=64, shuffle=True)  # PTR212
+    for x, y in loader:
+        (net(x) - y).square().mean().backward()
+    for x in DataLoader(held_out, batch_size=64, drop_last=True):
+        net(x).sum().backward()
+    for x in DataLoader(held_out, batch_size=64):
+        x.sum()
+""",
+    "the last batch of a loader, in a script that trains what nothing compiles": """
+import sys
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+from tqdm import tqdm
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.layer(x)
+
+def train(loader, net):
+    if sys.stdout.isatty():
+        loader = tqdm(loader)
+    for i, (x, y) in enumerate(loader):
+        (net(x) - y).square().mean().backward()
+
+@torch.no_grad()
+def evaluate(loader, net):
+    bar = tqdm(loader)
+    for x, y in bar:
+        net(x)  # PTR222
+
+def main(data, held_out):
+    net = Net()
+    train(DataLoader(data, batch_size=64), net)  # PTR212
+    evaluate(DataLoader(held_out, batch_size=64), net)  # PTR212
+""",
+    "gradients that another network made, in a script that trains what nothing compiles": """
+import torch
+from torch import nn
+
+class Generator(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, z):
+        return self.layer(z)
+
+class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 1)
+
+    def forward(self, x):
+        return self.layer(x)
+
+generator, critic, other = Generator(), Critic(), Critic()
+for real in [torch.ones(2, 4)] * 10:
+    fake = generator(torch.ones(2, 4))
+    (-critic(fake).mean()).backward()
+    fake = fake.view(2, 4)
+    (critic(fake.detach()) - critic(real)).mean().backward()  # PTR222
+    other = fake.detach()
+""",
     "sizes that are kept": """
 import torch
 from torch import nn

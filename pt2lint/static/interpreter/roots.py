@@ -245,6 +245,21 @@ class Roots:
             self.compiled(me, node, frame)
             self.settings[id(me)] = (me, {k: self.at.types.sort(v) for k, v in settings.items()})
 
+    def presumed(self, func: Value) -> list[Instance]:
+        """The modules that a call outside of any `forward` runs, and that nothing but `roots = "modules"` has
+        compiled."""
+        if not self.at.classes.are_compiled or any(
+            getattr(definition, "name", "") == "forward" for definition in self.at.functions.stack()
+        ):
+            return []
+        return [
+            one
+            for one in options(func)
+            if isinstance(one, Instance)
+            and self.at.classes.is_module(one.cls)
+            and not self.is_compiled_in_place(one)
+        ]
+
     def is_compiled_in_place(self, me: Instance) -> bool:
         return id(me) in self.settings
 

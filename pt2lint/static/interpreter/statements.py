@@ -301,7 +301,7 @@ class Statements:
         )
 
     def source(self, node: ast.expr, value: Value, env: Env, frame: Frame) -> Value:
-        """What a loop goes over in the end: `items` of `enumerate(tqdm(items))`."""
+        """What a loop goes over in the end: `items` of `enumerate(tqdm(items))`, and of a bar that has a name."""
         source = node
         while isinstance(source, ast.Call) and source.args:
             callee = source.func
@@ -309,7 +309,12 @@ class Statements:
             if name not in self.at.models.last_words("passes items"):
                 break
             source = source.args[0]
-        return value if source is node else self.at.expressions.again(source, env, frame)
+        found = value if source is node else self.at.expressions.again(source, env, frame)
+        for one in options(found):
+            inside = one.attrs.get("iterable", one) if isinstance(one, Instance) else one
+            if isinstance(inside, Instance) and self.at.models.plays(inside.external, "loader"):
+                return inside
+        return found
 
     def over(self, node: ast.For, over: Value, iterable: Value, env: Env, frame: Frame) -> bool:
         if isinstance(over, Instance) and self.at.models.plays(over.external, "loader"):

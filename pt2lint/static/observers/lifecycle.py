@@ -127,6 +127,14 @@ class Lifecycle:
             inner = self.at.calls.roots.body_of(func.inner if isinstance(func, Wrapped) else func)
             self.feeds(ast.unparse(node.func), inner, node, frame)
 
+    def called(
+        self, node: ast.Call, func: Value, args: list[Value], result: Value, env: Env, frame: Frame
+    ) -> None:
+        """A module, whose `forward` counts as compiled, is called in a loop over a loader."""
+        if frame.loaders:
+            for one in self.at.calls.roots.presumed(func):
+                self.called_compiled(one, args, {}, node, frame)
+
     def feeds(self, callee: str, inner: Func | None, node: ast.Call, frame: Frame) -> None:
         """A compiled callable is called: remember it with the loader whose batches it is given.
 

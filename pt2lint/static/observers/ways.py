@@ -1,5 +1,6 @@
 """In which ways one compiled function is called: with gradients and without, in training and in evaluation, with other
-constants, with None for a tensor. Each is compiled for itself."""
+constants, with None for a tensor, with a tensor that carries gradients and a detached one. Each is compiled for
+itself."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST = 40  # calls of one function that are compared
 IN_MODES = ("in evaluation mode", "in training mode")
+DETACHED, CARRIES = "a detached tensor", "a tensor that carries gradients"
 DEEP = 6  # modules in modules in which one that minds the mode is looked for
 TOLD = 4  # other calls that a rule is told of, and is to choose from
 Place = tuple[str, int, int]
@@ -37,6 +39,9 @@ class Way(NamedTuple):
     tensors: bool  # whether it is given any
     given: dict[str, str]
     mode: str  # what a statement above says of the module: "train", "eval"; "" where none does
+    carried: tuple[
+        str, ...
+    ]  # what Dynamo will find each argument to be: DETACHED, CARRIES; "" where that is not known
 
 
 class Ways:
@@ -51,6 +56,8 @@ class Ways:
         self._trains: dict[FunctionNode, bool] = {}
         self.computing = Computing(at.notebook)
         self._modes: dict[ast.AST, list[tuple[int, str, str]]] = {}
+        self._bound: dict[ast.AST, dict[str, list[ast.Assign]]] = {}
+        self._differentiable: set[ast.AST] = set()  # calls of modules, where gradients are wanted
 
     def called_compiled(
         self,
@@ -71,14 +78,18 @@ class Ways:
         self, node: ast.Call, func: Value, args: list[Value], result: Value, env: Env, frame: Frame
     ) -> None:
         """A module, whose `forward` counts as compiled, is called in code that is not."""
-        in_forward = any(
-            getattr(definition, "name", "") == "forward" for definition in self.at.functions.stack()
-        )
-        if self.at.classes.are_compiled and not in_forward:
-            for one in options(func):
-                if isinstance(one, Instance) and self.at.classes.is_module(one.cls):
-                    if not self.at.calls.roots.is_compiled_in_place(one):
-                        self.called_compiled(one, args, {}, node, frame)
+        for one in self.at.calls.roots.presumed(func):
+            self.called_compiled(one, args, {}, node, frame)
+        if not frame.gradless and any(self.is_module(one) for one in options(func)):
+            self._differentiable.add(node)
+
+    def is_module(self, value: Value) -> bool:
+        if isinstance(value, Wrapped):
+            return self.is_module(value.inner)
+        if not isinstance(value, Instance):
+            return False
+        external = value.cls is None and self.at.models.makes_modules(value.external or "")
+        return external or self.at.classes.is_module(value.cls)
 
     def given(
         self, func: Func, args: list[Value], kwargs: dict[str, Value], env: Env, node: Any, frame: Frame
@@ -103,7 +114,8 @@ class Ways:
         tensors = any(isinstance(o, Tensor) for value in env.values() for o in options(value))
         graded = False if frame.gradless else self.wants_gradients(frame)
         mode = self.mode(node, frame)
-        way = Way(place, frame.module, frame.unit, frame.region, graded, tensors, given, mode)
+        carried = tuple(self.carried(arg, node.lineno, frame) for arg in node.args)
+        way = Way(place, frame.module, frame.unit, frame.region, graded, tensors, given, mode, carried)
         if way in ways or len(ways) >= MOST:
             return
         ways.append(way)
@@ -124,10 +136,34 @@ class Ways:
                 )
         return any(self._trains[definition] for definition in running) or None
 
+    def whole(self, frame: Frame) -> ast.AST:
+        """The function that runs, or the file whose own code does."""
+        running = self.at.functions.running()
+        return frame.module.tree if running is None or unit_of(running) != frame.unit else running
+
+    def carried(self, arg: ast.expr, line: int, frame: Frame) -> str:
+        """What Dynamo finds a value of this line to be: `fake.detach()` has no gradients, what a module made has."""
+        if (
+            isinstance(arg, ast.Call)
+            and arg not in self._differentiable
+            and isinstance(arg.func, ast.Attribute)
+        ):
+            if arg.func.attr in self.at.models.last_words("detaches"):
+                return DETACHED
+            return self.carried(arg.func.value, line, frame)  # `generator(z).view(4, -1)`
+        if isinstance(arg, ast.Attribute) and arg.attr == "data":
+            return DETACHED
+        if isinstance(arg, ast.Name):
+            whole = self.whole(frame)
+            if whole not in self._bound:
+                self._bound[whole] = _bound(whole)
+            above = [b for b in self._bound[whole].get(arg.id, ()) if b.lineno < line]
+            return self.carried(above[-1].value, above[-1].lineno, frame) if above else ""
+        return CARRIES if arg in self._differentiable else ""
+
     def mode(self, call: ast.Call, frame: Frame) -> str:
         """Which of `model.train()` and `model.eval()` comes last above a call of the model, or of a method of it."""
-        running = self.at.functions.running()
-        whole: ast.AST = frame.module.tree if running is None or unit_of(running) != frame.unit else running
+        whole = self.whole(frame)
         known = self._modes.get(whole)
         if known is None:
             known = self._modes[whole] = list(_modes(whole))
@@ -255,6 +291,9 @@ def _difference(here: Way, other: Way, later: bool) -> tuple[str, str] | None:
         before = other.given.get(name, "")
         if before and word != before and not _is_alike(word, before):
             return f"with {word} for `{name}`", f"with {before}"
+    for own, before in zip(here.carried, other.carried, strict=False):
+        if {own, before} == {DETACHED, CARRIES}:
+            return f"with {own}", f"with {before}"
     return None
 
 
@@ -289,6 +328,20 @@ def _modes(whole: ast.AST) -> Iterator[tuple[int, str, str]]:
                 yield part.lineno, f"{ast.unparse(call.func.value)}.", call.func.attr
         else:
             yield from _modes(part)
+
+
+def _bound(whole: ast.AST) -> dict[str, list[ast.Assign]]:
+    """The statements `name = value` of a function or a file, by the name. What is defined inside has its own."""
+    found: dict[str, list[ast.Assign]] = {}
+    for part in below(whole):
+        if isinstance(part, (FunctionNode, ast.ClassDef)):
+            continue
+        if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.targets[0], ast.Name):
+            found.setdefault(part.targets[0].id, []).append(part)
+        else:
+            for name, more in _bound(part).items():
+                found.setdefault(name, []).extend(more)
+    return found
 
 
 def _around(body: list[ast.stmt], first: int, last: int) -> Iterator[ast.AST]:
