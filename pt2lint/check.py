@@ -3,6 +3,7 @@ silenced."""
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import os
 import time
@@ -132,7 +133,8 @@ def check(
     if judge is not None:
         found = _judged(found, paths, judge, checked)
     of_file = {path: settings for settings, files in groups.values() for path in files}
-    known = Known(checked.sources, checked.seen, cache.known(checked.files) if cache and checked.seen else {})
+    kept = cache.known(checked.files) if cache and checked.seen else {}
+    known = Known(checked.sources, checked.seen, kept, _tree_of)
     _add_sources(checked, sources, found, known)
     found = _once(checked, found, among, configs, beside or {})
     _settle(checked, found, of_file, judge is not None, known)
@@ -312,6 +314,13 @@ def _add_sources(checked: Checked, sources: Sources, found: Iterable[Finding], k
 
 def _content(texts: Mapping[str, str], path: str) -> bytes:
     return texts[path].encode() if path in texts else _read_bytes(path)
+
+
+def _tree_of(text: str) -> ast.Module:
+    """The text, parsed, as the linter may have done already."""
+    from pt2lint.static.change import tree_of
+
+    return tree_of(text)
 
 
 def _source(texts: Mapping[str, str], path: str) -> str | None:

@@ -10,12 +10,14 @@ from pt2lint.cli.options import asked
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from pt2lint.check import Checked
     from pt2lint.finding import Problem
     from pt2lint.report import Report
+
+BY_URI = ("sarif", "github")  # formats that name files by their places in the repository
 
 
 def answered(options: argparse.Namespace, checked: Checked) -> tuple[str, str, int]:
@@ -54,17 +56,12 @@ def _ascii_json(text: str) -> str:
 def report_of(options: argparse.Namespace, checked: Checked) -> Report:
     from pt2lint import __version__
     from pt2lint.report import Report
-    from pt2lint.report.place import repository_root, uris
 
-    named = {finding.path for finding in (*checked.findings, *checked.suppressed)}
-    named |= {step.path for finding in checked.findings for step in finding.flow}
-    named |= {edit.path for finding in checked.findings for fix in finding.fixes for edit in fix.edits}
-    root = repository_root([*checked.files, *named])
     return Report(
         findings=checked.findings,
         pages=checked.pages,
         sources=checked.sources,
-        uris=uris(named, root),
+        uris=_uris(checked) if options.format in BY_URI else {},
         cells=checked.cells,
         show_notes=options.notes,
         suppressed=checked.suppressed if options.show_suppressed else (),
@@ -75,6 +72,16 @@ def report_of(options: argparse.Namespace, checked: Checked) -> Report:
         colour=not options.output and in_colour(),
         asked=asked(options),
     )
+
+
+def _uris(checked: Checked) -> Mapping[str, str]:
+    """All files that findings name, by their places in the repository."""
+    from pt2lint.report.place import repository_root, uris
+
+    named = {finding.path for finding in (*checked.findings, *checked.suppressed)}
+    named |= {step.path for finding in checked.findings for step in finding.flow}
+    named |= {edit.path for finding in checked.findings for fix in finding.fixes for edit in fix.edits}
+    return uris(named, repository_root([*checked.files, *named]))
 
 
 def told(error: OSError | ValueError) -> str:

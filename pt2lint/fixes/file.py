@@ -118,6 +118,15 @@ class File:
         return {*ends} - {""}
 
     @cached_property
+    def classes(self) -> list[ast.ClassDef]:
+        """All classes, outer ones before those in them."""
+        statements: list[ast.AST] = [*self.tree.body]
+        for one in statements:
+            for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+                statements += getattr(one, part, ())
+        return [one for one in statements if isinstance(one, ast.ClassDef)]
+
+    @cached_property
     def is_script(self) -> bool:
         """Whether a program starts here."""
         return any(_is_main(statement) for statement in self.tree.body)
@@ -277,10 +286,8 @@ def file_at(path: str, source: str) -> File:
 
 def class_around(function: FunctionCode, line: int) -> ast.ClassDef | None:
     """The outermost class of the function's file that holds the line."""
-    for one in ast.walk(file_of(function).tree):
-        if isinstance(one, ast.ClassDef) and one.lineno <= line <= (one.end_lineno or 0):
-            return one
-    return None
+    classes = file_of(function).classes
+    return next((one for one in classes if one.lineno <= line <= (one.end_lineno or 0)), None)
 
 
 def layers(tree: ast.AST) -> Iterator[tuple[str, str]]:

@@ -197,10 +197,10 @@ def _words(finding: Finding) -> str:
 
 
 class Places:
-    """Where the lines of a file stand. Raises SyntaxError, ValueError or RecursionError for what is no Python."""
+    """Where the lines of a file stand."""
 
-    def __init__(self, text: str) -> None:
-        self._body = ast.parse(text).body
+    def __init__(self, tree: ast.Module) -> None:
+        self._body = tree.body
 
     def of(self, line: int) -> Where:
         return self._in(self._body, line, (0, 0, ""), ()) or Where((0, 0, ""), line, ())

@@ -6,6 +6,7 @@ It stays as long as a text does, so it can be kept by the text's digest: after a
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import suppress
 from typing import Any
@@ -59,12 +60,17 @@ class Sources(MutableMapping[str, str]):
 
 
 class Known:
-    """`digests` are those of the files as they were linted, `kept` what was known of texts by their digests."""
+    """`digests` are those of the files as they were linted, `kept` what was known of texts by their digests; `parsed`
+    gives the tree of a text, or raises SyntaxError, ValueError or RecursionError."""
 
     def __init__(
-        self, sources: Mapping[str, str], digests: Mapping[str, str | None], kept: Mapping[str, Row]
+        self,
+        sources: Mapping[str, str],
+        digests: Mapping[str, str | None],
+        kept: Mapping[str, Row],
+        parsed: Callable[[str], ast.Module] = ast.parse,
     ) -> None:
-        self._sources, self._digests, self._kept = sources, digests, kept
+        self._sources, self._digests, self._kept, self._parsed = sources, digests, kept, parsed
         self._rows: dict[str, Row] = {}
         self._places: tuple[str, Places | None] = ("", None)
         self.grown: set[str] = set()  # the files of which more is known by now
@@ -117,7 +123,7 @@ class Known:
             if self._places[0] != path:
                 self._places = path, None
                 with suppress(SyntaxError, ValueError, RecursionError):
-                    self._places = path, Places(self._sources.get(path, ""))
+                    self._places = path, Places(self._parsed(self._sources.get(path, "")))
             places = self._places[1]
             return None if places is None else [*places.of(line)]
 

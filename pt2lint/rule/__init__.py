@@ -38,19 +38,12 @@ from pt2lint.finding import (
 )
 from pt2lint.op import ARRAY, DREW, Op, Range
 from pt2lint.rule import tree
+from pt2lint.rule.written import Shelf, Written
 
 EFFORT = (
     500_000  # nodes that the repairs of one function may look at, ten times what they do in ordinary code
 )
 QUOTED = 72  # characters of code that a message repeats
-
-
-@cache
-def _rank(kind: type[cst.CSTNode]) -> int:
-    """2 for expressions, 1 for statements, 0 for all else."""
-    if issubclass(kind, cst.BaseExpression):
-        return 2
-    return int(issubclass(kind, (cst.BaseStatement, cst.BaseSmallStatement)))
 
 
 @dataclass
@@ -82,6 +75,7 @@ class FunctionCode:
     # Those that a break cuts in two, or what they call, with the line of their own first such break: no part of their
     # caller's graph.
     cut: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    shelf: Shelf | None = None  # keeps trees from one lint to the next
 
     @property
     def is_left(self) -> bool:
@@ -94,23 +88,19 @@ class FunctionCode:
         return self.is_left and not op.line <= self.cut.get(place, sys.maxsize) < sys.maxsize
 
     @cached_property
+    def _written(self) -> Written:
+        if self.shelf is not None:
+            return self.shelf.written(self.text, self.indent)
+        return Written(self.text, self.indent)
+
+    @property
     def code(self) -> str:
         """The text as a module of its own, which a header line makes of source at any indentation."""
-        return ("if 1:\n" if self.text[:1] in " \t" else "\n") + self.text
+        return self._written.code
 
-    @cached_property
+    @property
     def module(self) -> cst.Module:
-        made = cst.parse_module(self.code)
-        # LibCST takes the white space before a method for one level, also where it is more.
-        return tree.indented(made, self.indent) if self.indent else made
-
-    @cached_property
-    def _positions(self) -> Mapping[cst.CSTNode, tree.Place]:
-        return tree.positions(self.module)
-
-    @cached_property
-    def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
-        return tree.parents(self.module)
+        return self._written.module
 
     @cached_property
     def _ops_at(self) -> Mapping[Range, list[Op]]:
@@ -121,32 +111,21 @@ class FunctionCode:
 
     def range(self, node: cst.CSTNode) -> Range:
         """Where the node stands in the file."""
-        line, column, end_line, end_column = self._positions[node]
+        line, column, end_line, end_column = self._written.positions[node]
         shift = self.first_line - 2
         return (line + shift, column + 1, end_line + shift, end_column + 1)
 
-    @cached_property
-    def _nodes(self) -> Mapping[Range, cst.CSTNode]:
-        """The node at each range: an expression rather than the statement that is nothing else."""
-        nodes: dict[Range, cst.CSTNode] = {}
-        shift = self.first_line - 2
-        for node, (line, column, end_line, end_column) in self._positions.items():
-            rank = _rank(node.__class__)
-            if rank:
-                key = (line + shift, column + 1, end_line + shift, end_column + 1)
-                if rank == 2 or key not in nodes:
-                    nodes[key] = node
-        return nodes
-
     def node_at(self, place: Range) -> cst.CSTNode | None:
-        return self._nodes.get(place)
+        line, column, end_line, end_column = place
+        shift = self.first_line - 2
+        return self._written.nodes.get((line - shift, column - 1, end_line - shift, end_column - 1))
 
     def ops_at(self, node: cst.CSTNode) -> list[Op]:
         """All operations noted at a node, whichever rule listens to them."""
         return self._ops_at.get(self.range(node), [])
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        return self._parents.get(node)
+        return self._written.parents.get(node)
 
 
 class Rule:

@@ -9,7 +9,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.loop_turns import Turns
+from pt2lint.rule.loop_turns import Turns, turns_around
 
 
 class Argument(NamedTuple):
@@ -45,7 +45,7 @@ class CompiledCall(Rule):
 
     def turns(self, node: cst.Call, op: Op) -> Turns:
         """What differs from call to call."""
-        return Turns(self.function, node, op.arg("counts").split())
+        return turns_around(self.function, node, op.arg("counts").split())
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         """Look at a call that stands in a loop, or in a method that is called again and again."""

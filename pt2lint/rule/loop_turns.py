@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -22,6 +22,15 @@ _SHRINK = ("clear", "pop", "popleft", "remove")
 _JOIN = ("cat", "concat", "hstack")
 _STACK = (*_JOIN, "stack", "vstack")
 _SIZED = ("zeros", "ones", "empty", "rand", "randn")
+
+
+def turns_around(function: FunctionCode, node: cst.CSTNode, attributes: Iterable[str] = ()) -> Turns:
+    """The turns of the loops around a node, read once for all rules that ask."""
+    known: dict[object, Turns] = function.memo.setdefault("turns", {})
+    key = node, tuple(attributes)
+    if key not in known:
+        known[key] = Turns(function, node, key[1])
+    return known[key]
 
 
 def loops_around(function: FunctionCode, node: cst.CSTNode) -> list[Loop]:
@@ -62,6 +71,14 @@ class Turns:
         for name in self._renewed:
             del self._made[name]
 
+    def _bindings(self, node: cst.CSTNode) -> Mapping[str, list[cst.CSTNode]]:
+        """What is bound in a loop, or in all of the function: asked for every call in it, by several rules."""
+        known = self.function.memo.setdefault("bindings", {})
+        if node not in known:
+            known[node] = _bindings(node)
+        found: Mapping[str, list[cst.CSTNode]] = known[node]
+        return found
+
     def _behind(self, name: str) -> set[str]:
         """The names that what the name is assigned is made of, through other assignments of the loop."""
         found: set[str] = set()
@@ -74,7 +91,7 @@ class Turns:
         return found
 
     def _read(self, loop: Loop) -> None:
-        bound = _bindings(loop.body)
+        bound = self._bindings(loop.body)
         if isinstance(loop, cst.For):
             number, items = _targets(loop)
             self.counts |= {number} - {""} - set(bound)
@@ -96,7 +113,7 @@ class Turns:
 
     def _read_once(self, whole: cst.Module) -> None:
         """What a method binds once, where each call of it is a turn."""
-        for name, values in _bindings(whole).items():
+        for name, values in self._bindings(whole).items():
             if len(values) == 1 and isinstance(values[0], cst.Assign):
                 self._made[name] = values[0].value
 
@@ -209,13 +226,13 @@ class Turns:
         """Whether any name in it is bound anew by a turn."""
         changing = self.counts | self.items | set(self._made) | set(self._renewed)
         return any(n.value in changing for n in names(value)) or any(
-            n.value in _bindings(loop.body) for loop in self.loops for n in names(value)
+            n.value in self._bindings(loop.body) for loop in self.loops for n in names(value)
         )
 
     def grows(self, name: str) -> bool:
         """Whether a turn makes the list of that name longer, and none makes it anew or shorter."""
         for loop in self.loops:
-            if any(not isinstance(b, cst.AugAssign) for b in _bindings(loop.body).get(name, ())):
+            if any(not isinstance(b, cst.AugAssign) for b in self._bindings(loop.body).get(name, ())):
                 return False
             longer = False
             for node in walk(loop.body):
@@ -239,7 +256,7 @@ class Turns:
     def filled_under(self, name: str) -> cst.BaseExpression | None:
         """The key, another one at each turn, under which a turn puts something into the dictionary of that name."""
         for loop in self.loops:
-            if name in _bindings(loop.body):
+            if name in self._bindings(loop.body):
                 return None
             for node in walk(loop.body):
                 target = node.target if isinstance(node, cst.AssignTarget) else None

@@ -20,6 +20,7 @@ from pt2lint.static.source.nodes import Unit
 if TYPE_CHECKING:
     from pt2lint.op import Op
     from pt2lint.rule import Rule
+    from pt2lint.rule.written import Shelf
 
 Place = tuple[str, int]
 KindsIn = Callable[[tuple[int, int]], Mapping[Range, str]]
@@ -35,12 +36,14 @@ def findings_in(
     cut: dict[Place, int],
     kinds: KindsIn | None = None,
     go_on: Callable[[], None] = lambda: None,
+    shelf: Shelf | None = None,
 ) -> Iterator[Finding]:
     """Run the rules over each function of the module that holds an operation they accept.
 
     `left` are the functions that Dynamo leaves to Python, `cut` those that a break cuts in two, or what they call, with
     the line of their own first such break: such a function is no part of its caller's graph. The rules about breaks add
     to both. `kinds` says of the expressions of the function at some lines what they are; fixes ask for it.
+    `shelf` keeps what was parsed.
 
     A rule that raises loses what it has not yet reported and nothing else; `problems` gets a line that says so.
     """
@@ -55,7 +58,7 @@ def findings_in(
         code = FunctionCode(module.path, text, first, tuple(ops), target, module.imports, module.import_line)
         code.functions, code.source, code.indent = module.functions, module.text, module.indent
         code.breaks = frozenset(op.range for rule, op in wanted if issubclass(rule, GraphBreak))
-        code.left, code.cut = left, cut
+        code.left, code.cut, code.shelf = left, cut, shelf
         code.file_tree = module.tree if len(module.text) < SMALL else None
         code.kinds = partial(kinds, (first, last)) if kinds is not None else None
         for rule, op in wanted:

@@ -31,6 +31,7 @@ from pt2lint.static.ledger import Ledger
 from pt2lint.static.source.project import decode
 
 if TYPE_CHECKING:
+    from pt2lint.rule.written import Shelf
     from pt2lint.static.change import Change
     from pt2lint.static.source.project import Project
 
@@ -94,8 +95,11 @@ class Cache:
     """The entries in one folder. Nothing here raises: a place that cannot be read or written holds nothing."""
 
     keeps_buffers = False  # what was found of texts that are in no file
-    few = 4  # files that changed: comparing them again at the next edit is faster than writing anew
+    # What is left out of the ledger: to compare a file again, and to read what a group found, is faster than to write
+    # all that anew.
+    few_changes, few_units = 4, 8
     parsed: tuple[Project, Collection[str]] | None = None  # what the last run parsed, if that is kept
+    shelf: Shelf | None = None  # for functions that rules read, if they are kept
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -129,7 +133,7 @@ class Cache:
         moved = _moved(facts, others, change)
         if moved is not None:
             moved.read, moved.name = {file: current(file) for file in facts.read}, facts.name
-            if len(others) > self.few:
+            if len(others) > self.few_changes:
                 self.put(key, moved)
         return moved
 

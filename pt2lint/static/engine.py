@@ -338,7 +338,9 @@ class _Run:
                 facts[part.name] = part
         self.cache.use(unit.name for unit in units)
         if not (self._many and self.cache.folder) or (
-            not facts and len(self.ledger.moves.changes) <= self.cache.few
+            self.ledger.units
+            and len(facts) <= self.cache.few_units
+            and len(self.ledger.moves.changes) <= self.cache.few_changes
         ):
             return
         if any(self._digest(path) != seen for each in facts.values() for path, seen in each.read.items()):
@@ -673,6 +675,7 @@ class _Run:
                         cut,
                         partial(kinds, module),
                         self.go_on,
+                        self.cache.shelf if self.cache is not None else None,
                     )
                 )
 

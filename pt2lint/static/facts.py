@@ -336,14 +336,13 @@ def _op(data: list[Any]) -> Op:
     )
 
 
-def finding_from_plain(data: Mapping[str, Any]) -> Finding:
-    fixes = tuple(
-        Fix(**{**fix, "edits": tuple(Edit(**edit) for edit in fix["edits"])}) for fix in data["fixes"]
-    )
-    plain: dict[str, Any] = {
-        "flow": tuple(Step(**step) for step in data["flow"]),
-        "when": tuple(data["when"]),
-    }
-    plain["also"], price = tuple(data["also"]), data["price"]
-    plain["price"] = None if price is None else Price(**price)
-    return Finding(**{**data, **plain, "fixes": fixes})
+def finding_from_plain(data: dict[str, Any]) -> Finding:
+    """Takes over what it is given; there are thousands."""
+    for fix in data["fixes"]:
+        fix["edits"] = tuple([Edit(**edit) for edit in fix["edits"]])
+    data["fixes"] = tuple([Fix(**fix) for fix in data["fixes"]])
+    data["flow"] = tuple([Step(**step) for step in data["flow"]])
+    data["when"], data["also"] = tuple(data["when"]), tuple(data["also"])
+    if data["price"] is not None:
+        data["price"] = Price(**data["price"])
+    return Finding(**data)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from pt2lint.finding import Finding, Problem
@@ -58,10 +59,19 @@ class Ledger:
         self.lost: set[str] = set()
         self.moves = Moves({})
         self._names: list[str] = []
-        self._asks: list[tuple[str, str]] = []
+        self._asks_as_kept = b""
         self._reads: dict[str, bytes] = {}  # by path: rows of a unit and what it read of the file
         self._findings: dict[str, tuple[str, bytes]] = {}  # by path: the unit that has them
         self._moved: dict[str, list[Finding]] = {}
+
+    @cached_property
+    def _asks(self) -> list[bytes]:
+        """What was asked of any file, each as JSON: a fifth of all that is kept, and most of it is not wanted."""
+        return self._asks_as_kept.splitlines()
+
+    def _ask(self, number: int) -> tuple[str, str]:
+        kind, about = json.loads(self._asks[number])
+        return kind, about
 
     # What became of it
 
@@ -120,13 +130,14 @@ class Ledger:
 
     def _rows(self, path: str) -> Iterator[tuple[int, Reads]]:
         """What each unit read of the file."""
+        ask = lru_cache(maxsize=None)(self._ask)
         for user, parsed, whole, bodies, rules, asks in json.loads(self._reads.get(path, b"[]")):
             yield (
                 user,
                 Reads(
                     {path} if parsed else set(),
                     {(path, line) for line in bodies},
-                    {(path, *self._asks[ask]) for ask in asks},
+                    {(path, *ask(number)) for number in asks},
                     {(path, first, last) for first, last in rules},
                     {path} if whole else set(),
                 ),
@@ -136,17 +147,18 @@ class Ledger:
 
     def packed(self) -> bytes:
         numbers = {name: number for number, name in enumerate(self._names)}
+        asks = b"\n".join(self._asks)
         head = {
             "units": [
                 [*unit[:3], [asdict(each) for each in unit.problems]]
                 for unit in (self.units.get(name, NOBODY) for name in self._names)
             ],
-            "asks": self._asks,
+            "asks": len(asks),
             "seen": {path: [*seen, len(self._reads.get(path, b""))] for path, seen in self.seen.items()},
             "findings": {path: [numbers[owner], len(data)] for path, (owner, data) in self._findings.items()},
         }
         first = json.dumps(head).encode()
-        parts = [b"%d\n" % len(first), first]
+        parts = [b"%d\n" % len(first), first, asks]
         parts += [self._reads.get(path, b"") for path in self.seen]
         parts += [data for _, data in self._findings.values()]
         return b"".join(parts)
@@ -162,7 +174,8 @@ class Ledger:
             made._names.append(name)
             if name:
                 made.units[name] = Unit(name, files, noted, [Problem(**each) for each in problems])
-        made._asks = [(kind, about) for kind, about in head["asks"]]
+        made._asks_as_kept = data[end : end + head["asks"]]
+        end += head["asks"]
         for path, (*seen, size) in head["seen"].items():
             made.seen[path] = Seen(*seen)
             if size:
@@ -250,7 +263,7 @@ class Ledger:
 
 
 def _rows_of(
-    reads: Reads, known: dict[tuple[str, str], int], asks: list[tuple[str, str]]
+    reads: Reads, known: dict[bytes, int], asks: list[bytes]
 ) -> dict[str, tuple[int, int, list[int], list[tuple[int, int]], list[int]]]:
     """What was read, by file; what was asked as its number among `asks`, which grow."""
     bodies: dict[str, list[int]] = {}
@@ -261,7 +274,7 @@ def _rows_of(
     for path, first, last in reads.rules:
         rules.setdefault(path, []).append((first, last))
     for path, kind, about in reads.facts:
-        ask = (kind, about)
+        ask = json.dumps([kind, about]).encode()
         number = known.get(ask)
         if number is None:
             number = known[ask] = len(asks)

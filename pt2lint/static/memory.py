@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pt2lint.finding import RulePage
+from pt2lint.late import load_libcst_late
 from pt2lint.static.cache import Cache, own_contents
 from pt2lint.static.facts import Facts
 from pt2lint.static.ledger import Ledger
@@ -20,13 +21,17 @@ class Memory(Cache):
     """As a Cache, of texts in an editor too, and without a folder. What was not used for longest goes first."""
 
     keeps_buffers = True
-    few = 0  # nothing is written
+    few_changes = few_units = 0  # nothing is written
 
     def __init__(self) -> None:
         super().__init__("")
         self._facts: OrderedDict[tuple[str, ...], Facts] = OrderedDict()
         self._texts: OrderedDict[str, str] = OrderedDict()
         self._room = ROOM
+        load_libcst_late()
+        from pt2lint.rule.written import Shelf
+
+        self.shelf = Shelf()
         self._pages: tuple[tuple[str, ...], list[RulePage]] | None = None
 
     def _kept(self, key: Sequence[str]) -> Facts | None:

@@ -4,7 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.loop_turns import Turns
+from pt2lint.rule.loop_turns import Turns, turns_around
 from pt2lint.rule.syntax import names
 from pt2lint.rule.tree import walk
 
@@ -77,7 +77,7 @@ class AttributeSet(Rule):
     anywhere = True
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        turns = Turns(self.function, node, op.arg("counts").split())
+        turns = turns_around(self.function, node, op.arg("counts").split())
         what = self.changing(node, op, turns)
         strong = op.arg("use").startswith(("range", "index", "constant"))
         if what is None or not turns.are_any or not self.called(node, op, turns):

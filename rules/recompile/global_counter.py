@@ -4,7 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.loop_turns import Turns
+from pt2lint.rule.loop_turns import turns_around
 from pt2lint.rule.syntax import names
 
 # From here on a number that is only counted up is not guarded on (2.13 guards, 2.15 does not).
@@ -84,7 +84,7 @@ class GlobalCounter(Rule):
 
     def set_outside(self, node: cst.CSTNode, op: Op) -> None:
         """Each turn of a loop, here or of a caller, sets it to another number."""
-        turns = Turns(self.function, node, op.arg("counts").split())
+        turns = turns_around(self.function, node, op.arg("counts").split())
         statement = self.function.parent(node)
         if isinstance(statement, cst.AssignTarget):
             statement = self.function.parent(statement)

@@ -63,7 +63,7 @@ class NoneAtFirst(CompiledCall):
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         for argument in self.arguments(node, op):
             value = argument.value
-            if not isinstance(value, cst.Name):
+            if not isinstance(value, cst.Name) or not self.may_be_none(value.value):
                 continue
             carried = [self.carried(value.value, node, loop) for loop in turns.loops]
             if "returned" in carried:
@@ -79,6 +79,19 @@ class NoneAtFirst(CompiledCall):
                 f"{self.quote(value)} is None at first, and then {then}: {self.callee(op)} is compiled once "
                 f"more{grows}",
             )
+
+    def may_be_none(self, name: str) -> bool:
+        """Whether the function sets the name to None somewhere."""
+        memo = self.function.memo
+        if "set to None" not in memo:
+            memo["set to None"] = {
+                n.value
+                for part in walk(self.function.module)
+                if isinstance(part, cst.Assign) and _is_none(part.value)
+                for target in part.targets
+                for n in names(target.target)
+            }
+        return name in memo["set to None"]
 
     def carried(self, name: str, node: cst.Call, loop: cst.For | cst.While) -> str:
         """Whether each turn binds the name to what the call returned, or to a part of that ("returned"), or after the

@@ -4,7 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.loop_turns import Turns
+from pt2lint.rule.loop_turns import turns_around
 
 OPTIMIZERS = "Optimizer SGD Adam AdamW Adagrad Adadelta Adamax ASGD NAdam RAdam RMSprop Rprop Adafactor"
 
@@ -74,7 +74,7 @@ class OptimizersInTurn(Rule):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
             return
-        turns = Turns(self.function, node)
+        turns = turns_around(self.function, node)
         if op.arg("after"):
             which = f"comes after `{op.arg('after')}.step()` (line {op.args['after at']})"
         elif op.layers or turns.item(node.func.value):

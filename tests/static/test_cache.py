@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import libcst
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -243,6 +244,29 @@ def test_an_edit_reads_the_entries_that_it_changes(
         path.unlink()  # what the ledger has stands for itself
     monkeypatch.setattr(engine, "GROUP", 1)
     assert run(two, *files) == lint(files, Settings(target_torch=(2, 13))).findings
+
+
+def test_what_a_few_groups_found_anew_is_kept_beside_the_ledger(
+    two: Cache, monkeypatch: pytest.MonkeyPatch, analysed: list[list[str]]
+) -> None:
+    """The ledger of thousands of files takes longer to write than a few entries take to read."""
+    monkeypatch.setattr(engine, "GROUP", 1)
+    files = ["net.py", "lib.py", "model.py", "helpers.py"]
+    run(two, *files)
+    (ledger,) = Path("kept").glob("ledger-*")
+    first = ledger.read_bytes()
+    Path("helpers.py").write_text(NUMBER)
+    cold = lint(files, Settings(target_torch=(2, 13))).findings
+    for few, made, written in ((8, True, False), (8, False, False), (0, False, True), (0, False, False)):
+        monkeypatch.setattr(Cache, "few_units", few)
+        before = ledger.read_bytes()
+        analysed.clear()
+        assert run(two, *files) == cold
+        assert bool(analysed) is made
+        assert (ledger.read_bytes() != before) is written
+    Path("helpers.py").write_text(TENSOR)
+    assert run(two, *files) == lint(files, Settings(target_torch=(2, 13))).findings
+    assert first != ledger.read_bytes()
 
 
 def test_lines_that_move_leave_what_others_did_as_it_is(two: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -595,6 +619,29 @@ def test_without_the_old_text_all_is_read_anew(apart: Cache, analysed: list[list
     for text in Path("kept").glob("text-*"):
         text.unlink()
     assert ["net.py"] in looked_into(apart, analysed, "lib.py", LIB + "# end\n")
+
+
+def test_functions_that_read_as_they_did_are_not_parsed_by_libcst_again(
+    cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[str] = []
+    parse = libcst.parse_module
+    monkeypatch.setattr(libcst, "parse_module", lambda code: (parsed.append(code), parse(code))[1])
+    other = MODEL + MODEL.partition("\n\n")[2].replace("step", "other")
+    memory = Memory()
+
+    def after(text: str) -> list[str]:
+        given = ["model.py"], Settings(target_torch=(2, 13)), {"model.py": text}
+        cold = lint(*given).findings
+        assert len(cold) == 2
+        parsed.clear()
+        assert lint(*given, memory).findings == cold
+        return [next(word for word in ("step", "other") if f"def {word}" in code) for code in parsed]
+
+    assert after(other) == ["step", "other"]
+    longer = other.replace("step(x: torch.Tensor):", "step(x: torch.Tensor):\n    x = x + 1")
+    assert after(longer) == ["step"]  # the other one stands a line below
+    assert after(other) == []
 
 
 def test_what_an_edit_left_alone_is_not_parsed_again(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:

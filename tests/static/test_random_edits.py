@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from pt2lint.static import engine
+from pt2lint.static.cache import Cache
 from tests.static.test_cache import LIB, USING
 from tests.static.test_engine import GIVING, KINDS
 
@@ -48,6 +49,7 @@ def test_after_edits_at_random(
     seed: int, group: int, benchmark: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "GROUP", group)
+    monkeypatch.setattr(Cache, "few_units", seed % 3)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
     Path("sources").mkdir()
