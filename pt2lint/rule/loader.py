@@ -9,6 +9,7 @@ import pkgutil
 import re
 import traceback
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, get_args
 
 from pt2lint.finding import Problem, RulePage, Severity
@@ -21,9 +22,23 @@ _CODE = re.compile(r"[A-Z]+[0-9]+")
 
 def load_rules(rule_paths: Sequence[str] = (), problems: list[Problem] | None = None) -> list[type[Rule]]:
     """Every rule that can be used, by code; `problems` gets a line for each file or rule that cannot."""
-    told: list[Problem] = [] if problems is None else problems
+    folders = tuple(importlib.import_module("pt2lint.rules").__path__)
+    rules, told = _loaded(folders, rule_paths) if rule_paths else _pack(folders)
+    if problems is not None:
+        problems += told
+    return [*rules]
+
+
+@cache
+def _pack(folders: tuple[str, ...]) -> tuple[list[type[Rule]], list[Problem]]:
+    """The rules that come with pt2lint, which a language server asks for at each keystroke."""
+    return _loaded(folders, ())
+
+
+def _loaded(folders: Sequence[str], rule_paths: Sequence[str]) -> tuple[list[type[Rule]], list[Problem]]:
+    told: list[Problem] = []
     rules: dict[str, type[Rule]] = {}
-    for module in _modules(rule_paths, told):
+    for module in _modules(folders, rule_paths, told):
         for rule in _rules_of(module):
             wrong = _wrong(rule)
             other = rules.get(getattr(rule, "code", ""))
@@ -33,7 +48,7 @@ def load_rules(rule_paths: Sequence[str] = (), problems: list[Problem] | None = 
                 rules[rule.code] = rule
             else:
                 told.append(Problem(module.__file__, f"rule `{rule.__name__}` is left out: it {wrong}"))
-    return [rules[code] for code in sorted(rules)]
+    return [rules[code] for code in sorted(rules)], told
 
 
 def rule_pages(settings: Any = None) -> list[RulePage]:
@@ -41,9 +56,8 @@ def rule_pages(settings: Any = None) -> list[RulePage]:
     return [rule.page() for rule in load_rules(getattr(settings, "rule_paths", ()))]
 
 
-def _modules(rule_paths: Sequence[str], problems: list[Problem]) -> Iterator[Any]:
-    pack = importlib.import_module("pt2lint.rules")
-    for found in pkgutil.walk_packages(pack.__path__, pack.__name__ + "."):
+def _modules(folders: Sequence[str], rule_paths: Sequence[str], problems: list[Problem]) -> Iterator[Any]:
+    for found in pkgutil.walk_packages(folders, "pt2lint.rules."):
         if not found.ispkg:
             path = getattr(found.module_finder, "path", "")
             try:
