@@ -560,3 +560,61 @@ class Part(nn.Module):
     assert not lint([str(path)]).findings
     path.write_text(code.replace("size=x.shape[0]", ""))
     assert [f.code for f in lint([str(path)]).findings] == ["PTB110"]
+
+
+ONCE_A_PROCESS = """
+FOUND = None
+
+def is_there():
+    global FOUND
+    if FOUND is not None:
+        return FOUND
+    FOUND = {asked}
+    return FOUND
+
+class M(nn.Module):
+    def __init__(self, ignored=-100):
+        super().__init__()
+        self.inner = nn.Linear(2, 2)
+        self.ignored = ignored
+
+    def forward(self, x: torch.Tensor):
+        x = self.inner(x)
+        if is_there():
+            x = x + 1
+        if self.ignored >= 0:
+            x = x * x.max().item()
+        return self.inner(x)
+"""
+
+
+def test_what_a_global_keeps_is_found_once_and_a_negative_number_is_a_default(tmp_path: Path) -> None:
+    code = ONCE_A_PROCESS.format(asked="torch.ones(2).sum().item()")
+    assert [f.note for f in linted(tmp_path, code)] == ["once", "`self.ignored >= 0` is off by default"]
+
+
+def test_a_class_method_is_given_the_class_before_the_context(tmp_path: Path) -> None:
+    code = """
+    class Sparse(torch.autograd.Function):
+        @classmethod
+        def forward(cls, ctx, x, dim=-1):
+            ctx.length = x.shape[dim]
+            return x * ctx.length
+
+    def sparse(x, dim=-1):
+        if x.shape[dim] > 3:
+            return Sparse.apply(x, dim)
+        return x
+
+    class M(nn.Module):
+        def __init__(self, dim=-1):
+            super().__init__()
+            self.dim = dim
+
+        def forward(self, x: torch.Tensor):
+            return sparse(x * 2, dim=self.dim) + 1
+    """
+    (tmp_path / "__init__.py").touch()
+    path = tmp_path / "m.py"
+    path.write_text("import torch\nfrom torch import nn\n" + textwrap.dedent(code))
+    assert "PTB106" not in {f.code for f in lint([str(path)]).findings}

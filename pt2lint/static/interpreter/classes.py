@@ -212,7 +212,11 @@ class Classes:
                     # Dynamo traces `forward`; its first parameter is the context, unless another method sets that.
                     forward = Func(found[1], found[0].module, found[0].env, None, found[0])
                     apart = self.find_method(cls, "setup_context") is not None
-                    return forward if apart else Partial(forward, [OBJECT], {})
+                    filled: list[Value] = [] if apart else [OBJECT]
+                    home = Frame(found[0].module, unit_of(found[1]), "", cls=found[0])
+                    if self._decorated_method(forward, found[1], found[0], home)[1] == "class":
+                        filled.insert(0, Class(cls))
+                    return Partial(forward, filled, {}) if filled else forward
             if self.at.models.plays(external_base, "enumeration"):
                 return OBJECT
         return self.inherited_maker(cls, name)

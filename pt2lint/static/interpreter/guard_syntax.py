@@ -137,7 +137,19 @@ def defaults_of(init: FunctionNode) -> dict[str, ast.Constant]:
     given = init.args
     defaults = dict(zip([a.arg for a in given.args[::-1]], given.defaults[::-1], strict=False))
     defaults |= {a.arg: d for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None}
-    return {name: d for name, d in defaults.items() if isinstance(d, ast.Constant)}
+    return {name: known for name, d in defaults.items() if (known := _constant(d)) is not None}
+
+
+def _constant(node: ast.expr) -> ast.Constant | None:
+    """`0.1`, `"mean"`, `-100`"""
+    if (
+        isinstance(node, ast.UnaryOp)
+        and isinstance(node.op, ast.USub)
+        and isinstance(node.operand, ast.Constant)
+    ):
+        value = node.operand.value
+        return ast.copy_location(ast.Constant(-value), node) if isinstance(value, (int, float)) else None
+    return node if isinstance(node, ast.Constant) else None
 
 
 def options_of(init: FunctionNode) -> set[str | None]:

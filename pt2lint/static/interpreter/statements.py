@@ -10,7 +10,7 @@ from pt2lint.static.interpreter.assignments import Assignments
 from pt2lint.static.interpreter.conditions import resumed
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.guard_syntax import exits, fails, last_operand
-from pt2lint.static.interpreter.guards import GRADLESS, ITERATES, MISSING, Guard, Path
+from pt2lint.static.interpreter.guards import GRADLESS, ITERATES, MISSING, ONCE, Guard, Path
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import walk
@@ -269,7 +269,8 @@ class Statements:
         # What follows runs under the test where one branch returns; an error is nothing that code waits for.
         one = len(left) == 1 and not (undecided and (fails(node.body) or fails(node.orelse)))
         frame.guards = tuple(g for g in left[0] if g.text or g in before) if one else before
-        frame.guards += rest if one and undecided else ()
+        # What a global that starts as None says is known, until this has run once.
+        frame.guards += rest if one and (undecided or Guard("", ONCE) in rest) else ()
         if not paths:
             return False
         merge_env(env, paths)
