@@ -18,7 +18,7 @@ import libcst as cst
 
 from pt2lint.fixes.rewrite import enclosing_function, parameters, qualified, uses
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import visit
+from pt2lint.rule.tree import says_none, visit
 
 Kind: TypeAlias = "Callable[[cst.CSTNode], str]"
 
@@ -254,7 +254,7 @@ def may_be_none(function: FunctionCode, name: str, at: cst.CSTNode) -> bool:
             target = function.parent(use.node)
             assign = function.parent(target) if isinstance(target, cst.AssignTarget) else target
             value = getattr(assign, "value", None)
-            if isinstance(value, cst.Name) and value.value == "None":
+            if says_none(value):
                 return True
         if use.name == name and not use.binds and function.range(use.node)[:2] >= end:
             if "none" in told(function, use.node).split(" | "):
@@ -271,8 +271,7 @@ def _asks_for_none(test: cst.BaseExpression) -> dict[str, bool]:
         return _asks_for_none(test.left) | _asks_for_none(test.right)
     if isinstance(test, cst.Comparison) and len(test.comparisons) == 1 and isinstance(test.left, cst.Name):
         (one,) = test.comparisons
-        nothing = isinstance(one.comparator, cst.Name) and one.comparator.value == "None"
-        if nothing and isinstance(one.operator, cst.Is | cst.IsNot):
+        if says_none(one.comparator) and isinstance(one.operator, cst.Is | cst.IsNot):
             return {test.left.value: isinstance(one.operator, cst.Is)}
     return {}
 

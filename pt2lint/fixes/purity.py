@@ -14,7 +14,7 @@ import libcst as cst
 from pt2lint.fixes.kinds import Kind, words
 from pt2lint.fixes.rewrite import qualified
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import visit
+from pt2lint.rule.tree import says_none, visit
 
 # Defined for every input, with a gradient that is finite (or masked) for every input.
 TOTAL = words(
@@ -228,7 +228,7 @@ class _Costly:
 
 
 def _is_harmless_index(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Ellipsis) or (isinstance(node, cst.Name) and node.value == "None")
+    return isinstance(node, cst.Ellipsis) or says_none(node)
 
 
 def number(node: cst.BaseExpression) -> float | None:

@@ -9,7 +9,7 @@ import libcst as cst
 
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import names
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import says_none, walk
 
 if TYPE_CHECKING:
     Loop = cst.For | cst.While
@@ -306,7 +306,7 @@ def _dimension(before: list[cst.BaseSlice]) -> int | None:
     for one in before:
         if isinstance(one, cst.Index) and isinstance(one.value, cst.Integer):
             continue
-        if isinstance(one, cst.Index) and not (isinstance(one.value, cst.Name) and one.value.value == "None"):
+        if isinstance(one, cst.Index) and not says_none(one.value):
             return None
         found += 1
     return found

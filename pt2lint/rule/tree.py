@@ -107,6 +107,11 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         pending += below
 
 
+def says_none(node: object) -> bool:
+    """`None`, as it stands in code."""
+    return isinstance(node, cst.Name) and node.value == "None"
+
+
 def visit(node: cst.CSTNode, visitor: Any) -> None:
     """Call the visitor's `visit_NAME` for the node and those below; one that returns False ends the descent."""
     handler = getattr(visitor, "visit_" + node.__class__.__name__, None)

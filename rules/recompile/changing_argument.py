@@ -6,7 +6,7 @@ from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall
 from pt2lint.rule.loop_turns import Turns
 from pt2lint.rule.syntax import names
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import says_none, walk
 
 READS = ("item", "tolist")
 PICKS = ("max", "min", "sum")
@@ -142,7 +142,7 @@ class ChangingArgument(CompiledCall):
             for part in walk(self.function.module)
             if isinstance(part, cst.Assign)
             and any(isinstance(t.target, cst.Name) and t.target.value == value.value for t in part.targets)
-            and not (isinstance(part.value, cst.Name) and part.value.value == "None")
+            and not says_none(part.value)
         ]
         return found[0] if len(found) == 1 else value
 

@@ -7,7 +7,7 @@ from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
 from pt2lint.rule.loop_turns import Turns, unconditional
 from pt2lint.rule.syntax import names
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import says_none, walk
 
 
 class NoneAtFirst(CompiledCall):
@@ -87,7 +87,7 @@ class NoneAtFirst(CompiledCall):
             memo["set to None"] = {
                 n.value
                 for part in walk(self.function.module)
-                if isinstance(part, cst.Assign) and _is_none(part.value)
+                if isinstance(part, cst.Assign) and says_none(part.value)
                 for target in part.targets
                 for n in names(target.target)
             }
@@ -112,14 +112,10 @@ class NoneAtFirst(CompiledCall):
                     inside.append(part)
                 else:
                     outside.append(part.value)
-        if len(inside) != 1 or not outside or not all(_is_none(value) for value in outside):
+        if len(inside) != 1 or not outside or not all(says_none(value) for value in outside):
             return ""
         if name in returned:
             return "returned"
         after = self.function.range(inside[0])[0] > self.function.range(node)[0]
         other = isinstance(inside[0].value, cst.Call | cst.Subscript | cst.BinaryOperation)
         return "bound" if after and other and unconditional(self.function, inside[0], loop) else ""
-
-
-def _is_none(value: cst.BaseExpression) -> bool:
-    return isinstance(value, cst.Name) and value.value == "None"

@@ -19,6 +19,7 @@ from pt2lint.fixes.rewrite import (
     source,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import says_none
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
@@ -143,7 +144,7 @@ def by_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None) 
             after = 1
         elif isinstance(inner, cst.Ellipsis):
             wide[after] = True
-        elif isinstance(part.slice, cst.Slice) or (isinstance(inner, cst.Name) and inner.value == "None"):
+        elif isinstance(part.slice, cst.Slice) or says_none(inner):
             made[after] += 1
         elif inner is None or number(inner) is None:
             return Refusal("another part of the index may be a tensor")
@@ -161,7 +162,7 @@ def by_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None) 
 def _adds_first(node: cst.Subscript) -> bool:
     """`x[None]`"""
     index = node.slice[0].slice if len(node.slice) == 1 else None
-    return isinstance(index, cst.Index) and isinstance(index.value, cst.Name) and index.value.value == "None"
+    return isinstance(index, cst.Index) and says_none(index.value)
 
 
 def _is_whole(part: cst.BaseSlice) -> bool:

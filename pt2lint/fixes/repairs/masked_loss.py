@@ -34,6 +34,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import says_none
 
 
 @dataclass(frozen=True)
@@ -408,6 +409,5 @@ def _is_none_test(node: cst.BaseExpression) -> bool:
         isinstance(node, cst.Comparison)
         and len(node.comparisons) == 1
         and isinstance(node.comparisons[0].operator, cst.Is | cst.IsNot)
-        and isinstance(node.comparisons[0].comparator, cst.Name)
-        and node.comparisons[0].comparator.value == "None"
+        and says_none(node.comparisons[0].comparator)
     )

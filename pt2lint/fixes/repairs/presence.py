@@ -9,6 +9,7 @@ import libcst as cst
 from pt2lint.fixes.file import class_around
 from pt2lint.fixes.rewrite import Refusal, Repaired, enclosing_function, fix, rewrite, source
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import says_none
 
 
 def asked_for_none(function: FunctionCode, node: cst.CSTNode) -> Repaired:
@@ -46,7 +47,7 @@ def _may_be_none(function: FunctionCode, place: cst.Name | cst.Attribute) -> boo
             else {}
         )
         default = defaults.get(place.value)
-        return isinstance(default, cst.Name) and default.value == "None"
+        return says_none(default)
     around = class_around(function, function.range(place)[0])
     if around is None or source(function, place.value) != "self":
         return False

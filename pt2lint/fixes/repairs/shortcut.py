@@ -25,7 +25,7 @@ from pt2lint.fixes.rewrite import (
     torch_name,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import says_none, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
@@ -125,7 +125,7 @@ def early_in_eager(function: FunctionCode, node: cst.If, tested: cst.BaseExpress
     rest, out = place[0][place[1] + 1 :], _way_out(node.body)
     if out is None:
         return Refusal("the `if` does more than leave")
-    if isinstance(out, cst.Return) and (not isinstance(out.value, cst.Name) or out.value.value == "None"):
+    if isinstance(out, cst.Return) and (not isinstance(out.value, cst.Name) or says_none(out.value)):
         return Refusal("what is returned is not a name")
     mask = _none_set(function, node.test, tested)
     if mask is None:

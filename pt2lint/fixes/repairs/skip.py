@@ -41,7 +41,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import visit, walk
+from pt2lint.rule.tree import says_none, visit, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
@@ -157,7 +157,7 @@ def compute_and_return(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     late = small_of(last)
     if found is None or not isinstance(early, cst.Return) or not isinstance(late, cst.Return):
         return Refusal("no result is returned early at random")
-    if not isinstance(early.value, cst.Name) or early.value.value == "None" or late.value is None:
+    if not isinstance(early.value, cst.Name) or says_none(early.value) or late.value is None:
         return Refusal("what is returned early is no name")
     if isinstance(late.value, cst.Tuple | cst.List | cst.Dict) or effect(late.value):
         return Refusal("what is returned is a container, or has an effect")

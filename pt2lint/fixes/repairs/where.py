@@ -33,7 +33,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import visit, walk
+from pt2lint.rule.tree import says_none, visit, walk
 
 Pair = tuple[str, cst.BaseExpression]  # `name = value`, of a side
 NAN_WARNING = (
@@ -178,7 +178,7 @@ def _check_values(function: FunctionCode, values: Sequence[cst.BaseExpression], 
 
 
 def _gives_none(node: cst.IfExp) -> bool:
-    return any(isinstance(side, cst.Name) and side.value == "None" for side in (node.body, node.orelse))
+    return says_none(node.body) or says_none(node.orelse)
 
 
 def _made_in(function: FunctionCode, value: cst.BaseExpression) -> str | None:
