@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types release-check compiled test-compiled site clean
+.PHONY: demo test lint types release-check compiled compiled-release test-compiled site clean
 demo: $(VENV)/done
 	mkdir -p out
 	$(BIN)/python -m pt2lint --verify examples --output out/pt2lint.sarif --also-text --exit-zero
@@ -34,6 +34,16 @@ compiled: $(VENV)/done
 	rm -rf build out/compiled
 	PT2LINT_COMPILE=1 $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir out/compiled .
 	rm -rf build
+
+# The same for all Linux machines of this kind, in dist, for an index beside the pure one; tried where nothing else is.
+compiled-release: compiled
+	$(BIN)/python -m pip install --quiet --editable ".[release]"
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist out/compiled/*.whl
+	rm -rf out/installed
+	$(PYTHON) -m venv out/installed
+	out/installed/bin/python -m pip install --quiet dist/*manylinux*.whl
+	cd out && installed/bin/python -c "from pt2lint.static import values; assert values.__file__.endswith('.so')"
+	cd out && installed/bin/pt2lint --exit-zero ../examples
 
 # The tests of what is compiled, compiled in place; it is all gone afterwards.
 test-compiled: $(VENV)/done
