@@ -13,10 +13,11 @@ import importlib
 import inspect
 import json
 import sys
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import libcst as cst
@@ -145,6 +146,8 @@ class Rule:
     aside: ClassVar[Literal["", "always", "row by row"]] = ""
     severity: Severity = "warning"
     graph_breaks: ClassVar[tuple[str, ...]] = ()
+    # What to write by hand where nothing repairs it, by how the operation's name begins ("" for any): a clause.
+    instead: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def __init__(self, function: FunctionCode) -> None:
         self.function = function
@@ -260,7 +263,7 @@ class Rule:
         with tree.effort(self.function.effort) as left:
             try:
                 if self.function.effort > 0:
-                    offered.extend(fixes)
+                    offered.extend(self._or_by_hand(op, fixes))
             except tree.TooMuch:
                 pass  # the finding stands, with the fixes that were ready
             except Exception as e:
@@ -293,6 +296,22 @@ class Rule:
         )
         if trouble is not None:
             raise trouble
+
+    def _or_by_hand(self, op: Op, fixes: Iterable[Fix]) -> Iterator[Fix]:
+        """The fixes; where they are ways round alone, first what to write by hand."""
+        rounds = []
+        stays = False
+        for fix in fixes:
+            if fix.is_way_round:
+                rounds.append(fix)
+            else:
+                stays = True
+                yield fix
+        words = max((key for key in self.instead if op.name.startswith(key)), key=len, default=None)
+        # A function that does it elsewhere may do more than that: what to do at its call nobody can tell.
+        if not stays and words is not None and "elsewhere" not in op.args:
+            yield importlib.import_module("pt2lint.fixes.repairs.by_hand").told(self.instead[words])
+        yield from rounds
 
 
 def calls(owner: str, names: str) -> tuple[str, ...]:
@@ -340,9 +359,9 @@ class GraphBreak(Rule):
 
     `says` is the message, in which `{code}` stands for the offending code. `repairs` are modules of
     pt2lint.fixes.repairs whose `fixes(function, node)` are offered, the best first, and `advice` is what
-    pt2lint.fixes.repairs.by_hand tells where none repairs it. On which torch an operation
-    breaks is read from what was measured (`breaks_on`); where it depends on more than the operation's name, the
-    rule says what was measured by another name: `variant`.
+    pt2lint.fixes.repairs.by_hand tells where none repairs it. On which torch an operation breaks
+    is read from what was measured (`breaks_on`); where it depends on more than the operation's name, the rule says what
+    was measured by another name: `variant`.
 
     `INVALID` and `VALID` are code that the rule must report and must not: a module that defines `f`, or
     the body of `f(x, m, i)`, where x are floats, m is a mask and i are whole numbers. The tests lint

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.rule import GraphBreak, calls
 
 # What a NumPy array says of itself that Dynamo, to which it is a tensor, does not know.
@@ -57,6 +59,11 @@ class ArrayAttribute(GraphBreak):
     ops = (*(f"get numpy.ndarray.{name}" for name in UNKNOWN.split()), *calls("numpy.ndarray", "tobytes"))
     says = "{code} asks a NumPy array for what Dynamo does not know of it"
     repairs = ("disable",)
+    instead = MappingProxyType(
+        {
+            "": "Make a tensor of the array before the compiled code runs, a buffer in a module, and ask that",
+        }
+    )
     graph_breaks = ("GB0157", "GB4841", "GB0158")
 
     INVALID = (

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import MappingProxyType
 
 import libcst as cst
 
@@ -61,6 +62,26 @@ class BackwardCall(GraphBreak):
     )
     says = "{code} computes gradients inside of what is compiled"
     repairs = ("train_step", "disable")
+    instead = MappingProxyType(
+        {
+            "call torch.autograd.functional.jacobian": (
+                "`torch.func.jacrev(f)(x)` is traced; or ask for it outside of what is compiled"
+            ),
+            "call torch.autograd.functional.hessian": (
+                "`torch.func.hessian(f)(x)` is traced; or ask for it outside of what is compiled"
+            ),
+            "call torch.autograd.functional.vjp": (
+                "`torch.func.vjp(f, x)` is traced; or ask for it outside of what is compiled"
+            ),
+            "call torch.autograd.functional.jvp": (
+                "`torch.func.jvp(f, (x,), (v,))` is traced; or ask for it outside of what is compiled"
+            ),
+            "": (
+                "Compile what computes the loss, and ask for gradients of what it returns; or "
+                "`torch.func.grad`, which is traced"
+            ),
+        }
+    )
     graph_breaks = ("GB0123", "GB0007", "GB9186")
 
     INVALID = (

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.rule import GraphBreak, calls
 
 TIME = "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns process_time sleep strftime localtime ctime"
@@ -57,6 +59,15 @@ class ClockCall(GraphBreak):
     repairs = (
         "train_step",
         "disable",
+    )
+    instead = MappingProxyType(
+        {
+            "call time.sleep": "Wait around the call of the compiled function",
+            "": (
+                "Take the time around the call of the compiled function, or have `torch.profiler.profile` "
+                "measure it"
+            ),
+        }
     )
     graph_breaks = ("GB0007", "GB0156", "GB0147")
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
@@ -61,6 +63,15 @@ class CollectiveCall(GraphBreak):
     ops = (*calls("torch.distributed", f"{LATER} {NEVER} {OBJECTS}"), "call torch.distributed.Work.wait")
     says = "{code} is a collective that no graph holds"
     repairs = ("disable",)
+    instead = MappingProxyType(
+        {
+            "call torch.distributed.barrier": "Wait for the others around the call of the compiled function",
+            "": (
+                "Leave `async_op` out: of a collective in the graph the compiler decides itself when to "
+                "wait; what sends objects or waits goes around the compiled call"
+            ),
+        }
+    )
     graph_breaks = ("GB0172", "GB0007", "GB0156")
 
     INVALID = (

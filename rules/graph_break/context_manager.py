@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -74,6 +76,21 @@ class ContextManager(GraphBreak):
     severity = "error"
     says = "Dynamo cannot enter {code}, and leaves the whole function to Python"
     repairs = ("disable",)
+    instead = MappingProxyType(
+        {
+            "with torch.device": "Say `device=` where each tensor is made; or make them once, in `__init__`",
+            "with torch.random.fork_rng": "Draw before the compiled code runs, and pass the numbers in",
+            "with torch.backends.cuda.sdp_kernel": (
+                "Enter `torch.nn.attention.sdpa_kernel(...)`, which is traced, or enter it around the "
+                "call of the compiled function"
+            ),
+            "with contextlib.suppress": "Test for what may fail, or catch it in a `try`",
+            "with contextlib.ExitStack": (
+                "Write a `with` for each that may be entered, `contextlib.nullcontext()` where it is not"
+            ),
+            "": "Enter it around the call of the compiled function",
+        }
+    )
     graph_breaks = ("GB0142", "GB0208", "GB0092")
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -50,6 +52,14 @@ class DeepcopyCall(GraphBreak):
     ops = ("call copy.deepcopy",)
     says = "{code} copies a tensor outside the graph"
     repairs = ("copying", "disable")
+    instead = MappingProxyType(
+        {
+            "": (
+                "Copy a module in `__init__`, before the compiled code runs; of an object make a new one, "
+                "with a `.clone()` of each tensor"
+            ),
+        }
+    )
     graph_breaks = ("GB4198", "GB0179")
 
     INVALID = (

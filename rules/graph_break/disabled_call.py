@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.rule import GraphBreak
 
 
@@ -49,6 +51,14 @@ class DisabledCall(GraphBreak):
     severity = "note"
     ops = ("call disabled",)
     says = "{code} leaves the graph: the function is disabled for the compiler"
+    instead = MappingProxyType(
+        {
+            "": (
+                "Have Dynamo trace the function, without the `disable`, where it can by now; or register "
+                "it: `torch.library.custom_op`, with `register_fake` for the shapes of what it returns"
+            ),
+        }
+    )
     graph_breaks = ("GB0098", "GB0099")
 
     INVALID = (

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.rule import GraphBreak, calls
 
 OS = "listdir makedirs mkdir remove unlink rename replace getcwd walk stat scandir system"
@@ -66,6 +68,14 @@ class FileCall(GraphBreak):
     )
     says = "{code} does file work inside compiled code"
     repairs = ("disable",)
+    instead = MappingProxyType(
+        {
+            "": (
+                "Do it around the call of the compiled function: look and read before, and write what it "
+                "returns"
+            ),
+        }
+    )
     graph_breaks = ("GB0007", "GB0059", "GB0142", "GB0156")
 
     INVALID = (

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.rule import GraphBreak, calls
 
 METHODS = "scale unscale_ step update get_scale is_enabled state_dict"
@@ -52,6 +54,11 @@ class GradientScaler(GraphBreak):
     )
     says = "{code} is a method of a gradient scaler, which Dynamo does not trace"
     repairs = ("train_step", "disable")
+    instead = MappingProxyType(
+        {
+            "": "Compile what computes the loss, and scale what it returns outside",
+        }
+    )
     graph_breaks = ("GB0008",)
 
     INVALID = (

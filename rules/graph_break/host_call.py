@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
+
+SET_BEFORE = "Set it where the program starts"
 
 
 class HostCall(GraphBreak):
@@ -95,6 +99,36 @@ class HostCall(GraphBreak):
     )
     says = "{code} is what Dynamo does not trace"
     repairs = ("operator", "disable")
+    instead = MappingProxyType(
+        {
+            "import ": "Import it at the top of the file, in a `try` that says by a flag whether it is there",
+            "call builtins.__import__": "Import it at the top of the file",
+            "call importlib": (
+                "Ask once, at the top of the file, and test the answer: a flag of Python is known while "
+                "tracing"
+            ),
+            "call os.cpu_count": (
+                "Ask once, at the top of the file: compiled code takes the answer for a constant"
+            ),
+            "call torch.nn.Module.state_dict": (
+                "Take it around the call of the compiled function; `dict(module.named_parameters())` is "
+                "traced"
+            ),
+            "call torch.nn.Module.to": (
+                "Move the module before the compiled code runs, or the tensors to where it is"
+            ),
+            "call torch.utils.checkpoint.checkpoint_sequential": (
+                "Call `torch.utils.checkpoint.checkpoint(part, x, use_reentrant=False)` for each part, "
+                "which is traced"
+            ),
+            "set os.environ[]": SET_BEFORE,
+            "call torch.set_num_threads": SET_BEFORE,
+            "": (
+                "Do it around the call of the compiled function; what is the same each time, once where "
+                "the module is made"
+            ),
+        }
+    )
     graph_breaks = ("GB0007", "GB0156", "GB0059", "GB0069")
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:

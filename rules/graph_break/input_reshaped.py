@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
@@ -43,6 +45,11 @@ class InputReshaped(GraphBreak):
     name = "input-reshaped"
     ops = calls("torch.Tensor", "unsqueeze_ squeeze_ t_ transpose_ swapaxes_ swapdims_")
     says = "{code} changes the shape of an input in place"
+    instead = MappingProxyType(
+        {
+            "": "Take the method without the underscore, and bind what it returns: `x = x.unsqueeze(0)`",
+        }
+    )
     graph_breaks = ("GB0148",)
 
     INVALID = ("x.t_()\nreturn x + 1",)

@@ -1,10 +1,18 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.rule import GraphBreak
 
 METHODS = ("debug", "info", "warning", "warn", "error", "critical", "exception", "log")
 STATE = ("isEnabledFor", "setLevel", "getEffectiveLevel", "hasHandlers", "addHandler")
 ONCE = ("info_once", "warning_once", "warning_advice")  # put on the class by Transformers
+ASK_ONCE = (
+    "Ask once, in `__init__` or at the top of the file, and test the answer: a flag of Python is known "
+    "while tracing"
+)
+SET_BEFORE = "Set it where the program starts"
+SET_BEFORE = "Set it around the call of the compiled function"
 
 
 class LoggingCall(GraphBreak):
@@ -65,6 +73,19 @@ class LoggingCall(GraphBreak):
     )
     says = "{code} logs inside compiled code"
     repairs = ("train_step", "printing")
+    instead = MappingProxyType(
+        {
+            "call logging.Logger.isEnabledFor": ASK_ONCE,
+            "call logging.Logger.getEffectiveLevel": ASK_ONCE,
+            "call logging.Logger.hasHandlers": ASK_ONCE,
+            "get logging.Logger.level": ASK_ONCE,
+            "call logging.getLogger": "Get the logger once, at the top of the file",
+            "call logging.basicConfig": SET_BEFORE,
+            "call logging.disable": SET_BEFORE,
+            "call warnings.simplefilter": SET_BEFORE,
+            "call warnings.filterwarnings": SET_BEFORE,
+        }
+    )
     graph_breaks = ("GB0291", "GB0007", "GB4841")
 
     INVALID = (

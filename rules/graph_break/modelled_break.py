@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import NO_VERSION, Op
@@ -60,6 +62,14 @@ class ModelledBreak(GraphBreak):
     ops = ("call breaking",)
     says = "{code} ends the graph"
     repairs = ("disable",)
+    instead = MappingProxyType(
+        {
+            "": (
+                "Call it outside of what is compiled, once where it gives the same each time; or write "
+                "what it does in operators of torch"
+            ),
+        }
+    )
     graph_breaks = ("GB0007",)
 
     INVALID = (

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
@@ -59,6 +61,11 @@ class ModuleConstruction(GraphBreak):
     step = True
     ops = ("make torch.nn.Module", "make torch.nn.Parameter")
     says = "{code} makes parameters inside compiled code"
+    instead = MappingProxyType(
+        {
+            "": "Make it in `__init__`",
+        }
+    )
     graph_breaks = ("GB0264",)
 
     INVALID = (

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -55,6 +57,14 @@ class ModuleConversion(GraphBreak):
     ops = calls("torch.nn.Module", "to half float double bfloat16 type to_empty")
     severity = "note"
     says = "{code} exchanges the data of the module's parameters, where it converts any"
+    instead = MappingProxyType(
+        {
+            "": (
+                "Convert a copy once, before the compiled code runs; or convert the tensors: "
+                "`torch.nn.functional.linear(x, weight.to(x.dtype))`"
+            ),
+        }
+    )
     graph_breaks = ("GB0264", "GB0056")
 
     INVALID = (

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
@@ -43,6 +45,11 @@ class NestedTensor(GraphBreak):
     ops = ("call torch.nested.nested_tensor", "call torch.nested.as_nested_tensor")
     says = "{code} makes a strided nested tensor, which Dynamo does not trace"
     repairs = ("disable",)
+    instead = MappingProxyType(
+        {
+            "": "Say `layout=torch.jagged`, which is traced, or pad",
+        }
+    )
     graph_breaks = ("GB0090", "GB0016")
 
     VALID = (

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
@@ -40,6 +42,11 @@ class OneHotClasses(GraphBreak):
     name = "one-hot-classes"
     ops = ("call torch.nn.functional.one_hot",)
     says = "{code} is as wide as the largest value asks for: give it `num_classes`"
+    instead = MappingProxyType(
+        {
+            "": "Say how many classes there are: `num_classes=n`, which the module or the configuration knows",
+        }
+    )
     graph_breaks = ("GB0246",)
 
     INVALID = ("return torch.nn.functional.one_hot(i, -1).sum() + x",)

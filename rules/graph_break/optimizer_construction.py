@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.rule import GraphBreak, calls
 
 OPTIMIZERS = "SGD Adam AdamW Adagrad Adadelta Adamax ASGD NAdam RAdam RMSprop Rprop LBFGS"
@@ -53,6 +55,11 @@ class OptimizerConstruction(GraphBreak):
     ops = (*calls("torch.optim", OPTIMIZERS), *calls("torch.optim.lr_scheduler", SCHEDULES))
     says = "{code} makes an optimizer or a schedule inside of what is compiled"
     repairs = ("disable",)
+    instead = MappingProxyType(
+        {
+            "": "Make it once, before the compiled code runs",
+        }
+    )
     graph_breaks = ("GB0467", "GB0059", "GB0008")
 
     INVALID = (

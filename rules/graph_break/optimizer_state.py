@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.rule import GraphBreak
 
 OPTIMIZERS = "Optimizer SGD Adam AdamW Adagrad Adadelta Adamax ASGD NAdam RAdam RMSprop Rprop Adafactor LBFGS"
@@ -53,6 +55,11 @@ class OptimizerState(GraphBreak):
     )
     says = "{code} is a method of an optimizer that Dynamo does not trace"
     repairs = ("train_step", "disable")
+    instead = MappingProxyType(
+        {
+            "": "Compile what computes the loss, and leave the optimizer to the code around it",
+        }
+    )
     graph_breaks = ("GB0008",)
 
     INVALID = (

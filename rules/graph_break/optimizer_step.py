@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -57,6 +59,14 @@ class OptimizerStep(GraphBreak):
     ops = tuple(f"call torch.optim.{name}.step" for name in OPTIMIZERS.split())
     says = "{code} takes the optimizer's step inside of what is compiled"
     repairs = ("train_step", "disable")
+    instead = MappingProxyType(
+        {
+            "": (
+                "Compile what computes the loss, and call `backward()` and `step()` outside; or compile "
+                "the step alone: `torch.compile(optimizer.step)`, with a rate that is a tensor"
+            ),
+        }
+    )
     graph_breaks = ("GB0025", "GB0099")
 
     INVALID = (

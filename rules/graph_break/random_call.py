@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -18,6 +20,7 @@ SIZE = {
     "uniform": 2,
     "randint": 2,
 }
+MADE_BEFORE = "Make it before the compiled code runs, and pass it on"
 
 
 class RandomCall(GraphBreak):
@@ -79,6 +82,17 @@ class RandomCall(GraphBreak):
     )
     says = "{code} draws a random number outside the graph"
     repairs = ("host", "skip", "operator", "region", "disable")
+    instead = MappingProxyType(
+        {
+            "call uuid": MADE_BEFORE,
+            "call secrets": MADE_BEFORE,
+            "": (
+                "Draw with torch, which stays in the graph: `torch.rand`, `torch.randint`, "
+                "`torch.randperm`; or draw before the compiled code runs, and pass the numbers in as a "
+                "tensor"
+            ),
+        }
+    )
     graph_breaks = ("GB0007", "GB0033", "GB0170", "GB0294", "GB0008")
 
     INVALID = (

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -59,6 +61,14 @@ class RandomState(GraphBreak):
     )
     says = "{code} uses the state of a random number generator"
     repairs = ("disable",)
+    instead = MappingProxyType(
+        {
+            "": (
+                "Seed around the call of the compiled function; what is to be drawn with a generator of "
+                "its own can be drawn before, and passed in"
+            ),
+        }
+    )
     graph_breaks = ("GB0007", "GB7650", "GB0363", "GB0055")
 
     INVALID = (

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -59,6 +61,14 @@ class RequiresGrad(GraphBreak):
     says = "{code} decides inside the graph what requires a gradient"
     repairs = ("grad", "disable")
     advice = "set_before"
+    instead = MappingProxyType(
+        {
+            "": (
+                "Decide it before the compiled code runs: make it a parameter of the module, or an input "
+                "that requires a gradient"
+            ),
+        }
+    )
     graph_breaks = ("GB0206", "GB0125", "GB8985", "GB0225")
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.rule import GraphBreak
 
 SCHEDULERS = (
@@ -57,6 +59,11 @@ class SchedulerStep(GraphBreak):
     )
     says = "{code} is a method of a schedule, which Dynamo does not trace"
     repairs = ("train_step", "disable")
+    instead = MappingProxyType(
+        {
+            "": "Compile what computes the loss, and ask and move the schedule outside",
+        }
+    )
     graph_breaks = ("GB0008",)
 
     INVALID = (

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -49,6 +51,18 @@ class SortedTensors(GraphBreak):
     waits = True
     ops = ("call builtins.sorted", "call builtins.list.sort", "sort by tensor", "choose among pairs")
     says = "{code} compares tensors in Python"
+    instead = MappingProxyType(
+        {
+            "choose among pairs": (
+                "Choose in torch: `torch.stack(values).argmax()` or `.argmin()` stays a tensor, and "
+                "`index_select` takes what stands there"
+            ),
+            "": (
+                "Sort in torch: `torch.stack(values).sort()` gives the values in order and where each "
+                "stood, for `index_select`"
+            ),
+        }
+    )
     graph_breaks = ("GB0207", "GB0059")
 
     INVALID = (

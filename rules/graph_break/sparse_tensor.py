@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -49,6 +51,14 @@ class SparseTensor(GraphBreak):
     )
     says = "{code} makes a sparse tensor, which Dynamo does not trace"
     repairs = ("disable",)
+    instead = MappingProxyType(
+        {
+            "": (
+                "Keep it dense, or gather and `index_add_` by the indices; or multiply in a function that "
+                "is not compiled"
+            ),
+        }
+    )
     graph_breaks = ("GB0015", "GB0277")
 
     INVALID = (

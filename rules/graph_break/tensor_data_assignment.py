@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -47,6 +49,11 @@ class TensorDataAssignment(GraphBreak):
     name = "tensor-data-assignment"
     ops = ("set torch.Tensor.data",)
     says = "{code} exchanges the data of a tensor that the graph computes"
+    instead = MappingProxyType(
+        {
+            "": "Bind the name anew, or write into the tensor with `copy_` under `torch.no_grad()`",
+        }
+    )
     graph_breaks = ("GB0056",)
 
     INVALID = ("y = x.clone()\ny.data += 1\nreturn y",)

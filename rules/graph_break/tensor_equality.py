@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls, is_tensor
+
+CLOSE = "Keep the answer in a tensor: `torch.isclose(a, b).all()`, given to `torch.where` or `torch.cond`"
+EQUAL = "Keep the answer in a tensor: `(a == b).all()`, given to `torch.where` or `torch.cond`"
 
 
 class TensorEquality(GraphBreak):
@@ -52,6 +57,18 @@ class TensorEquality(GraphBreak):
     )
     says = "{code} asks for a Python bool that depends on values in a tensor"
     repairs = ("guard", "disable")
+    instead = MappingProxyType(
+        {
+            "call torch.testing": "Check the result around the call of the compiled function",
+            "call torch.is_nonzero": (
+                "Keep the answer in a tensor: `t != 0`, given to `torch.where` or `torch.cond`"
+            ),
+            "call torch.allclose": CLOSE,
+            "call torch.Tensor.allclose": CLOSE,
+            "call torch.equal": EQUAL,
+            "call torch.Tensor.equal": EQUAL,
+        }
+    )
     graph_breaks = ("GB0033", "GB0124", "GB0170")
 
     INVALID = (

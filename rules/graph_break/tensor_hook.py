@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.rule import GraphBreak, calls
 
 
@@ -55,6 +57,18 @@ class TensorHook(GraphBreak):
         ),
     )
     says = "{code} registers a hook inside compiled code"
+    instead = MappingProxyType(
+        {
+            "call torch.Tensor.retain_grad": (
+                "Return the tensor too, and ask outside: `torch.autograd.grad(loss, tensor)`"
+            ),
+            "call torch.Tensor.register_hook": (
+                "Change the gradient where it passes, in an `autograd.Function` that returns its input; "
+                "Dynamo traces that"
+            ),
+            "": "Register it before the function is compiled: Dynamo traces the hooks that it finds",
+        }
+    )
     graph_breaks = ("GB0013", "GB0467", "GB0108")
 
     INVALID = (

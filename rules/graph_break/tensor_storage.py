@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -9,6 +11,10 @@ from pt2lint.rule.tree import walk
 # From there on an address is an object of its own while tracing: it can be kept, but not computed with.
 ADDRESS_IS_KEPT = (2, 10)
 KEEPS = ("add", "append", "setdefault", "get")
+BY_ITSELF = (
+    "Tell tensors apart by what they are: `a is b` is known while tracing; what is known of their memory "
+    "the caller can say, with a flag"
+)
 
 
 class TensorStorage(GraphBreak):
@@ -58,6 +64,18 @@ class TensorStorage(GraphBreak):
     )
     says = "{code} asks for the memory behind a tensor"
     repairs = ("disable",)
+    instead = MappingProxyType(
+        {
+            "call torch.Tensor.data_ptr": BY_ITSELF,
+            "call torch.UntypedStorage.data_ptr": BY_ITSELF,
+            "call torch.UntypedStorage.nbytes": "Count the bytes of the tensor: `t.numel() * t.element_size()`",
+            "call torch.Tensor.storage": (
+                "Ask the tensor itself: `t.numel() * t.element_size()` are its bytes, `a is b` tells "
+                "whether two are one; what else is known of the memory the caller can say"
+            ),
+            "": "Have the caller ask, and pass on the answer as a number or a flag",
+        }
+    )
     graph_breaks = ("GB3006", "GB0208")
 
     INVALID = (

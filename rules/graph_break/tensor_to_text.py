@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, is_tensor
 
@@ -45,6 +47,11 @@ class TensorToText(GraphBreak):
     waits = True
     ops = ("format tensor", "call builtins.str.format")
     says = "{code} makes text of a tensor's values"
+    instead = MappingProxyType(
+        {
+            "": "Return the tensor, and make the text of it in the caller",
+        }
+    )
     graph_breaks = ("GB0569", "GB0088", "GB0208")
 
     INVALID = (

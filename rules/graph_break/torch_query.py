@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -11,6 +13,10 @@ QUERIES = (
     "get_float32_matmul_precision get_num_interop_threads get_num_threads is_anomaly_check_nan_enabled "
     "is_anomaly_enabled is_conj is_deterministic_algorithms_warn_only_enabled is_distributed is_inference is_neg "
     "is_same_size is_signed is_warn_always_enabled result_type"
+)
+ASK_ONCE = (
+    "Ask once, at the top of the file or in `__init__`, and test the answer: a flag of Python is known "
+    "while tracing"
 )
 
 
@@ -84,6 +90,22 @@ class TorchQuery(GraphBreak):
     )
     says = "{code} asks torch for what Dynamo does not know"
     repairs = ("disable",)
+    instead = MappingProxyType(
+        {
+            "call torch.Tensor.resize": (
+                "Make a new one: `x.new_empty(shape)`, or `x.reshape(shape)` where the count stays"
+            ),
+            "call torch.cuda.m": "Ask before or after the compiled call",
+            "call torch.is_inference_mode_enabled": (
+                "Ask before the compiled call, and pass the answer on as a flag"
+            ),
+            "call torch.jit.isinstance": "Ask `isinstance`, which is traced",
+            "call torch.cuda": ASK_ONCE,
+            "call torch.backends": ASK_ONCE,
+            "call torch.accelerator": ASK_ONCE,
+            "": "Ask before the compiled call, and pass on the answer",
+        }
+    )
     graph_breaks = ("GB0208", "GB0007", "GB0045", "GB0046", "GB0126")
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import MappingProxyType
 
 import libcst as cst
 
@@ -113,6 +114,12 @@ class UntracedLibrary(GraphBreak):
     )
     says = "{code} is part of the standard library that Dynamo does not trace"
     repairs = ("scripted", "train_step", "operator", "disable")
+    instead = MappingProxyType(
+        {
+            "call builtins.bytes": "Work with `str`, or encode before the compiled code runs",
+            "": "Do it before the compiled code runs, and pass on what comes of it",
+        }
+    )
     graph_breaks = ("GB0156", "GB0007", "GB0147", "GB0134", "GB0059", "GB4695")
 
     @classmethod

@@ -1,11 +1,18 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls, is_tensor
 
 BOUNDED = (
     *calls("torch", "clamp clip"),
     *calls("torch.Tensor", "clamp clamp_ clip clip_"),
+)
+CLAMPED_TWICE = "Give both bounds as tensors, or clamp twice: `x.clamp(min=low).clamp(max=high)`"
+COVARIANCE = (
+    "Write the formula: `centered = x - x.mean(-1, keepdim=True)`, then `centered @ centered.mT / (n - "
+    "1)` of rows of `n` values"
 )
 
 
@@ -59,6 +66,19 @@ class ValueDependentOperator(GraphBreak):
     )
     says = "{code} looks at values in a tensor while it runs"
     repairs = ("disable",)
+    instead = MappingProxyType(
+        {
+            "call torch.nn.init": "Fill it when the module is made",
+            "call torch.clamp": CLAMPED_TWICE,
+            "call torch.Tensor.clamp": CLAMPED_TWICE,
+            "call torch.cov": COVARIANCE,
+            "call torch.Tensor.cov": COVARIANCE,
+            "call torch.nn.functional.gaussian_nll_loss": (
+                "Write the formula: `0.5 * (torch.log(var) + (x - target) ** 2 / var).mean()`, with `var` "
+                "clamped from below"
+            ),
+        }
+    )
     graph_breaks = ("GB0033", "GB0124", "GB0007")
 
     INVALID = (

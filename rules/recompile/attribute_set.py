@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -73,6 +75,12 @@ class AttributeSet(Rule):
 
     code = "PTR211"
     name = "attribute-set"
+    instead = MappingProxyType(
+        {
+            "": "Keep it in a tensor: a buffer that `fill_` sets from outside, which compiled code reads "
+            "as an input"
+        }
+    )
     ops = ("set attribute of compiled",)
     anywhere = True
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.finding import UNCOMPILED
@@ -64,6 +66,12 @@ class CacheBySize(Rule):
 
     code = "PTR214"
     name = "cache-by-size"
+    instead = MappingProxyType(
+        {
+            "": "Compute it at each call, which the compiler fuses; or fill one for the largest size in "
+            "`__init__`, and slice it"
+        }
+    )
     about_guards = True
     asks_what_is_left = True
     ops = ("keep by size",)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -58,6 +60,9 @@ class ChangingArgument(CompiledCall):
 
     code = "PTR220"
     name = "changing-argument"
+    instead = MappingProxyType(
+        {"": "Pass the tensor itself, which compiled code computes with as with a number"}
+    )
     severity = "note"
 
     def looked_at(self, node: cst.Call, op: Op) -> None:

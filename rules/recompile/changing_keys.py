@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -51,6 +53,7 @@ class ChangingKeys(CompiledCall):
 
     code = "PTR210"
     name = "changing-keys"
+    instead = MappingProxyType({"": "Pass it under a key that stays the same, and name it outside"})
 
     @classmethod
     def accepts(cls, op: Op) -> bool:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -54,6 +56,9 @@ class ChangingText(CompiledCall):
 
     code = "PTR209"
     name = "changing-text"
+    instead = MappingProxyType(
+        {"": "Look up where nothing is compiled what the text names, and pass that, a number as a tensor"}
+    )
 
     @classmethod
     def accepts(cls, op: Op) -> bool:

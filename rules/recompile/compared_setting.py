@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -71,6 +73,12 @@ class ComparedSetting(Rule):
 
     code = "PTR219"
     name = "compared-setting"
+    instead = MappingProxyType(
+        {
+            "": "Keep the setting in a tensor, and compute with it for every value, the one that was left "
+            "out too"
+        }
+    )
     ops = ("compare setting",)
     severity = "note"
 

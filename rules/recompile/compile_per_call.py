@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.fixes.repairs.hoist import before_loop
@@ -70,6 +72,9 @@ class CompilePerCall(Rule):
 
     code = "PTR205"
     name = "compile-per-call"
+    instead = MappingProxyType(
+        {"": "Compile it once, at the top of the file or in `__init__`, and call that"}
+    )
     ops = ("call torch.compile", "call torch.compiler.compile")
     anywhere = True
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -62,6 +64,7 @@ class EachParameter(CompiledCall):
 
     code = "PTR224"
     name = "each-parameter"
+    instead = MappingProxyType({"": "Pass all of them at once, and loop inside of what is compiled"})
     severity = "note"
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:

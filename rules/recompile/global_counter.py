@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -64,6 +66,7 @@ class GlobalCounter(Rule):
 
     code = "PTR203"
     name = "global-counter"
+    instead = MappingProxyType({"": "Count where nothing is compiled, and pass the number as a tensor"})
     about_guards = True
     asks_what_is_left = True
     ops = ("change global", "set global of compiled")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -64,6 +66,7 @@ class GrowingList(Rule):
 
     code = "PTR204"
     name = "growing-list"
+    instead = MappingProxyType({"": "Return it, and let the caller keep it"})
     about_guards = True
     asks_what_is_left = True
     ops = ("grow attribute", "grow global")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.fixes.rewrite import enclosing_function
@@ -58,6 +60,7 @@ class NoneAtFirst(CompiledCall):
 
     code = "PTR225"
     name = "none-at-first"
+    instead = MappingProxyType({"": "Begin with a tensor of the final shape, and write into it by position"})
     severity = "note"
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -57,6 +59,9 @@ class NumberAfterBreak(Rule):
 
     code = "PTR221"
     name = "number-after-break"
+    instead = MappingProxyType(
+        {"": "Keep it in its tensor, which computes as the number does: then there is no break either"}
+    )
     severity = "note"
     ops = (*OF_TENSORS, *CLOCKS)
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -67,6 +69,7 @@ class NumberedBlocks(Rule):
 
     code = "PTR226"
     name = "numbered-blocks"
+    instead = MappingProxyType({"": "Number the blocks where they are called, in the loop over them"})
     ops = ("compile block",)
     anywhere = True
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -68,6 +70,7 @@ class OptimizersInTurn(Rule):
 
     code = "PTR223"
     name = "optimizers-in-turn"
+    instead = MappingProxyType({"": "Compile what computes the losses, and take the steps outside"})
     ops = tuple(f"call torch.optim.{name}.step" for name in OPTIMIZERS.split())
     severity = "note"
 

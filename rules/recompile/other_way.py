@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from types import MappingProxyType
 
 import libcst as cst
 
@@ -65,6 +66,7 @@ class OtherWay(Rule):
 
     code = "PTR222"
     name = "other-way"
+    instead = MappingProxyType({"": "Compile what is the same for both, and leave what differs outside"})
     ops = ("call another way",)
     anywhere = True
     asks_what_is_left = True

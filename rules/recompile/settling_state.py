@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -66,6 +68,9 @@ class SettlingState(Rule):
 
     code = "PTR215"
     name = "settling-state"
+    instead = MappingProxyType(
+        {"": "Count where nothing is compiled, in the code that calls it; or in a tensor"}
+    )
     severity = "note"
     about_guards = True
     asks_what_is_left = True

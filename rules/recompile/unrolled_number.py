@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -64,6 +66,12 @@ class UnrolledNumber(CompiledCall):
 
     code = "PTR207"
     name = "unrolled-number"
+    instead = MappingProxyType(
+        {
+            "": "Compile what one turn does, and loop outside; what a number picks can be picked outside "
+            "and passed"
+        }
+    )
 
     @classmethod
     def accepts(cls, op: Op) -> bool:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -51,6 +53,7 @@ class CompiledGenerator(Rule):
 
     code = "PTS309"
     name = "compiled-generator"
+    instead = MappingProxyType({"": "Compile what computes one value, and yield outside of it"})
     ops = ("compile generator",)
     anywhere = True
 

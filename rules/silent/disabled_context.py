@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -47,6 +49,9 @@ class DisabledContext(Rule):
 
     code = "PTS334"
     name = "disabled-context"
+    instead = MappingProxyType(
+        {"": 'Enter `torch.compiler.set_stance("force_eager")`, which is a context manager'}
+    )
     ops = (DISABLE, "with torch.compile")
     anywhere = True
     severity = "error"

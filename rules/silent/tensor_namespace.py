@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -59,6 +61,9 @@ class TensorNamespace(Rule):
 
     code = "PTS332"
     name = "tensor-namespace"
+    instead = MappingProxyType(
+        {"": "Ask for the attribute: `hasattr(t, name)` and `getattr(t, name)` are traced"}
+    )
     ops = ("get torch.Tensor.__dict__", VARS)
     severity = "error"
 

@@ -25,6 +25,12 @@ _KNOWN_SIZES = {
     "repeat_interleave": "Say how long the result is: with `output_size=n`, and `n` of a shape or an argument, it "
     "stays in the graph",
     **dict.fromkeys(("nonzero", "argwhere", "where"), _NONZERO),
+    **dict.fromkeys(
+        ("unique", "unique_consecutive"),
+        "Keep the length: sort, and mark where a value differs from the one before it (`v[1:] != v[:-1]`); `cumsum` "
+        "of the marks numbers the groups",
+    ),
+    "lstsq": "`torch.linalg.pinv(a) @ b` has a known shape, and so has `torch.linalg.solve` of a square matrix",
     "bincount": "Count into a tensor of a known size: `torch.zeros(n).scatter_add_(0, index, weights)`, with `n` of a "
     "shape or an argument, and ones for weights",
 }
@@ -42,6 +48,25 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         yield told(
             f"Decide it before: {before}, a `bool`. A graph then holds one side, and is made once for each"
         )
+    elif isinstance(tested := _tested(function, node), cst.While):
+        yield told(
+            "Take a fixed number of turns and keep what is done, with `torch.where(done, old, new)`; or compile what "
+            "one turn does, and call that in the loop"
+        )
+    elif tested is not None:
+        yield told(
+            f"Compute both and choose: `torch.where({_short(function, node)}, a, b)` of what the two sides give; or "
+            "`torch.cond`, which runs one of them, where they change nothing else"
+        )
+
+
+def _tested(function: FunctionCode, node: cst.CSTNode) -> cst.CSTNode | None:
+    """The `if` or `while`, or the choice in an expression, whose test the node is, by itself or with others."""
+    here = function.parent(node)
+    while isinstance(here, cst.BooleanOperation | cst.UnaryOperation | cst.NamedExpr):
+        node, here = here, function.parent(here)
+    is_test = isinstance(here, cst.If | cst.While | cst.IfExp) and here.test is node
+    return here if is_test else None
 
 
 def known_size(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
@@ -56,7 +81,7 @@ def known_size(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
 
 def _whole(function: FunctionCode, node: cst.Subscript) -> Iterator[Fix]:
     index = node.slice[0].slice
-    if len(node.slice) == 1 and isinstance(index, cst.Index):
+    if isinstance(index, cst.Index):
         mask, whole = _short(function, index.value), _short(function, node.value)
         yield told(
             f"Keep all of `{whole}`: compute on the whole and select with `torch.where({mask}, changed, {whole})`, the "
