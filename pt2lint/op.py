@@ -18,6 +18,7 @@ Names of operations:
 - `set NAME`        an attribute of an external object is assigned: `set torch.Tensor.requires_grad`
 - `get NAME`        an attribute of an external object is read: `get logging.Logger.level`
 - `with NAME`       an external context manager is entered
+- `with kept manager`  one of the project's own is entered that was made before the compiled code runs
 - `format tensor`   a tensor is turned into text
 - `use sparse`      a sparse tensor is given to a call, stands in an expression, or an attribute of it is read
 - `make torch.nn.Module`  a module is constructed; the argument "made" names it, or the torch modules that it holds

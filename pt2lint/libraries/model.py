@@ -50,6 +50,7 @@ ROLES = {
     "followed": "an object whose later life rules ask about",
     "passes items": "gives the items of its first argument, one by one",
     "resumable": "a context manager in which a break costs no more than elsewhere",
+    "base of managers": "its subclasses are entered as Python does it",
     "device context": "what `with` a device enters",
     "keeps the wrapper": "a method that a compiled module has of the module, and answers for itself",
     "gives parts": "a method of a module that gives it and all modules in it, one by one",

@@ -255,6 +255,10 @@ LIBRARIES = (
         roles={
             "makes a context manager": ("contextlib.contextmanager",),
             "resumable": ("contextlib.nullcontext*",),
+            "base of managers": (
+                *("contextlib.ContextDecorator", "contextlib.AbstractContextManager", "abc.ABC"),
+                *("typing.ContextManager", "typing.Generic"),
+            ),
         },
         measured="matrix/constructs/contexts.py",
     ),

@@ -7,6 +7,17 @@ import libcst as cst
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
+KEPT = (
+    "Dynamo enters {code} only where the compiled code makes it: it was made before, and the whole function is left to "
+    "Python"
+)
+
+OWN = "class C:\n    def __enter__(self):\n        return self\n    def __exit__(self, *a):\n        return False\n"
+MODULE = (
+    "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.c = MADE\n"
+    "    def forward(self, x, m, i):\n        with self.c:\n            y = x + 1\n        return y\nf = M()"
+)
+
 
 class ContextManager(GraphBreak):
     """A context manager that Dynamo does not know is entered in compiled code.
@@ -15,7 +26,9 @@ class ContextManager(GraphBreak):
     Dynamo cannot leave a graph in the middle of a `with` block and come back: it gives up the whole
     function (GB0142; GB0208 for `cudnn.flags`; GB0092 for `warnings.catch_warnings`). `torch.no_grad`,
     `torch.autocast`, `torch.inference_mode`, `contextlib.nullcontext`, the profiler's and one's own are
-    traced.
+    traced where the compiled code makes them. One's own that is there already, in an attribute or a global, is not
+    (`with self.manager:`, GB0142), nor is `torch.no_grad()`; `torch.autocast`, `contextlib.nullcontext` and the
+    profiler's are.
 
     ## Example
     ```python
@@ -46,7 +59,8 @@ class ContextManager(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`;
-    `contextlib.suppress` and an empty `ExitStack` on 2.6 and 2.9 only; `contextlib.closing` is fine on 2.15.
+    `contextlib.suppress` and an empty `ExitStack` on 2.6 and 2.9 only; `contextlib.closing` is fine on 2.15. A
+    manager that was made before: measured on 2.13.
     """
 
     code = "PTB180"
@@ -72,6 +86,7 @@ class ContextManager(GraphBreak):
         "with contextlib.suppress",
         "with contextlib.ExitStack",
         *calls("contextlib.ExitStack", "enter_context"),
+        "with kept manager",
     )
     severity = "error"
     says = "Dynamo cannot enter {code}, and leaves the whole function to Python"
@@ -84,6 +99,10 @@ class ContextManager(GraphBreak):
                 "Enter `torch.nn.attention.sdpa_kernel(...)`, which is traced, or enter it around the "
                 "call of the compiled function"
             ),
+            "with kept manager": (
+                "Keep what it is made with, and make it where it is entered: `with Manager(...):`; or enter it "
+                "around the call of the compiled function"
+            ),
             "with contextlib.suppress": "Test for what may fail, or catch it in a `try`",
             "with contextlib.ExitStack": (
                 "Write a `with` for each that may be entered, `contextlib.nullcontext()` where it is not"
@@ -93,18 +112,29 @@ class ContextManager(GraphBreak):
     )
     graph_breaks = ("GB0142", "GB0208", "GB0092")
 
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        kept = op.name == "with kept manager"
+        self.breaks(node, op, KEPT if kept else self.says)
+
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
+        if op.name == "with kept manager":
+            return False
         return not op.name.startswith("with torch.")  # for which torch has others that Dynamo enters
 
     INVALID = (
         "with torch.backends.cudnn.flags(enabled=False):\n    y = x + 1\nreturn y",
         "with torch.device('cpu'):\n    y = torch.ones(4) + x\nreturn y",
         "with torch.random.fork_rng():\n    y = torch.rand(4)\nreturn x + y * 0",
+        OWN + "c = C()\ndef f(x, m, i):\n    with c:\n        y = x + 1\n    return y",
+        OWN + MODULE.replace("MADE", "C()"),
         "import contextlib\nplain = False\ndef flags():\n    if plain:\n        return contextlib.nullcontext()\n"
         "    return torch.backends.cudnn.flags(enabled=False)\ndef use_plain():\n    global plain\n    plain = True\n"
         "def f(x, m, i):\n    with flags():\n        y = x + 1\n    return y",
     )
     VALID = (
+        OWN + "def f(x, m, i):\n    with C():\n        y = x + 1\n    return y",
+        OWN + "def f(x, m, i):\n    c = C()\n    with c:\n        y = x + 1\n    return y",
+        MODULE.replace("MADE", "torch.autocast('cpu', dtype=torch.bfloat16)"),
         "with torch.no_grad():\n    y = x + 1\nreturn y",
         "with torch.autocast('cpu', dtype=torch.bfloat16):\n    y = x + 1\nreturn y",
         "import contextlib\nwith contextlib.nullcontext():\n    y = x + 1\nreturn y",

@@ -64,6 +64,7 @@ class Objects:
         self._initialized: set[Instance] = set()
         self._late: set[tuple[Instance, str]] = set()
         self.makings: dict[ClassInfo, list[Making]] = {}
+        self.made_traced: set[ClassInfo] = set()  # classes of which traced code makes objects
         self.made: dict[tuple[str, int, int, str], Instance] = {}
         self.building: tuple[ClassInfo, int] | None = (
             None  # what `state` runs, and how many functions ran before
@@ -99,6 +100,8 @@ class Objects:
         externals = self.at.classes.bases(cls)[1]
         if any(self.at.models.plays(e, "enumeration") for e in externals):
             return OBJECT
+        if frame.region:
+            self.made_traced.add(cls)
         init = self.at.classes.find_method(cls, "__init__")
         instance = Instance(cls)
         key = (cls, signature(Seq(args)), signature(Dict(kwargs)))

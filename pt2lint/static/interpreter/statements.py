@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.assignments import Assignments
 from pt2lint.static.interpreter.conditions import resumed
+from pt2lint.static.interpreter.entered import KEPT, is_kept
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.guard_syntax import exits, fails, last_operand
 from pt2lint.static.interpreter.guards import GRADLESS, ITERATES, MISSING, ONCE, Guard, Path
@@ -362,6 +363,10 @@ class Statements:
                     self.at.expressions.again(item.context_expr.func, env, frame)
                 )
             noted = name or self._one_of(value, item.context_expr)
+            if self.at.notebook.listens(KEPT, frame) and is_kept(
+                self.at, value, item.context_expr, env, frame
+            ):
+                noted = KEPT.removeprefix("with ")
             if noted and self.at.notebook.listens(f"with {noted}", frame):
                 self.at.notebook.note(item.context_expr, f"with {noted}", frame)
             if name and self.at.models.plays(name, "without gradients"):
