@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pt2lint.finding import RulePage
 from pt2lint.late import load_libcst_late
@@ -13,7 +13,11 @@ from pt2lint.static.facts import Facts
 from pt2lint.static.ledger import Ledger
 from pt2lint.static.source.project import Project, decode
 
+if TYPE_CHECKING:
+    from pt2lint.static.change import Change
+
 MOST = 1_000  # entries; of a document some are kept, as it was with others beside it
+VERSIONS = 4  # of what an entry was: what is undone is found at once
 ROOM = 64_000_000  # characters of the texts that they were made of
 
 
@@ -25,7 +29,7 @@ class Memory(Cache):
 
     def __init__(self) -> None:
         super().__init__("")
-        self._facts: OrderedDict[tuple[str, ...], Facts] = OrderedDict()
+        self._facts: OrderedDict[tuple[str, ...], list[Facts]] = OrderedDict()
         self._texts: OrderedDict[str, str] = OrderedDict()
         self._room = ROOM
         load_libcst_late()
@@ -34,18 +38,38 @@ class Memory(Cache):
         self.shelf = Shelf()
         self._pages: tuple[tuple[str, ...], list[RulePage]] | None = None
 
+    def get(
+        self,
+        key: Sequence[str],
+        current: Callable[[str], str | None],
+        change: Callable[[str, str], Change | None],
+    ) -> Facts | None:
+        versions = self._facts.get(tuple(key), [])
+        same = next(
+            (each for each in versions if all(current(f) == seen for f, seen in each.read.items())), None
+        )
+        if same is None:
+            return super().get(key, current, change)
+        self._facts.move_to_end(tuple(key))
+        versions.remove(same)
+        versions.append(same)
+        return same
+
     def _kept(self, key: Sequence[str]) -> Facts | None:
-        facts = self._facts.get(tuple(key))
-        if facts is not None:
-            self._facts.move_to_end(tuple(key))
-        return facts
+        versions = self._facts.get(tuple(key))
+        if versions is None:
+            return None
+        self._facts.move_to_end(tuple(key))
+        return versions[-1]
 
     def noted(self, *_: object) -> Facts | None:
         return None  # there is no ledger that could ask
 
     def put(self, key: Sequence[str], facts: Facts) -> None:
         facts.name = self.name(key)
-        self._facts[tuple(key)] = facts
+        versions = self._facts.setdefault(tuple(key), [])
+        versions.append(facts)
+        del versions[:-VERSIONS]
         if len(self._facts) > MOST:
             self._facts.popitem(last=False)
 

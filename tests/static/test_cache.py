@@ -644,6 +644,23 @@ def test_functions_that_read_as_they_did_are_not_parsed_by_libcst_again(
     assert after(other) == []
 
 
+def test_what_is_undone_is_not_looked_into_again(cache: Cache, analysed: list[list[str]]) -> None:
+    memory = Memory()
+
+    def after(text: str) -> bool:
+        given = ["model.py"], Settings(target_torch=(2, 13)), {"model.py": text}
+        cold = lint(*given).findings
+        analysed.clear()
+        assert lint(*given, memory).findings == cold
+        return bool(analysed)
+
+    texts = [MODEL, MODEL.replace("return x", "return x + 1"), MODEL.replace("if total(x)", "if x.ndim")]
+    assert [after(text) for text in texts] == [True, True, True]
+    assert [after(text) for text in texts] == [False, False, False]
+    Path("helpers.py").write_text(NUMBER)
+    assert [after(text) for text in texts] == [True, True, False]  # the last calls nothing of it
+
+
 def test_what_an_edit_left_alone_is_not_parsed_again(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     """In an editor, whose text of one file changes all the time: the files that it imports are parsed once, until they
     change themselves, or what they mean by a name does."""
