@@ -20,7 +20,7 @@ from pt2lint.project import patterns
 LEVELS = ("note", "warning", "error")
 ROOTS = ("modules", "explicit", "tensors")
 _TORCH = re.compile(r"(\d{1,4})\.(\d{1,4})(?![^.+\w])", re.ASCII)
-_NAME = re.compile(r"[\w./\\-]*\w:\w+(\.\w+)*|\w+(\.\w+)+")
+_NAME = re.compile(r"[\w./\\-]*\w:\w+(\.\w+)*|[^:]+\.py:\w+(\.\w+)*|\w+(\.\w+)+")
 
 
 class ConfigError(ValueError):

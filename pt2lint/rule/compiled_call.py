@@ -29,9 +29,14 @@ class CompiledCall(Rule):
     ops: ClassVar[tuple[str, ...]] = ("call compiled", "call apart")
     anywhere = True
     asks_what_is_left = True
+    without_tensors = (
+        False  # whether calls of a function that is given none are looked at, where it makes its own
+    )
 
     def concerns(self, op: Op) -> bool:
-        return op.arg("compiles") != "nothing" if op.name == "call compiled" else self.function.is_left
+        if op.arg("compiles") == "nothing" or (op.arg("tensors") and not self.without_tensors):
+            return False
+        return op.name == "call compiled" or self.function.is_left
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if isinstance(node, cst.Call):

@@ -6,7 +6,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall
-from pt2lint.rule.loop_turns import Turns
+from pt2lint.rule.loop_turns import Turns, loops_around
 from pt2lint.rule.syntax import names
 from pt2lint.rule.tree import says_none, walk
 
@@ -20,10 +20,11 @@ class ChangingArgument(CompiledCall):
     ## What happens
     Dynamo compiles for the very number that it is given first. When the next call brings another, it compiles once
     more, now with the number as an input of the graph; where the number decides what the graph is, each new one is
-    compiled anew (PTR207). The length of a list is always part of the graph: each length is compiled anew. A tensor
-    of no dimensions is never guarded on by value, and a list that is padded to one length, or given one by one, has
-    the same each time. A module that is given brings its numbers with it: for each that has another number
-    (`layer.index`), the function is compiled anew.
+    compiled anew (PTR207). So is each text of a loop that Dynamo left to Python
+    (`for split in ("train", "val"): batch(split)`), where what is called looks at it. The length of a list is always
+    part of the graph: each length is compiled anew. A tensor of no dimensions is never guarded on by value, and a list
+    that is padded to one length, or given one by one, has the same each time. A module that is given brings its numbers
+    with it: for each that has another number (`layer.index`), the function is compiled anew.
 
     ## Example
     ```python
@@ -64,6 +65,7 @@ class ChangingArgument(CompiledCall):
         {"": "Pass the tensor itself, which compiled code computes with as with a number"}
     )
     severity = "note"
+    without_tensors = True
 
     def looked_at(self, node: cst.Call, op: Op) -> None:
         turns = self.turns(node, op)
@@ -78,11 +80,14 @@ class ChangingArgument(CompiledCall):
                 )
             if not argument.use and op.arg(f"name {argument.key}"):
                 continue  # nothing is done with it
-            what = self.what(argument, op, turns)
+            what = "" if op.arg("tensors") else self.what(argument, op, turns)
+            if not what and op.name == "call apart" and argument.use and self.is_listed(argument.value, node):
+                what = "is another text at every turn"
             if what:
+                each = "length" if "length" in what else "one" if "text" in what else ""
                 told = (
-                    "each length is compiled anew"
-                    if "length" in what
+                    f"each {each} is compiled anew"
+                    if each
                     else "it is compiled for the first, and then again"
                 )
                 self.report(
@@ -106,6 +111,18 @@ class ChangingArgument(CompiledCall):
         if word.startswith(("list", "tuple", "unknown")) and self.is_filtered(value):
             return "is a list whose length changes"
         return ""
+
+    def is_listed(self, value: cst.BaseExpression, node: cst.Call) -> bool:
+        """Whether a loop around goes over texts that are written out, and it is the one of this turn."""
+        return isinstance(value, cst.Name) and any(
+            isinstance(loop, cst.For)
+            and isinstance(loop.target, cst.Name)
+            and loop.target.value == value.value
+            and isinstance(loop.iter, cst.List | cst.Tuple)
+            and len(loop.iter.elements) > 1
+            and all(isinstance(each.value, cst.SimpleString) for each in loop.iter.elements)
+            for loop in loops_around(self.function, node)
+        )
 
     def is_another(self, argument: Argument, op: Op, meaning: cst.BaseExpression, turns: Turns) -> bool:
         """Whether it is a number, and another one at every turn."""

@@ -29,7 +29,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         exclude = ["third_party/"]
         respect-gitignore = false
         target-torch = "2.9.1+cpu"
-        roots = ["explicit", "pkg.mod:Class.method", "train.step"]
+        roots = ["explicit", "pkg.mod:Class.method", "train.step", "5-1.Nets/Net (greedy).py:decode"]
         rule-paths = ["lint"]
         pedantic = true
         [tool.pt2lint.per-file-ignores]
@@ -49,7 +49,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         respect_gitignore=False,
         target_torch=(2, 9),
         roots="explicit",
-        root_names=("pkg.mod:Class.method", "train.step"),
+        root_names=("pkg.mod:Class.method", "train.step", "5-1.Nets/Net (greedy).py:decode"),
         rule_paths=(str(tmp_path / "lint"),),
         pedantic=True,
         verify={"timeout": 20},

@@ -227,7 +227,7 @@ class CompiledCalls:
 
     def finished(self, op: Op, path: str) -> Op:
         """The call, with whether anything is compiled: a schedule computes with numbers of Python alone."""
-        if op.name == "call compiled":
+        if op.name in ("call compiled", "call apart"):
             definition = self._plain.get((path, op.line, op.column))
             if definition is not None and definition not in self.computing:
                 return op._replace(args={**op.args, "compiles": "nothing"})
@@ -242,9 +242,12 @@ class CompiledCalls:
             return
         if not self.at.notebook.listens("call apart", frame):
             return
-        if any(isinstance(o, Tensor) for v in env.values() for o in options(v)):
-            words = self.words_of_call(func, args, kwargs, True) | self.counts(frame)
-            self.at.notebook.note(node, "call apart", frame, args=words)
+        words = self.words_of_call(func, args, kwargs, True) | self.counts(frame)
+        if not any(isinstance(o, Tensor) for v in env.values() for o in options(v)):
+            words["tensors"] = "none"
+            column = frame.module.column(node.lineno, node.col_offset)
+            self._plain[frame.module.path, node.lineno, column] = func.node
+        self.at.notebook.note(node, "call apart", frame, args=words)
 
     def words_of_call(
         self, inner: Func | None, args: list[Value], kwargs: dict[str, Value], plain: bool
