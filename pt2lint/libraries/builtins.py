@@ -84,13 +84,27 @@ def ordered(call: Call, first: Value) -> Value:
     return Seq(None, call.element(first), "list")
 
 
+def dictionary_by_name(pairs: Value) -> Dict | None:
+    """`dict(model.named_parameters())`"""
+    pair = pairs.elem if isinstance(pairs, Seq) else UNKNOWN
+    if (
+        not isinstance(pair, Seq)
+        or not pair.elts
+        or (pair.elts[0] is not NAME and pair.elts[0] is not WRAPPED_NAME)
+    ):
+        return None
+    by_name = Dict({}, pair.elts[1])
+    by_name.key = pair.elts[0]
+    return by_name
+
+
 def dictionary(call: Call, first: Value) -> Value:
     if isinstance(first, Dict):
-        return Dict({**first.items, **call.kwargs}, first.elem)
-    pair = first.elem if isinstance(first, Seq) else UNKNOWN
-    if isinstance(pair, Seq) and pair.elts and (pair.elts[0] is NAME or pair.elts[0] is WRAPPED_NAME):
-        by_name = Dict({}, pair.elts[1])
-        by_name.key = pair.elts[0]
+        same = Dict({**first.items, **call.kwargs}, first.elem)
+        same.key = first.key
+        return same
+    by_name = dictionary_by_name(first)
+    if by_name is not None:
         return by_name
     return Dict({k: v for k, v in call.kwargs.items() if k != "**"}, UNKNOWN)
 
@@ -384,6 +398,8 @@ FUNCTIONS: dict[str, Callable[[Call, Value], Value]] = {
 
 # Containers
 
+MODULES = ("Sequential", "ModuleList")  # torch's lists of modules, which are modules themselves
+NAMING = ("named_parameters", "named_buffers", "named_modules")
 KEEPS_LENGTH = frozenset(("index", "count", "copy", "sort", "reverse"))
 
 
@@ -440,6 +456,12 @@ def sequence_method(method: str, owner: Seq, first: Value, call: Call) -> Value:
         return Seq(None, owner.elem, owner.type)
     if method in ("index", "count", "numel"):
         return INT
+    if owner.type in MODULES and method in NAMING:
+        return Seq(
+            None,
+            Seq([NAME, Tensor(None, None) if "modules" not in method else UNKNOWN], None, "tuple"),
+            "generator",
+        )
     return UNKNOWN
 
 
@@ -459,10 +481,11 @@ def dictionary_method(method: str, owner: Dict, first: Value, call: Call) -> Val
         return everything
     if method == "values":
         return Seq(None, everything, "generator")
+    key = owner.key if owner.key is NAME or owner.key is WRAPPED_NAME else STR
     if method == "keys":
-        return Seq(None, STR, "generator")
+        return Seq(None, key, "generator")
     if method == "items":
-        return Seq(None, Seq([STR, everything], None, "tuple"), "generator")
+        return Seq(None, Seq([key, everything], None, "tuple"), "generator")
     if method == "update" and isinstance(first, Dict):
         owner.items.update(first.items)
         if first.elem is not UNKNOWN:
@@ -470,7 +493,9 @@ def dictionary_method(method: str, owner: Dict, first: Value, call: Call) -> Val
         owner.items.update({k: v for k, v in call.kwargs.items() if k != "**"})
         return NONE
     if method == "copy":
-        return Dict(dict(owner.items), owner.elem)
+        same = Dict(dict(owner.items), owner.elem)
+        same.key = owner.key
+        return same
     return UNKNOWN
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pt2lint.libraries.builtins import dictionary_by_name
 from pt2lint.libraries.call import Call, named
 from pt2lint.libraries.model import Library
 from pt2lint.op import DREW
@@ -149,6 +150,11 @@ def fields_copied(call: Call) -> Value:
 NAMED = "collections.namedtuple.made"
 
 
+def ordered_by_name(call: Call) -> Value:
+    """`OrderedDict(model.named_parameters())`"""
+    return dictionary_by_name(call.args[0] if call.args else UNKNOWN) or UNKNOWN
+
+
 def names_parts(call: Call) -> Value:
     """`namedtuple("Batch", ["x", "y"])`, or with the names in one text: the class of such tuples."""
     names = call.args[1] if len(call.args) > 1 else call.kwargs.get("field_names", UNKNOWN)
@@ -169,7 +175,11 @@ def named_parts(call: Call) -> Value:
 LIBRARIES = (
     Library(
         "collections",
-        handlers={"collections.namedtuple": names_parts, NAMED: named_parts},
+        handlers={
+            "collections.OrderedDict": ordered_by_name,
+            "collections.namedtuple": names_parts,
+            NAMED: named_parts,
+        },
         measured="tests/static/test_libraries.py",
     ),
     Library(

@@ -65,7 +65,14 @@ RETURNS = {"torch.nn.Transformer.generate_square_subsequent_mask": "tensor:float
 RETURNS_ITSELF = frozenset(
     "eval train to float half double bfloat16 cuda cpu requires_grad_ apply type".split()
 )
-KEEPS_WRAPPER = (*RETURNS_ITSELF, "share_memory", "named_parameters", "named_buffers", "named_modules")
+KEEPS_WRAPPER = (
+    *RETURNS_ITSELF,
+    "share_memory",
+    "named_parameters",
+    "named_buffers",
+    "named_modules",
+    "state_dict",
+)
 
 
 def made(call: Call) -> Value:
@@ -167,6 +174,10 @@ def method(name: str, call: Call) -> Value:
         return Seq(None, Seq([word, Tensor(None, None)], None, "tuple"), "generator")
     if name == "named_modules" and isinstance(me, Wrapped):
         return Seq(None, Seq([WRAPPED_NAME, UNKNOWN], None, "tuple"), "generator")
+    if name == "state_dict" and not args and not call.frame.region:
+        state = Dict({}, Tensor(None, None))
+        state.key = WRAPPED_NAME if isinstance(me, Wrapped) else NAME
+        return state
     if name in ("get_parameter", "get_buffer"):
         return Tensor(None, None)
     if name in RETURNS_ITSELF:
@@ -214,11 +225,17 @@ def clipped(call: Call) -> Value:
 
 def parallel(call: Call) -> Value:
     """A compiled module in one that spreads it: a call of that is a call of what was compiled."""
-    inner = call.args[0] if call.args else call.kwargs.get("module", UNKNOWN)
+    inner = call.args[0] if call.args else call.kwargs.get("module", call.kwargs.get("model", UNKNOWN))
     compiled = [o for o in options(inner) if isinstance(o, Wrapped) and o.how == "compiled"]
     held: list[Value] = [call.held(o, "module.") for o in compiled]
     sure = len(held) == len(options(inner))
     return join_all(held if sure else [call.models.instance(call.name), *held])
+
+
+def averaged(call: Call) -> Value:
+    """A copy of a compiled module in one that averages its weights; of others it need not be known."""
+    inner = call.args[0] if call.args else call.kwargs.get("model", UNKNOWN)
+    return parallel(call) if any(isinstance(o, Wrapped) for o in options(inner)) else UNKNOWN
 
 
 def attribute(type_name: str, owner: Value, name: str) -> Value | None:
@@ -303,6 +320,7 @@ LIBRARY = Library(
         "torch.nn.utils.clip_grad_norm_": clipped,
         "torch.nn.Parameter": parameter,
         "torch.nn.parallel.DistributedDataParallel": parallel,
+        "torch.optim.swa_utils.AveragedModel": averaged,
     },
     tensor_first=first_is_tensor,
     otherwise=made,

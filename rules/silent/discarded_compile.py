@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import ast
+import symtable
+
 import libcst as cst
 
 from pt2lint.finding import Fix
@@ -8,6 +11,7 @@ from pt2lint.rule import Rule
 from pt2lint.rule.syntax import names
 
 NAMES = ("torch.compile", "torch.compiler.compile")
+DOES = (ast.For, ast.While, ast.With, ast.If, ast.Expr)  # statements that make a file a script
 
 
 class DiscardedCompile(Rule):
@@ -78,7 +82,10 @@ class DiscardedCompile(Rule):
         if not isinstance(assignment, cst.Assign) or len(assignment.targets) != 1:
             return
         target = assignment.targets[0].target
-        if isinstance(target, cst.Name) and self.lost(target.value, node):
+        module = op.arg(0).startswith(("module", "torch.nn.", "Sequential of "))
+        if isinstance(target, cst.Name) and (
+            self.lost(target.value, node) or (module and self.is_lost_at_top(target.value, node))
+        ):
             message = f"`{target.value} = {self.text(node)}` binds a name that nothing reads afterwards: the compiled"
             self.report(node, op, f"{message} result is lost", fixes=self.fixes(node, assignment))
 
@@ -112,6 +119,27 @@ class DiscardedCompile(Rule):
                 return False
         return True
 
+    def is_lost_at_top(self, name: str, node: cst.Call) -> bool:
+        """Whether a script binds a name at its top that nothing in the file reads from there on, and goes on with the
+        module as it was, or gave that to something before."""
+        given = node.args[0].value
+        if not isinstance(given, cst.Name) or "__all__" in self.function.source:
+            return False
+        tree = self.function.file_tree or ast.parse(self.function.source)
+        line = self.function.range(node)[2]
+        statement = next((s for s in tree.body if s.lineno <= line <= (s.end_lineno or 0)), None)
+        if not isinstance(statement, ast.Assign | ast.If):
+            return False
+        rest = [s for s in tree.body if s.lineno > (statement.end_lineno or 0)]
+        if not any(isinstance(s, DOES) for s in rest):
+            return False  # other files may import what this one makes
+        later = {
+            n.id for s in rest for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+        }
+        if name in later or _is_read_inside(name, symtable.symtable(self.function.source, "file", "exec")):
+            return False
+        return name == given.value or given.value in later
+
     def inner(self, node: cst.CSTNode, function: cst.FunctionDef) -> bool:
         """Whether a nested function, which may run later, holds the node."""
         here = self.function.parent(node)
@@ -142,3 +170,11 @@ def _disables(given: cst.Arg) -> bool:
     """`torch.compile(model, disable=True)` asks whether there is a torch.compile."""
     named = given.keyword is not None and given.keyword.value == "disable"
     return named and isinstance(given.value, cst.Name) and given.value.value == "True"
+
+
+def _is_read_inside(name: str, table: symtable.SymbolTable) -> bool:
+    """Whether a function or class reads the name of the file's top."""
+    return any(
+        (name in inner.get_identifiers() and inner.lookup(name).is_global()) or _is_read_inside(name, inner)
+        for inner in table.get_children()
+    )

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import ast
+
 import libcst as cst
 
 from pt2lint.finding import Fix
@@ -8,6 +10,7 @@ from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.given_module import ask_original, severity
 from pt2lint.rule.syntax import names
+from pt2lint.rule.tree import walk
 
 NAMED = ("named_parameters", "named_modules", "named_buffers")
 CHILDREN = ("children", "named_children")
@@ -111,6 +114,9 @@ class PrefixedNames(Rule):
                 f"{self.quote(node)} is {outcome} true: torch.compile wrapped the module, so that {says}",
             )
             return
+        if op.name == "foreign name":
+            self.looked_up(node, op)
+            return
         if op.name == "names of given":
             self.given(node, op)
             return
@@ -146,6 +152,27 @@ class PrefixedNames(Rule):
                 )
                 return
 
+    def looked_up(self, node: cst.CSTNode, op: Op) -> None:
+        """`averaged[name]`, `averaged.get(name)`; not where a test before tells of it."""
+        if any(
+            isinstance(self.function.node_at(o.range), cst.Comparison)
+            for o in self.function.ops
+            if o.name == op.name
+        ):
+            return
+        table, comes = (node.value, "fails") if isinstance(node, cst.Subscript) else (node, "")
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            table, comes = node.func.value, "finds nothing"
+        if not comes or not isinstance(table, cst.BaseExpression):
+            return
+        one = "the name starts" if op.arg("wrapped") == "left" else f"the names in {self.quote(table)} start"
+        other = f"those in {self.quote(table)} do not" if op.arg("wrapped") == "left" else "this one does not"
+        self.report(
+            node,
+            op,
+            f"{self.quote(node)} {comes}: {one} with `_orig_mod.`, as torch.compile wrapped the module, and {other}",
+        )
+
     def loop_over_keys(self, call: cst.Call) -> cst.CSTNode | None:
         """The loop over `compiled.state_dict().items()` or `.keys()`; not where it makes a state of it, of which
         PTS303 tells."""
@@ -161,6 +188,8 @@ class PrefixedNames(Rule):
         """What the prefix makes of a test of the name, or of what is taken from its front: in DistributedDataParallel
         that is `module`, compiled or not."""
         split = self.test(used)
+        if any(o.name == "foreign name" for o in self.function.ops_at(split)):
+            return ""  # told there
         if self.never(used):
             asks_for_holder = within and within in self.text(split)
             return f"{self.quote(split)} is never true" if not asks_for_holder else ""
@@ -214,23 +243,67 @@ class PrefixedNames(Rule):
         """`name == "..."`, `name.startswith("...")`, `name in ["...", "..."]`."""
         test = self.test(used)
         if isinstance(test, cst.Call) and isinstance(test.func, cst.Attribute) and test.func.value is used:
-            return test.func.attr.value == "startswith" and all(_fixed(a.value) for a in test.args)
+            return test.func.attr.value == "startswith" and all(self.fixed(a.value) for a in test.args)
         if isinstance(test, cst.Call) and self.text(test.func) in ("re.match", "re.fullmatch"):
             return len(test.args) > 1 and test.args[1].value is used and _begins_plainly(test.args[0].value)
         if not isinstance(test, cst.Comparison) or test.left is not used or len(test.comparisons) != 1:
             return False
         compared = test.comparisons[0]
         if isinstance(compared.operator, cst.Equal):
-            return _fixed(compared.comparator)
-        listed = isinstance(compared.comparator, cst.Tuple | cst.List | cst.Set)
-        return isinstance(compared.operator, cst.In) and listed and _fixed(compared.comparator)
+            return self.fixed(compared.comparator)
+        listed = self.meant(compared.comparator)
+        return (
+            isinstance(compared.operator, cst.In)
+            and isinstance(listed, cst.Tuple | cst.List | cst.Set)
+            and self.fixed(listed)
+        )
+
+    def fixed(self, node: cst.BaseExpression) -> bool:
+        """A string, or strings, that name something of the model; also by a name that stands for them, or for each."""
+        node = self.meant(node)
+        if isinstance(node, cst.Tuple | cst.List | cst.Set):
+            return bool(node.elements) and all(self.fixed(e.value) for e in node.elements)
+        return isinstance(node, cst.SimpleString) and bool(node.evaluated_value)
+
+    def meant(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """What a name stands for: the default of a parameter, what a loop goes over, or what the file's top binds."""
+        if not isinstance(node, cst.Name):
+            return node
+        bound = [part for part in walk(self.function.module) if _binds(part, node.value)]
+        if len(bound) == 1:
+            part = bound[0]
+            if isinstance(part, cst.Param):
+                return part.default or node
+            if isinstance(part, cst.For | cst.CompFor):
+                return (
+                    node
+                    if isinstance(part.iter, cst.Name) and part.iter.value == node.value
+                    else self.meant(part.iter)
+                )
+            made = self.function.parent(part) if isinstance(part, cst.AssignTarget) else None
+            return made.value if isinstance(made, cst.Assign) else node
+        return node if bound else self.at_top(node)
+
+    def at_top(self, name: cst.Name) -> cst.BaseExpression:
+        tree = self.function.file_tree or ast.parse(self.function.source)
+        values = [
+            s.value
+            for s in tree.body
+            if isinstance(s, ast.Assign)
+            and any(isinstance(t, ast.Name) and t.id == name.value for t in s.targets)
+        ]
+        return cst.parse_expression(ast.unparse(values[0])) if len(values) == 1 else name
 
 
-def _fixed(node: cst.BaseExpression) -> bool:
-    """A string, or strings, that name something of the model."""
-    if isinstance(node, cst.Tuple | cst.List | cst.Set):
-        return bool(node.elements) and all(_fixed(e.value) for e in node.elements)
-    return isinstance(node, cst.SimpleString) and bool(node.evaluated_value)
+def _binds(part: cst.CSTNode, name: str) -> bool:
+    """Whether it is a parameter of that name, a loop over items of that name, or an assignment to it."""
+    if isinstance(part, cst.Param):
+        return part.name.value == name
+    if isinstance(part, cst.For | cst.CompFor):
+        return any(n.value == name for n in names(part.target))
+    return isinstance(part, cst.AssignTarget | cst.AugAssign | cst.AnnAssign) and any(
+        n.value == name for n in names(part.target)
+    )
 
 
 def _begins_plainly(pattern: cst.BaseExpression) -> bool:

@@ -120,8 +120,7 @@ class PrefixedState(Rule):
             if isinstance(outer, cst.Call) and self.text(outer.func).endswith("deepcopy"):
                 return  # kept for this very module
             if isinstance(outer, cst.Call) and self.text(outer.func).endswith("load_state_dict"):
-                self.loaded(outer, op)
-                return
+                return  # told there, where the other module is known
         within = op.arg("within")
         self.report(
             node,
@@ -193,22 +192,12 @@ class PrefixedState(Rule):
             return False
         return not isinstance(here.key, cst.Name) or any(n.value == "clone" for n in names(here.value))
 
-    def loaded(self, load: cst.Call, op: Op) -> None:
-        """`other.load_state_dict(compiled.state_dict())`: between two wrapped modules the prefix is the same; between
-        others it fails loudly, unless `strict=False`."""
-        wrapped = any(o.name == "attribute of compiled" for o in self.function.ops_at(load.func))
-        if self.lax(load) and not wrapped:
-            self.report(
-                load,
-                op,
-                f"{self.quote(load)} loads nothing: the keys of a module that torch.compile wrapped start with "
-                "`_orig_mod.`, and `strict=False` passes over them",
-                severity="error",
-            )
-
     def loaded_into(self, load: cst.CSTNode, op: Op) -> None:
         """`compiled.load_state_dict(plain.state_dict())`"""
         if not isinstance(load, cst.Call) or not isinstance(load.func, cst.Attribute):
+            return
+        if op.arg("from") == "compiled":
+            self.loaded_from(load, op)
             return
         if op.arg("from") == "elsewhere":
             self.passed_over(load, load.func.value, op)
@@ -227,6 +216,18 @@ class PrefixedState(Rule):
                     self.edit(load.func.value, f"{self.text(load.func.value)}._orig_mod"),
                 )
             ],
+        )
+
+    def loaded_from(self, load: cst.Call, op: Op) -> None:
+        """`plain.load_state_dict(best)`, of what `compiled.state_dict()` was."""
+        does = "loads nothing" if self.lax(load) else "fails"
+        over = ", and `strict=False` passes over them" if self.lax(load) else ""
+        self.report(
+            load,
+            op,
+            f"{self.quote(load)} {does}: the state is that of a module that torch.compile wrapped, whose keys start "
+            f"with `_orig_mod.`{over}; ask the original for it",
+            severity="error",
         )
 
     def passed_over(self, load: cst.Call, module: cst.BaseExpression, op: Op) -> None:

@@ -166,6 +166,108 @@ def spread(rank):
 
 names()
 """,
+    "names that others keep": """
+import copy
+from collections import OrderedDict
+import torch
+from torch import nn
+from torch.optim.swa_utils import AveragedModel
+
+FROZEN = ("0.", "1.")
+
+class Average:
+    def __init__(self, model):
+        self.shadow = {n: p.detach().clone() for n, p in model.named_parameters()}
+
+    def update(self, model):
+        for name, p in model.named_parameters():
+            if name in self.shadow:  # PTS317
+                self.shadow[name].lerp_(p.detach(), 0.1)
+
+def average(averaged, model):
+    table, mine = OrderedDict(model.named_parameters()), dict(averaged.named_parameters())
+    for name, p in table.items():
+        mine[name].lerp_(p, 0.1)  # PTS317
+
+def found(averaged, model):
+    mine = dict(averaged.named_parameters())
+    for name, p in model.named_parameters():
+        if mine.get(name) is not None:  # PTS317
+            mine[name].lerp_(p, 0.1)  # PTS317
+
+def freeze(model, prefix="0."):
+    for name, p in model.named_parameters():  # PTS317
+        if name.startswith(prefix):
+            p.requires_grad_(False)
+    for name, p in model.named_parameters():  # PTS317
+        if any(name.startswith(one) for one in FROZEN):
+            p.requires_grad_(False)
+
+def train(compiled: bool):
+    net = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 1))
+    own, other = Average(net), copy.deepcopy(net)
+    model = torch.compile(net) if compiled else net
+    own.update(model)
+    average(other, model)
+    found(other, model)
+    freeze(model)
+    second = Average(model)
+    for name, p in model.named_parameters():
+        if name in second.shadow:
+            p.grad = None
+
+def best():
+    net = nn.Sequential(nn.Linear(3, 3))
+    model, kept = torch.compile(net), None
+    mean = AveragedModel(model)
+    for _ in range(3):
+        kept = copy.deepcopy(model.state_dict())
+    model.load_state_dict(kept)
+    net.load_state_dict(kept)  # PTS303
+    net.load_state_dict(kept, strict=False)  # PTS303
+    torch.save(mean.module.state_dict(), "mean.pt")  # PTS303
+    return mean
+
+train(True)
+best()
+""",
+    "a script that goes on with the original": """
+import torch
+from torch import nn
+
+class Runner:
+    def __init__(self, model):
+        self.model = model
+
+    def run(self, x):
+        return self.model(x)
+
+first = nn.Linear(3, 3)
+fast = torch.compile(first)  # PTS301
+second = nn.Linear(3, 3)
+runner = Runner(second)
+second = torch.compile(second)  # PTS301
+third = nn.Linear(3, 3)
+used = torch.compile(third)
+fourth = nn.Linear(3, 3)
+given = torch.compile(fourth)
+
+def step(x):
+    return given(x) + fourth(x)
+
+for _ in range(3):
+    first(torch.ones(1, 3))
+    runner.run(torch.ones(1, 3))
+    used(third(step(torch.ones(1, 3))))
+""",
+    "a file that others import": """
+import torch
+from torch import nn
+
+model = nn.Linear(3, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model = torch.compile(model)
+""",
     "a state from elsewhere": """
 import torch
 from torch import nn
@@ -1205,6 +1307,7 @@ g = torch.compile(f)
 vmap(g)(torch.ones(3))  # PTS318
 vmap(f)(torch.ones(3))
 torch.compile(vmap(f))(torch.ones(3))
+print(fast)
 """
 
 CASES["averaged"] = """

@@ -25,6 +25,7 @@ EVENTS = {
     "read": "(owner, name, node, frame, among): an attribute of what torch.compile returned is read; `among`: all "
     "that the owner may be, where it is one of several",
     "compared": "(node, left, right, frame): `left in right` is evaluated",
+    "looked_up": "(node, owner, index, frame): `owner[index]` is evaluated, by a name of a parameter or a module",
     "asserted": "(node, value, frame): a plain `assert value` is run",
     "read_through": "(module, classes): all that runs in a linted file was followed",
 }
@@ -48,6 +49,7 @@ class Events:
         self.settled: Hear = ()
         self.read: Hear = ()
         self.compared: Hear = ()
+        self.looked_up: Hear = ()
         self.asserted: Hear = ()
         self.read_through: Hear = ()
 

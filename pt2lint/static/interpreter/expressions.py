@@ -261,7 +261,9 @@ class Expressions:
         for hear in self.at.events.read:
             hear(owner, name, node, frame, among)
         if not module:
-            return UNKNOWN
+            if not isinstance(inner, Seq) or inner.type != "Sequential":
+                return UNKNOWN
+            inner = Instance(None, self.at.models.named("module base"), True)
         found = self.attribute_of(inner, name, node, frame)
         if isinstance(found, Ext) and self.at.models.plays(found.name, "keeps the wrapper"):
             return Ext(found.name, owner)

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.values import (
+    NAME,
     STR,
     UNKNOWN,
+    WRAPPED_NAME,
     Dict,
     Instance,
     Py,
@@ -76,6 +78,9 @@ class Subscripts:
                 self.at.notebook.note(node.slice, "size tensor", frame, about=tensor)
             return mixed(owner.elem, owner.type == "args")
         if isinstance(owner, Dict):
+            if index is NAME or index is WRAPPED_NAME:
+                for hear in self.at.events.looked_up:
+                    hear(node, owner, index, frame)
             if isinstance(index, Py) and isinstance(index.const, str) and index.const in owner.items:
                 return owner.items[index.const]
             if (

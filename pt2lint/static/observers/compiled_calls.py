@@ -57,6 +57,7 @@ class CompiledCalls:
         inner = owner.inner
         module = all(  # as it may be for the other ways that the code may have gone
             one is UNKNOWN
+            or _is_stack(one)
             or (isinstance(one, Instance) and (one.cls is None or self.at.classes.is_module(one.cls)))
             for one in options(inner)
         )

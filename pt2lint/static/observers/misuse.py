@@ -74,7 +74,11 @@ class Misuse:
         if isinstance(func, Instance) and (dotted(node.func) or "") + IN_PLACE in env:
             env.setdefault(f"{dotted(node.func)}{RAN}", Py("int", node.lineno))
         if isinstance(func, Ext):
-            roles = self.at.models.of(func.name).roles
+            if args and isinstance(func.receiver, Dict) and func.name.endswith(".get"):
+                self.looked_up(node, func.receiver, args[0], frame)
+            method = func.name.rpartition(".")[2]
+            module = self.at.models.named("module base")  # which a list of modules is, too
+            roles = self.at.models.of(f"{module}.{method}" if _is_stack(func.receiver) else func.name).roles
             if "compiles" in roles and node.args:
                 self.compiled_from[id(result)] = (result, dotted(node.args[0]) or "")
             elif "late hook" in roles:
@@ -121,6 +125,17 @@ class Misuse:
             foreign = key is WRAPPED_NAME and isinstance(left, Py) and bool(left.const)
         if foreign and not frame.module.says("_orig_mod") and self.at.notebook.listens("foreign name", frame):
             wrapped = "left" if left is WRAPPED_NAME else "right"
+            self.at.notebook.note(node, "foreign name", frame, args={"wrapped": wrapped})
+
+    def looked_up(self, node: ast.expr, owner: Dict, index: Value, frame: Frame) -> None:
+        """`shadow[name]`, `shadow.get(name)` of a name from a wrapped module among others, or the other way round."""
+        foreign = (index is WRAPPED_NAME and owner.key is NAME) or (
+            index is NAME and owner.key is WRAPPED_NAME
+        )
+        if not foreign or owner.items or frame.module.says("_orig_mod"):
+            return
+        if self.at.notebook.listens("foreign name", frame):
+            wrapped = "left" if index is WRAPPED_NAME else "right"
             self.at.notebook.note(node, "foreign name", frame, args={"wrapped": wrapped})
 
     def asked_type(self, node: ast.Call, asked: Value, frame: Frame) -> None:
@@ -202,6 +217,11 @@ class Misuse:
             return
         owner = self.at.expressions.again(node.func.value, env, frame)
         if not any(isinstance(o, Wrapped) and o.how == "compiled" and not o.within for o in options(owner)):
+            state = self.at.expressions.again(given, env, frame) if given is not None else UNKNOWN
+            if all(map(self.is_plain_module, options(owner))) and any(
+                isinstance(o, Dict) and o.key is WRAPPED_NAME for o in options(state)
+            ):
+                self.at.notebook.note(node, "load plain state", frame, args={"from": "compiled"})
             return
         asks = self.at.models.last_words("state of a module")
         if not any(frame.module.says(f".{word}(") for word in asks):
@@ -216,6 +236,13 @@ class Misuse:
         plain = self.at.expressions.again(given.func.value, env, frame)
         if isinstance(plain, Instance) and plain.cls is not None and self.at.classes.is_module(plain.cls):
             self.at.notebook.note(node, "load plain state", frame)
+
+    def is_plain_module(self, value: Value) -> bool:
+        """Whether it is a module of a known class, as that makes it."""
+        if not isinstance(value, Instance):
+            return _is_stack(value)
+        known = value.external is not None and not self.at.models.plays(value.external, "module base")
+        return self.at.classes.is_module(value.cls) if value.cls is not None else known
 
     def forward_of_torch(self, node: ast.Call, module: Value | None, frame: Frame) -> None:
         """`module.compile()` of a class of the project that inherits `forward` from torch.nn."""

@@ -316,10 +316,17 @@ def same(a: Value, b: Value) -> bool:
     return isinstance(a, Unknown)
 
 
+def _merge_texts(a: Value, b: Value) -> Value | None:
+    """What is left of a name where something else may be there."""
+    return STR if isinstance(a, Py) and isinstance(b, Py) and a.type == b.type else None
+
+
 def _merge(a: Value, b: Value) -> Value | None:
     """One value for both, or None where they stay alternatives."""
     if a.__class__ is not b.__class__:
         return None
+    if a is WRAPPED_NAME or b is WRAPPED_NAME:
+        return WRAPPED_NAME if a is NAME or b is NAME else _merge_texts(a, b)
     if same(a, b):
         return a
     if isinstance(a, Tensor) and isinstance(b, Tensor):
@@ -374,7 +381,10 @@ def _merge_elements(a: Value, b: Value) -> Value | None:
         return Seq(None, join(a.elem, b.elem), a.type, [join(x, y) for x, y in known] or None)
     if isinstance(a, Dict) and isinstance(b, Dict):
         items = {k: join(v, b.items[k]) if k in b.items else v for k, v in a.items.items()}
-        return Dict({**b.items, **items}, join(a.elem, b.elem))
+        merged = Dict({**b.items, **items}, join(a.elem, b.elem))
+        if a.key is not None and b.key is not None:
+            merged.key = join(a.key, b.key)
+        return merged
     return None
 
 
