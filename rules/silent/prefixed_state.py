@@ -78,6 +78,7 @@ class PrefixedState(Rule):
         "load plain state",
         "state of given",
         "load of given",
+        "replace part",
     )
     anywhere = True
 
@@ -108,6 +109,9 @@ class PrefixedState(Rule):
             return
         if op.name == "load of given":
             self.read(node, op)
+            return
+        if op.name == "replace part":
+            self.replaced(node, op)
             return
         call = self.function.parent(node)
         if not isinstance(node, cst.Attribute) or not isinstance(call, cst.Call) or call.func is not node:
@@ -156,9 +160,9 @@ class PrefixedState(Rule):
 
     def read(self, node: cst.CSTNode, op: Op) -> None:
         """What is loaded from a file, whose keys have the prefix where a compiled module was saved."""
-        name = op.arg("name")
         if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
             return
+        name = self.text(node.func.value)
         given = [a.value for a in node.args if not a.star and (a.keyword is None or a.keyword.value == STATE)]
         if not given:
             return
@@ -178,6 +182,23 @@ class PrefixedState(Rule):
                     self.edit(state, plain),
                 )
             ],
+        )
+
+    def replaced(self, node: cst.CSTNode, op: Op) -> None:
+        """`self.net = torch.compile(self.net)`: states that were saved before, or without compiling, have other names."""
+        statement = self.function.parent(self.function.parent(node) or node)
+        if not isinstance(node, cst.Attribute) or not isinstance(statement, cst.Assign):
+            return
+        whose = self.text(node.value)
+        start = f"{node.attr.value}." if op.arg("owner") == "module" else ""
+        says = f"the state of {self.quote(node.value)}" if start else f"the state of {self.quote(node)}"
+        instead = "" if op.arg("torch") else f"; `{whose}.{node.attr.value}.compile()` keeps the names"
+        self.report(
+            statement,
+            op,
+            f"{says} has keys that start with `{start}_orig_mod.` from here on: one that was saved before, or without "
+            f"compiling, no longer loads{instead}",
+            severity="note",
         )
 
     def stays(self, taken: cst.Attribute) -> bool:
@@ -233,6 +254,7 @@ class PrefixedState(Rule):
     def passed_over(self, load: cst.Call, module: cst.BaseExpression, op: Op) -> None:
         """`compiled.load_state_dict(state, strict=False)`; without `strict=False` a state of the plain model fails."""
         if not self.lax(load):
+            self.read(load, op)
             return
         self.report(
             load,

@@ -278,7 +278,7 @@ def run(path, compiled: bool):
     if compiled:
         model = torch.compile(model)
     model.load_state_dict(torch.load(path), strict=False)  # PTS303
-    model.load_state_dict(torch.load(path))
+    model.load_state_dict(torch.load(path))  # PTS303
     return model(torch.ones(3))
 """,
     "a compiled module in DDP": """

@@ -40,6 +40,7 @@ RAN = ".()"  # after a name: its object was compiled, and called in the line tha
 RAN_INSIDE = ".() inside"  # after a name: compiled code that was called in that line calls the object
 MAX_NESTING = 4  # modules in modules
 LISTS = ("ModuleList", "Sequential")
+KEEPS_STATES = ("state_dict", "checkpoint", "restore")  # who says one of them keeps states of modules
 
 
 class Misuse:
@@ -80,7 +81,8 @@ class Misuse:
             module = self.at.models.named("module base")  # which a list of modules is, too
             roles = self.at.models.of(f"{module}.{method}" if _is_stack(func.receiver) else func.name).roles
             if "compiles" in roles and node.args:
-                self.compiled_from[id(result)] = (result, dotted(node.args[0]) or "")
+                for one in options(result):
+                    self.compiled_from[id(one)] = (one, dotted(node.args[0]) or "")
             elif "late hook" in roles:
                 self.hooked(node, env, frame)
             elif "compiles in place" in roles and place:
@@ -222,6 +224,9 @@ class Misuse:
                 isinstance(o, Dict) and o.key is WRAPPED_NAME for o in options(state)
             ):
                 self.at.notebook.note(node, "load plain state", frame, args={"from": "compiled"})
+            elif given is not None and self.is_from_elsewhere(given, state, frame):
+                words: dict[int | str, str] = {"name": ast.unparse(node.func.value), "compiles": "yes"}
+                self.at.notebook.note(node, "load of given", frame, args=words)
             return
         asks = self.at.models.last_words("state of a module")
         if not any(frame.module.says(f".{word}(") for word in asks):
@@ -236,6 +241,15 @@ class Misuse:
         plain = self.at.expressions.again(given.func.value, env, frame)
         if isinstance(plain, Instance) and plain.cls is not None and self.at.classes.is_module(plain.cls):
             self.at.notebook.note(node, "load plain state", frame)
+
+    def is_from_elsewhere(self, given: ast.expr, state: Value, frame: Frame) -> bool:
+        """Whether a state was read from a file, in a script that compiles modules and saves none: what saved it may
+        have compiled the module."""
+        says, words = frame.module.says, self.at.models.last_words
+        reads = any(says(f".{word}(") for word in words("loads tensors"))
+        saves = any(says(f".{word}(") for word in words("state of a module"))
+        own = state is UNKNOWN and isinstance(given, ast.Name | ast.Subscript)
+        return own and reads and not saves and self.at.functions.running() is None
 
     def is_plain_module(self, value: Value) -> bool:
         """Whether it is a module of a known class, as that makes it."""
@@ -299,8 +313,27 @@ class Misuse:
     def assigned(
         self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
     ) -> None:
-        if isinstance(owner, Class) and isinstance(target, ast.Attribute):
-            self.patched(owner.info, target, env, frame)
+        if isinstance(target, ast.Attribute):
+            if isinstance(owner, Class):
+                self.patched(owner.info, target, env, frame)
+            elif isinstance(value, Wrapped):
+                self.replaced(target, owner, value, frame)
+
+    def replaced(self, target: ast.Attribute, owner: Value, value: Wrapped, frame: Frame) -> None:
+        """`self.net = torch.compile(self.net)`, of a file that does not know of the wrapper."""
+        if frame.region or value.within or not (value.inner is UNKNOWN or _is_compiled_module(value)):
+            return
+        if not self.at.notebook.listens("replace part", frame) or frame.module.says("_orig_mod"):
+            return
+        given = self.compiled_from.get(id(value), (None, ""))[1]
+        module = isinstance(owner, Instance) and self.at.classes.is_module(owner.cls)
+        own = isinstance(owner, Instance) and owner is frame.me
+        keeps = module or any(frame.module.says(word) for word in KEEPS_STATES)
+        if keeps and (given == dotted(target) or (module and own and given)):
+            words: dict[int | str, str] = {"owner": "module"} if module else {}
+            if self.is_plain_module(value.inner) and getattr(value.inner, "cls", None) is None:
+                words["torch"] = "yes"  # whose `forward` compile() in place leaves as it is
+            self.at.notebook.note(target, "replace part", frame, args=words)
 
     def patched(self, cls: ClassInfo, target: ast.Attribute, env: Env, frame: Frame) -> None:
         """`Class.method = ...` after something was compiled and called that runs the method."""
