@@ -260,6 +260,41 @@ for _ in range(3):
     runner.run(torch.ones(1, 3))
     used(third(step(torch.ones(1, 3))))
 """,
+    "parts that are replaced": """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, part, compiled: bool):
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+        self.part = part
+        if compiled:
+            self.first = torch.compile(self.first)  # PTS303
+            self.part = torch.compile(part)  # PTS303
+        self.work = torch.compile(self.work)
+
+    def work(self, x):
+        return x
+
+class Trainer:
+    def __init__(self, model):
+        self.model = torch.compile(model)
+
+def run(agent, path):
+    agent.model = torch.compile(agent.model)  # PTS303
+    agent.restore(path)
+""",
+    "a script that loads": """
+import torch
+from torch import nn
+
+checkpoint = torch.load("ckpt.pt")
+model = nn.Linear(3, 3)
+model.load_state_dict(checkpoint["model"])  # PTS303
+model = torch.compile(model)
+print(model(torch.ones(1, 3)))
+""",
     "a file that others import": """
 import torch
 from torch import nn
@@ -982,7 +1017,7 @@ def in_place(x):
     stack.compile()  # PTS308
     named = Named(3, 3)
     named.compile()  # PTS308
-    net.layer = torch.compile(net.layer)
+    net.layer = torch.compile(net.layer)  # PTS303
     torch.save(net.state_dict(), "m.pt")  # PTS303
 
 def spread(x):
