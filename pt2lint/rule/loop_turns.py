@@ -22,6 +22,10 @@ _SHRINK = ("clear", "pop", "popleft", "remove")
 _JOIN = ("cat", "concat", "hstack")
 _STACK = (*_JOIN, "stack", "vstack")
 _SIZED = ("zeros", "ones", "empty", "rand", "randn")
+_DRAWS = ("randint", "randrange")
+_PICKED = ("nonzero", "unique", "masked_select", "argwhere", "flatnonzero")  # as many as the values decide
+_PIECES = ("split", "tensor_split", "chunk")
+_RESIZED = ("interpolate", "resize")
 
 
 def turns_around(function: FunctionCode, node: cst.CSTNode, attributes: Iterable[str] = ()) -> Turns:
@@ -137,10 +141,89 @@ class Turns:
             return plain and self._one(value, self.number)
         if (clipped := self._clipped(value)) is not None:
             return self.number(clipped)
+        if self.drawn(value):
+            return True
         if isinstance(value, cst.Call) and _called(value) == "len" and len(value.args) == 1:
             inner = value.args[0].value
             return isinstance(inner, cst.Name) and self.grows(inner.value)
         return False
+
+    def drawn(self, value: cst.BaseExpression) -> bool:
+        """Whether a turn draws it: `random.randint(8, 64)`, `int(torch.randint(8, 64, (1,)))`, or with `.item()`."""
+        if not self.loops or not isinstance(value, cst.Call):
+            return False
+        if _called(value) == "int" and len(value.args) == 1:
+            inner = self.meaning(value.args[0].value)
+            return isinstance(inner, cst.Call) and _draws(inner)
+        if isinstance(value.func, cst.Attribute) and value.func.attr.value == "item":
+            inner = self.meaning(value.func.value)
+            return isinstance(inner, cst.Call) and _draws(inner)
+        # Of torch it is a tensor.
+        return _draws(value) and not _called(value).startswith("torch.")
+
+    def picked(self, value: cst.BaseExpression) -> str:
+        """What decides, by its values, how long a tensor is: `mask` of `x[mask]`, where a turn makes that by a
+        comparison, `x.nonzero()`; "" for others."""
+        value = self.meaning(value)
+        if isinstance(value, cst.Subscript):
+            index = value.slice[0].slice
+            mask = self.meaning(index.value) if isinstance(index, cst.Index) else None
+            if mask is not None and isinstance(index, cst.Index) and self._is_mask(mask):
+                return self.function.module.code_for_node(index.value)
+        if isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute):
+            if value.func.attr.value in _PICKED and self.changes(value):
+                return self.function.module.code_for_node(value)
+        return ""
+
+    def _is_mask(self, value: cst.BaseExpression) -> bool:
+        """`a > 0`, `~(a > 0)`, `(a > 0) & b`, of what turns make."""
+        if isinstance(value, cst.UnaryOperation):
+            return isinstance(value.operator, cst.BitInvert) and self._is_mask(self.meaning(value.expression))
+        if isinstance(value, cst.BinaryOperation):
+            joins = isinstance(value.operator, cst.BitAnd | cst.BitOr)
+            return joins and any(self._is_mask(self.meaning(side)) for side in (value.left, value.right))
+        if not isinstance(value, cst.Comparison) or len(value.comparisons) != 1:
+            return False
+        orders = isinstance(
+            value.comparisons[0].operator,
+            cst.LessThan | cst.LessThanEqual | cst.GreaterThan | cst.GreaterThanEqual | cst.NotEqual,
+        )
+        return orders and (self.changes(value) or any(isinstance(part, cst.Call) for part in walk(value)))
+
+    def pieces(self, value: cst.BaseExpression) -> cst.Call | None:
+        """`torch.split(x, lengths)` of which the value is a piece, another one at each turn."""
+        if not isinstance(value, cst.Name):
+            return None
+        for loop in self.loops:
+            if not isinstance(loop, cst.For) or value.value not in {n.value for n in names(loop.target)}:
+                continue
+            for source in _sources(loop):
+                made = [source]
+                if isinstance(source, cst.Name):
+                    made = [
+                        b.value
+                        for b in _bindings(self.function.module).get(source.value, ())
+                        if isinstance(b, cst.Assign)
+                    ]
+                for call in made if len(made) == 1 else ():
+                    if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute):
+                        if call.func.attr.value in _PIECES:
+                            return call
+        return None
+
+    def differs(self, value: cst.BaseExpression) -> tuple[str, str]:
+        """Why a tensor is of another size at some turns, where its values or a list of lengths decide that, and how
+        many sizes there are: "often", "twice", or "" where that is not told; nothing for others."""
+        code = self.function.module.code_for_node
+        if by := self.picked(value):
+            return f"`{code(value)}` is as long as the values in `{by}` have it", "often"
+        made = self.pieces(value)
+        if made is None:
+            return "", ""
+        called, often = code(made), _lengths(made)
+        if often == "twice":
+            return f"`{code(value)}` is a piece of `{called}`, of which the last may be smaller", often
+        return f"`{code(value)}` is a piece of `{called}`, and those need not be of one size", often
 
     def fraction(self, value: cst.BaseExpression) -> bool:
         """Whether it is a number of Python that the changing ones make: `n / 100`, `0.9 ** n`, `1 - n / total`,
@@ -276,24 +359,31 @@ class Turns:
                 return _joining_dimension(made), value.value
         value = self.meaning(value)
         if isinstance(value, cst.Subscript):
+            counted = True  # from the front, as far as that tells which dimension it is
             for place, element in enumerate(value.slice):
                 inner = element.slice
-                if isinstance(inner, cst.Index) and isinstance(inner.value, cst.Ellipsis):
-                    return None
+                counted = counted and not (isinstance(inner, cst.Index) and isinstance(inner.value, cst.Ellipsis))
                 if isinstance(inner, cst.Slice) and inner.step is None:
                     bounds = [b for b in (inner.lower, inner.upper) if b is not None]
+                    if any(self.drawn(self.meaning(b)) for b in bounds):
+                        dim = _dimension([e.slice for e in value.slice[:place]]) if counted else None
+                        return dim, "what is drawn"
                     if (
                         len(bounds) == 1
                         and not isinstance(bounds[0], cst.UnaryOperation)
                         and self.number(bounds[0])
                     ):
                         name = self.function.module.code_for_node(bounds[0])
-                        return _dimension([e.slice for e in value.slice[:place]]), name
+                        return _dimension([e.slice for e in value.slice[:place]]) if counted else None, name
         if isinstance(value, cst.Call) and "." in _called(value):
             if _called(value).rsplit(".", 1)[-1] in _STACK and value.args:
                 parts = value.args[0].value
                 if isinstance(parts, cst.Name) and self.grows(parts.value):
                     return _joining_dimension(value), parts.value
+            if _called(value).rsplit(".", 1)[-1] in _RESIZED:
+                for size in _target_sizes(value):
+                    if self.number(size) and not isinstance(self.meaning(size), cst.Attribute):
+                        return None, self.function.module.code_for_node(size)
             for place, size in enumerate(_sizes(value)):
                 if self.number(size):
                     return place, self.function.module.code_for_node(size)
@@ -366,6 +456,53 @@ def _sizes(call: cst.Call) -> list[cst.BaseExpression]:
     if isinstance(given[0], cst.Tuple | cst.List):
         return [e.value for e in given[0].elements]
     return given if last != "full" else []
+
+
+def _lengths(made: cst.Call) -> str:
+    """How many lengths the pieces of `x.split(...)` have: see Turns.differs."""
+    if _called(made).endswith("chunk"):
+        return "twice"
+    at = 1 if _called(made).startswith("torch.") else 0
+    given = made.args[at].value if len(made.args) > at else None
+    if isinstance(given, cst.Integer):
+        return "twice"
+    listed = isinstance(given, cst.List | cst.Tuple | cst.ListComp)
+    reads = (
+        isinstance(given, cst.Call)
+        and isinstance(given.func, cst.Attribute)
+        and given.func.attr.value == "tolist"
+    )
+    return "often" if listed or reads else ""
+
+
+def _draws(call: cst.Call) -> bool:
+    """`random.randint(1, 9)`, of whatever library."""
+    return _called(call).rsplit(".", 1)[-1] in _DRAWS and "." in _called(call)
+
+
+def _target_sizes(call: cst.Call) -> list[cst.BaseExpression]:
+    """The sizes that a picture is brought to: `interpolate(x, size=(n, n))`."""
+    given = [a.value for a in call.args if a.keyword is not None and a.keyword.value == "size"]
+    given += [a.value for a in call.args[1:2] if a.keyword is None]
+    return [
+        size
+        for one in given
+        for size in ([e.value for e in one.elements] if isinstance(one, cst.Tuple | cst.List) else [one])
+    ]
+
+
+def _sources(loop: cst.For) -> list[cst.BaseExpression]:
+    """What the loop goes over: of `zip(a, b)` each."""
+    source = loop.iter
+    while (
+        isinstance(source, cst.Call)
+        and source.args
+        and _called(source).rsplit(".", 1)[-1] in (*_THROUGH, "enumerate")
+    ):
+        source = source.args[0].value
+    if isinstance(source, cst.Call) and _called(source) == "zip":
+        return [a.value for a in source.args]
+    return [source]
 
 
 def _targets(loop: cst.For) -> tuple[str, set[str]]:

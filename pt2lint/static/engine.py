@@ -626,7 +626,9 @@ class _Run:
         for module, run in zip([*modules, *offering], runs, strict=True):
             named = any(inside(name, module.name, module.path) for name in self.root_names)
             if not named and not module.says("torch"):
-                continue
+                if run.func != interpreter.run:
+                    continue
+                run = partial(interpreter.run_beside, module)
             try:
                 run()
             except RecursionError:

@@ -124,6 +124,15 @@ class Interpreter:
         program, in whose loops is seen in which ways they are called."""
         return any(module.says(f".{word}(") for word in self.at.models.last_words("computes gradients"))
 
+    def run_beside(self, module: Module) -> None:
+        """Interpret a linted file that does not name torch: it may call what others compile, or be given it."""
+        module.linted = True
+        if self.brings_compiling(module):
+            self.at.start_anew()
+            self.run_outside(module)
+        for hear in self.at.events.read_through:
+            hear(module, self.classes_of(module))
+
     def brings_compiling(self, module: Module) -> bool:
         """Whether a name that the file imports from the project's own files compiles: `fast = partial(torch.compile)`,
         a function that compiles what it is given, or a base class that keeps what it compiled."""

@@ -68,8 +68,17 @@ class ChangingSize(CompiledCall):
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         if mentions_marks(turns.loops):
             return
-        for key, value, _, use in self.arguments(node, op):
+        for key, value, word, use in self.arguments(node, op):
             size = turns.size(value)
+            if size is None and word.startswith(("tensor", "unknown")) and (says := turns.differs(value)[0]):
+                self.report(
+                    value,
+                    self.shown(op, key),
+                    f"{says}: {self.callee(op)} is compiled for the first size and then again for any, unless "
+                    "`mark_dynamic` says so beforehand",
+                    fixes=marked_before(self.function, node, value, None),
+                )
+                return
             if size is not None:
                 dim, by = size
                 what = (

@@ -114,7 +114,7 @@ class NoneAtFirst(CompiledCall):
                 if id(part) in within:
                     inside.append(part)
                 else:
-                    outside.append(part.value)
+                    outside.append(_given(part, name))
         if len(inside) != 1 or not outside or not all(says_none(value) for value in outside):
             return ""
         if name in returned:
@@ -122,3 +122,13 @@ class NoneAtFirst(CompiledCall):
         after = self.function.range(inside[0])[0] > self.function.range(node)[0]
         other = isinstance(inside[0].value, cst.Call | cst.Subscript | cst.BinaryOperation)
         return "bound" if after and other and unconditional(self.function, inside[0], loop) else ""
+
+
+def _given(assignment: cst.Assign, name: str) -> cst.BaseExpression:
+    """What the name is given: of `x, past = y, None` its own part."""
+    target, value = assignment.targets[0].target, assignment.value
+    if isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple):
+        for one, given in zip(target.elements, value.elements, strict=False):
+            if isinstance(one.value, cst.Name) and one.value.value == name:
+                return given.value
+    return value

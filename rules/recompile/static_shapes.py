@@ -62,8 +62,19 @@ class StaticShapes(CompiledCall):
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         if mentions_marks(turns.loops):
             return
-        for key, value, _, _ in self.arguments(node, op):
+        for key, value, word, _ in self.arguments(node, op):
             size = turns.size(value)
+            says, often = (
+                turns.differs(value) if size is None and word.startswith(("tensor", "unknown")) else ("", "")
+            )
+            if says and often != "twice":
+                self.report(
+                    value,
+                    self.shown(op, key),
+                    f"{says}, and with `dynamic=False` each shape is compiled anew until the limit",
+                    severity=None if often == "often" else "note",
+                )
+                return
             if size is not None:
                 self.report(
                     value,

@@ -81,6 +81,8 @@ class SignatureOfCompiled(Rule):
         module = self.text(node.value)
         inner = original(module, op)
         if op.name == "signature of given":
+            if any(o.name == "attribute of compiled" for o in self.function.ops_at(node)):
+                return  # told so
             inner = inside(module)
             says = f"the signature of {self.quote(node)} is `(*args, **kwargs)` where torch.compile wrapped `{module}`"
         elif node.attr.value == "__class__":
