@@ -102,8 +102,8 @@ Names of operations:
 - `compile torch forward`  `compile()` of a module whose `forward` is torch's own; args: "self", the class that has it
 - `state of compiled part`  `state_dict()` of a module, a part of which torch.compile wrapped; args: "part", and
                     "listed" where that is a list of modules, whose items are wrapped
-- `replace part`    a part of an object is replaced by what torch.compile makes of it: `self.net = torch.compile(self.net)`;
-                    args: "owner", "module" where the object is one
+- `replace part`    `self.net = torch.compile(self.net)`; args: "owner", "module" where the object is one, and "torch"
+                    where the part is of a class of torch
 - `assert tensor`   a plain `assert` of a tensor in compiled code, inside of a `try` for AssertionError; args: "caught",
                     the line of that `try`
 - `set traced method`  a method of a class is replaced after compiled code that runs it was called

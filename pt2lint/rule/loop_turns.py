@@ -362,7 +362,9 @@ class Turns:
             counted = True  # from the front, as far as that tells which dimension it is
             for place, element in enumerate(value.slice):
                 inner = element.slice
-                counted = counted and not (isinstance(inner, cst.Index) and isinstance(inner.value, cst.Ellipsis))
+                counted = counted and not (
+                    isinstance(inner, cst.Index) and isinstance(inner.value, cst.Ellipsis)
+                )
                 if isinstance(inner, cst.Slice) and inner.step is None:
                     bounds = [b for b in (inner.lower, inner.upper) if b is not None]
                     if any(self.drawn(self.meaning(b)) for b in bounds):

@@ -411,7 +411,7 @@ class _Run:
         added, kinds = all_notes(path, home, called[1:]), all_kinds(path, called)
         if added is not None or kinds != own_kinds:
             notes = own if added is None else added
-            project = Project(self.texts, self.files, self._places)
+            project = Project(self.texts, self.files, self._places, self._callers)
             module = project.load(path)
             changed = {
                 unit: ops
@@ -462,7 +462,7 @@ class _Run:
             with contextlib.suppress(OSError, SyntaxError, ValueError):
                 if old is not None:
                     self._changes[key] = (
-                        FilesChange(old.split("\n"), self.files, self.text)
+                        FilesChange(old.split("\n"), [*self.files, *self._callers], self.text)
                         if path == FILES
                         else Change(old, Project(self.texts).text(path))
                     )
@@ -490,7 +490,13 @@ class _Run:
 
     @cached_property
     def _list(self) -> bytes:
-        return "\n".join(self.files).encode("utf-8", "surrogateescape")
+        return "\n".join([*self.files, *self._callers]).encode("utf-8", "surrogateescape")
+
+    @cached_property
+    def _callers(self) -> list[str]:
+        from pt2lint.static.source.callers import callers
+
+        return callers(self.files)
 
     def _key(self, group: Sequence[str]) -> list[str]:
         """The key of what is found in a group; empty where nothing is kept."""
@@ -608,7 +614,7 @@ class _Run:
 
         traced = frozenset(op for rule in self.rules for op in rule.ops)
         anywhere = frozenset(op for rule in self.rules if rule.anywhere for op in rule.ops)
-        project = Project(self.texts, self.files, self._parsed)
+        project = Project(self.texts, self.files, self._parsed, self._callers)
         interpreter = Interpreter(project, traced, anywhere, self.models)
         if self.stop is not None:
             events = interpreter.at.events

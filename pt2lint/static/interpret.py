@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
@@ -116,13 +116,33 @@ class Interpreter:
             or any(module.says(f"{name.rpartition('.')[2].rpartition(':')[2]}(") for name in names)
         ):
             self.run_outside(module)
+        self.run_callers(module)
         for hear in self.at.events.read_through:
             hear(module, self.classes_of(module))
 
+<<<<<<< HEAD
     def trains(self, module: Module) -> bool:
         """Whether the file computes gradients itself: who compiles the modules that it calls compiles them for that
         program, in whose loops is seen in which ways they are called."""
         return any(module.says(f".{word}(") for word in self.at.models.last_words("computes gradients"))
+=======
+    def run_callers(self, module: Module) -> None:
+        """Interpret what other files, which nobody lints, do with what they import of this one, where they compile."""
+        project = self.at.names.project
+        for path in project.callers:
+            try:
+                caller = project.load(path, whole=False)
+            except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+                continue  # told where that file is linted
+            own = (module.name, f"{module.name}.")
+            taken = {
+                n for n, target in caller.imports.items() if target == own[0] or target.startswith(own[1])
+            }
+            text = caller.asked("matches", self.at.models.mentions)
+            compiles = taken and self.at.models.mentions_compiling(text, caller.imports)
+            if compiles or (taken and self.brings_compiling(caller)):
+                self.run_outside(caller, taken)
+>>>>>>> bb4ccde (What is linted alone hears of the programs beside it that compile and call it)
 
     def run_beside(self, module: Module) -> None:
         """Interpret a linted file that does not name torch: it may call what others compile, or be given it."""
@@ -130,6 +150,7 @@ class Interpreter:
         if self.brings_compiling(module):
             self.at.start_anew()
             self.run_outside(module)
+        self.run_callers(module)
         for hear in self.at.events.read_through:
             hear(module, self.classes_of(module))
 
@@ -459,8 +480,9 @@ class Interpreter:
             )
         return value.kind == "tensor"
 
-    def run_outside(self, module: Module) -> None:
-        """The top level, statement by statement, then functions that nothing called."""
+    def run_outside(self, module: Module, about: Set[str] | None = None) -> None:
+        """The top level, statement by statement, then functions that nothing called; those alone that say one of the
+        names of `about`, if it is given."""
         env: Env = {}
         for statement in module.tree.body:
             if isinstance(
@@ -482,7 +504,8 @@ class Interpreter:
                     frame = Frame(module, unit_of(cls.node), cls.name)
                     self.at.expressions.eval(value, {**(cls.env or {}), **methods}, frame)
         for func in functions:
-            if func.node not in self.at.functions.run:
+            asked = about is None or any(isinstance(p, ast.Name) and p.id in about for p in walk(func.node))
+            if asked and func.node not in self.at.functions.run:
                 self._run_plainly(func)
         compiled = [cls for cls in self.at.calls.roots.classes_in_place() if module.says(cls.name)]
         for func in functions if compiled else ():

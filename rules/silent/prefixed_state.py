@@ -185,7 +185,7 @@ class PrefixedState(Rule):
         )
 
     def replaced(self, node: cst.CSTNode, op: Op) -> None:
-        """`self.net = torch.compile(self.net)`: states that were saved before, or without compiling, have other names."""
+        """`self.net = torch.compile(self.net)`: states of before, or without compiling, have other names."""
         statement = self.function.parent(self.function.parent(node) or node)
         if not isinstance(node, cst.Attribute) or not isinstance(statement, cst.Assign):
             return

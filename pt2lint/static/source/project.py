@@ -49,11 +49,16 @@ class Project:
         texts: Mapping[str, str] | None = None,
         linted: Sequence[str] = (),
         parsed: Project | None = None,
+        callers: Sequence[str] = (),
     ) -> None:
-        """`parsed` is a project of the same files in which nothing is interpreted: what it parses is taken from it, by
-        one project at a time."""
+        """`callers` are files beside the linted ones that may call what is in them.
+
+        `parsed` is a project of the same files in which nothing is interpreted: what it parses is taken from it, by
+        one project at a time.
+        """
         self._texts = texts or {}
         self._linted = frozenset(linted)
+        self.callers = tuple(callers)
         self._parsed = parsed
         self._digests: dict[str, str | None] = {}
         self._given: set[str] = set()  # what was read of `texts`
@@ -264,7 +269,7 @@ class Project:
         folder, asked = os.path.dirname(near), " ".join(sorted(words))
         self.reads.facts.add((FILES, "calls near", f"{folder}\n{asked}"))
         if folder not in self._nearest:
-            self._nearest[folder] = nearest(self._linted, folder)
+            self._nearest[folder] = nearest(self._linted.union(self.callers), folder)
         found: list[str] = []
         for path in self._nearest[folder]:
             if len(found) < MAX_CALLERS and self._calls_in(path, asked):
