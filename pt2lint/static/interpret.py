@@ -134,15 +134,21 @@ class Interpreter:
                 caller = project.load(path, whole=False)
             except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
                 continue  # told where that file is linted
-            own = (module.name, f"{module.name}.")
-            taken = {
-                n for n, target in caller.imports.items() if target == own[0] or target.startswith(own[1])
-            }
+            taken = {n for n, target in caller.imports.items() if self._is_of(target, module)}
             text = caller.asked("matches", self.at.models.mentions)
             compiles = taken and self.at.models.mentions_compiling(text, caller.imports)
             if compiles or (taken and self.brings_compiling(caller)):
                 self.run_outside(caller, taken)
 >>>>>>> bb4ccde (What is linted alone hears of the programs beside it that compile and call it)
+
+    def _is_of(self, target: str, module: Module) -> bool:
+        """Whether a dotted name, as a file imports it, is the module's, or of something in it."""
+        last = module.name.rpartition(".")[2]
+        for name in (target, target.rpartition(".")[0]):
+            if name.rpartition(".")[2] == last:
+                found = self.at.names.project.find(name)
+                return found is not None and found.path == module.path
+        return False
 
     def run_beside(self, module: Module) -> None:
         """Interpret a linted file that does not name torch: it may call what others compile, or be given it."""
@@ -151,8 +157,6 @@ class Interpreter:
             self.at.start_anew()
             self.run_outside(module)
         self.run_callers(module)
-        for hear in self.at.events.read_through:
-            hear(module, self.classes_of(module))
 
     def brings_compiling(self, module: Module) -> bool:
         """Whether a name that the file imports from the project's own files compiles: `fast = partial(torch.compile)`,

@@ -1,0 +1,94 @@
+"""A file that is linted alone, beside programs that nobody lints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pt2lint.project.config import Settings
+from pt2lint.static.engine import lint
+
+LOOP = """
+import torch
+
+def generate(model, n):
+    ids = torch.zeros(1, 1, dtype=torch.long)
+    for _ in range(n):
+        ids = torch.cat([ids, model(ids)], dim=1)
+    return ids
+"""
+AVERAGE = """
+class Average:
+    def __init__(self, model):
+        self.shadow = {n: p.clone() for n, p in model.named_parameters()}
+
+    def update(self, model):
+        for name, p in model.named_parameters():
+            if name in self.shadow:
+                self.shadow[name].lerp_(p, 0.1)
+"""
+NET = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x[:, -1:]
+
+"""
+TRAIN = NET + "from part import Average\n\n\ndef main():\n    net = Net()\n    own = Average(net)\n"
+FAST = "torch.compile(Net(), dynamic=False)"
+CASES = {
+    "a script calls a function": (
+        LOOP,
+        {"main.py": f"{NET}from part import generate\ngenerate({FAST}, 20)\n"},
+        ["PTR206"],
+    ),
+    "nothing is compiled": (LOOP, {"main.py": f"{NET}from part import generate\ngenerate(Net(), 20)\n"}, []),
+    "another file compiles": (
+        LOOP,
+        {
+            "build.py": f"{NET}\ndef build():\n    return {FAST}\n",
+            "main.py": "from build import build\nfrom part import generate\n\ngenerate(build(), 20)\n",
+        },
+        ["PTR206"],
+    ),
+    "a file that does not name torch": (
+        AVERAGE,
+        {"train.py": f"{TRAIN}    own.update(torch.compile(net))\n"},
+        ["PTS317"],
+    ),
+    "one that is updated by the original": (AVERAGE, {"train.py": f"{TRAIN}    own.update(net)\n"}, []),
+}
+
+
+def told(folder: Path, part: str, others: dict[str, str]) -> list[str]:
+    (folder / "pyproject.toml").write_text("")
+    for name, text in {"part.py": part, **others}.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    found = lint([str(folder / "part.py")], Settings(target_torch=(2, 13))).findings
+    return [f.code for f in found if f.severity != "note"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_the_programs_beside_it_do(name: str, tmp_path: Path) -> None:
+    part, others, codes = CASES[name]
+    assert told(tmp_path, part, others) == codes
+
+
+def test_a_program_above_it(tmp_path: Path) -> None:
+    others = {"../main.py": f"{NET}from parts.part import generate\ngenerate({FAST}, 20)\n"}
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "parts" / "part.py").write_text(LOOP)
+    (tmp_path / "main.py").write_text(others["../main.py"])
+    found = lint([str(tmp_path / "parts" / "part.py")], Settings(target_torch=(2, 13))).findings
+    assert [f.code for f in found] == ["PTR206"]
+
+
+def test_it_is_read_again_once_it_changes(tmp_path: Path) -> None:
+    part, others, codes = CASES["a script calls a function"]
+    assert told(tmp_path, part, others) == codes
+    assert told(tmp_path, part, CASES["nothing is compiled"][1]) == []
