@@ -68,7 +68,7 @@ class Turns:
         self._made: dict[str, cst.BaseExpression] = {}
         for loop in self.loops:
             self._read(loop)
-        if self.counts and not self.loops:
+        if attributes and (self.parameters or not self.loops):
             self._read_once(function.module)
         # What is made of itself means nothing that could be read in its place.
         self._renewed = {name: self._made[name] for name in self._made if name in self._behind(name)}
@@ -119,7 +119,7 @@ class Turns:
         """What a method binds once, where each call of it is a turn."""
         for name, values in self._bindings(whole).items():
             if len(values) == 1 and isinstance(values[0], cst.Assign):
-                self._made[name] = values[0].value
+                self._made.setdefault(name, values[0].value)
 
     def meaning(self, value: cst.BaseExpression) -> cst.BaseExpression:
         """What a name is assigned in the loop, if it is so only once; else the expression itself."""
@@ -298,6 +298,22 @@ class Turns:
     def item(self, value: cst.BaseExpression) -> bool:
         """Whether it is what a loop goes over: another one at each turn."""
         return self._is_item(self.meaning(value))
+
+    def bound_in(self, value: cst.BaseExpression) -> bool:
+        """Whether it is a function made anew at each turn with another number: `partial(f, rate=n / 10)`."""
+        value = self.meaning(value)
+        if not isinstance(value, cst.Call) or _called(value).rpartition(".")[2] != "partial":
+            return False
+        return any(self.number(a.value) or self.fraction(a.value) for a in value.args[1:])
+
+    def part_of_item(self, value: cst.BaseExpression) -> bool:
+        """Whether it is a part of what a loop goes over: `request["top_k"]`, `request.top_k`."""
+        value = self.meaning(value)
+        if not isinstance(value, cst.Subscript | cst.Attribute):
+            return False
+        while isinstance(value, cst.Subscript | cst.Attribute):
+            value = value.value
+        return self._is_item(value)
 
     def picks(self, value: cst.BaseExpression) -> bool:
         """Whether it is the item of a list or table that a number picks, another at each turn: `sigmas[i]`."""

@@ -78,7 +78,7 @@ class ChangingArgument(CompiledCall):
                     f"{self.quote(argument.value)} is a module whose number `{number}` {self.callee(op)} reads: "
                     "it is compiled anew for each module that has another; given as a tensor, it is not",
                 )
-            if not argument.use and op.arg(f"name {argument.key}"):
+            if not argument.use and op.arg(f"name {argument.key}") and not turns.bound_in(argument.value):
                 continue  # nothing is done with it
             what = "" if op.arg("tensors") else self.what(argument, op, turns)
             if not what and op.name == "call apart" and argument.use and self.is_listed(argument.value, node):
@@ -106,6 +106,8 @@ class ChangingArgument(CompiledCall):
             return "is read out of a tensor, another time another number,"
         if self.is_picked(meaning) and not word.startswith(("list", "tuple")):
             return "is a number that the data decide"
+        if turns.bound_in(value):
+            return "is made with another number at every turn"
         if argument.use == "read" and turns.are_any and self.is_another(argument, op, meaning, turns):
             return "is another number at every turn"
         if word.startswith(("list", "tuple", "unknown")) and self.is_filtered(value):
@@ -137,6 +139,7 @@ class ChangingArgument(CompiledCall):
             or turns.number(value)
             or turns.fraction(value)
             or turns.item(value)
+            or turns.part_of_item(value)
             or self.is_helped(meaning, turns)
         )
 

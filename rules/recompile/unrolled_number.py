@@ -4,6 +4,7 @@ from types import MappingProxyType
 
 import libcst as cst
 
+from pt2lint.finding import Severity
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall
 from pt2lint.rule.loop_turns import Turns
@@ -90,6 +91,17 @@ class UnrolledNumber(CompiledCall):
                     "is longer at every call, and Dynamo guards on its length: each length is",
                     "",
                 )
+            elif argument.word in ("unknown", "int", "float") and turns.part_of_item(value):
+                if why := self.why(use, op) or (
+                    "`dynamic=False` holds" if fixed and argument.word != "unknown" else ""
+                ):
+                    self.say(
+                        op,
+                        argument,
+                        f"may be another number at every turn, and {why}: each number is",
+                        use,
+                        "note",
+                    )
             elif self.is_number(argument, turns) and (turns.number(value) or turns.fraction(value)):
                 why = self.why(use, op)
                 if why:
@@ -112,10 +124,13 @@ class UnrolledNumber(CompiledCall):
             return f"`{use.removeprefix('constant ')}` keeps it as a constant"
         return ""
 
-    def say(self, op: Op, argument: Argument, what: str, use: str) -> None:
+    def say(self, op: Op, argument: Argument, what: str, use: str, severity: Severity | None = None) -> None:
         op = self.shown(
             op, argument.key, "is used here" if use in ("", "read") else "decides here what is compiled"
         )
         self.report(
-            argument.value, op, f"`{self.text(argument.value)}` {what} compiled anew, until the limit"
+            argument.value,
+            op,
+            f"`{self.text(argument.value)}` {what} compiled anew, until the limit",
+            severity=severity,
         )

@@ -27,6 +27,7 @@ from pt2lint.static.values import (
     Func,
     Instance,
     Partial,
+    Seq,
     Tensor,
     Value,
     Wrapped,
@@ -45,6 +46,7 @@ class Roots:
         self.at = at
         self.settings: dict[int, tuple[Value, dict[str, str]]] = {}
         self._seen: dict[Any, Value] = {}
+        self._stacks: dict[int, Seq] = {}  # lists of modules that were compiled, by their id
         self.weights, self.duties = Weights(at), Duties(at)
         self.does: frozenset[str] = frozenset()  # what the code that runs does: see `Functions.did`
         self.beside = False  # the root that runs is what no model calls
@@ -202,6 +204,8 @@ class Roots:
                     self.root(o, None)
                     if isinstance(o, Instance) and o.cls is not None:
                         self._compiled_beside(o, o.cls)
+            elif isinstance(o, Seq):
+                self._stacks[id(o)] = o
             elif isinstance(o, Class):
                 self.root(self.at.objects.instance(o.info), None)
             elif isinstance(o, Ext):
@@ -275,10 +279,10 @@ class Roots:
         return isinstance(value, Instance) and ("root", id(value)) in self._seen
 
     @property
-    def modules(self) -> list[Instance]:
-        """The modules that torch.compile was given so far, or a method of."""
+    def modules(self) -> list[Instance | Seq]:
+        """The modules, and lists of modules, that torch.compile was given so far, or a method of."""
         owners = [v.bound if isinstance(v, Func) else v for v in self._seen.values()]
-        return [value for value in owners if isinstance(value, Instance)]
+        return [*(value for value in owners if isinstance(value, Instance)), *self._stacks.values()]
 
     @property
     def are_any(self) -> bool:
