@@ -1213,7 +1213,7 @@ def main(x, data):
         f(x[:, :n])  # PTR213
         s(x[:, n:])  # PTR206
         d(x[:n])
-        f(x[..., :n])
+        f(x[..., :n])  # PTR213
         f(x[n:n + 4])
         f(x[n])
         f(x[: n % 2])
