@@ -120,12 +120,11 @@ class Interpreter:
         for hear in self.at.events.read_through:
             hear(module, self.classes_of(module))
 
-<<<<<<< HEAD
     def trains(self, module: Module) -> bool:
         """Whether the file computes gradients itself: who compiles the modules that it calls compiles them for that
         program, in whose loops is seen in which ways they are called."""
         return any(module.says(f".{word}(") for word in self.at.models.last_words("computes gradients"))
-=======
+
     def run_callers(self, module: Module) -> None:
         """Interpret what other files, which nobody lints, do with what they import of this one, where they compile."""
         project = self.at.names.project
@@ -139,7 +138,6 @@ class Interpreter:
             compiles = taken and self.at.models.mentions_compiling(text, caller.imports)
             if compiles or (taken and self.brings_compiling(caller)):
                 self.run_outside(caller, taken)
->>>>>>> bb4ccde (What is linted alone hears of the programs beside it that compile and call it)
 
     def _is_of(self, target: str, module: Module) -> bool:
         """Whether a dotted name, as a file imports it, is the module's, or of something in it."""
