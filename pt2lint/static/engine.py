@@ -121,7 +121,8 @@ def lint(
 ) -> LintResult:
     """Lint the files: findings sorted by place, and what could not be read.
 
-    Reads the files and first-party files that they import; never imports or runs them, never imports torch.
+    Reads the files and first-party files that they import, and of few files the programs beside them that import these;
+    never imports or runs them, never imports torch.
     `texts` holds what is to be read in place of a file: an editor's buffer, a notebook's code, a fixed text.
     `cache` keeps what was found out for later runs. Once `stop` says so, between two files or two functions, work
     ends with Stopped. `unsure`: what would be found with low confidence alone is looked for, which costs more

@@ -24,7 +24,8 @@ class ChangingArgument(CompiledCall):
     (`for split in ("train", "val"): batch(split)`), where what is called looks at it. The length of a list is always
     part of the graph: each length is compiled anew. A tensor of no dimensions is never guarded on by value, and a list
     that is padded to one length, or given one by one, has the same each time. A module that is given brings its numbers
-    with it: for each that has another number (`layer.index`), the function is compiled anew.
+    with it: for each that has another number (`layer.index`), the function is compiled anew. So does a
+    `functools.partial` with another number at every turn.
 
     ## Example
     ```python

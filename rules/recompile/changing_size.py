@@ -17,7 +17,9 @@ class ChangingSize(CompiledCall):
     `torch._dynamo.mark_dynamic(x, dim)` says beforehand which dimension changes; `torch.compile(dynamic=True)` says
     so of all. A size of 0 or 1 is compiled on its own in any case, since Dynamo never treats these as variable. Where
     a loop of the compiled code goes over that dimension, its length is part of the graph: each is compiled anew, until
-    the limit of 8.
+    the limit of 8. A size changes, too, where values decide it (`x[mask]` of a mask that each turn makes,
+    `x.nonzero()`), where it is drawn (`x[:, :random.randint(8, 64)]`), or where pieces need not be alike (what a loop
+    goes over of `torch.split(x, lengths)` and `torch.chunk`).
 
     ## Example
     ```python

@@ -20,7 +20,8 @@ class UnrolledNumber(CompiledCall):
     the number as a constant, as it does with the `p` of `dropout`, `label_smoothing`, `eps`, `momentum`, the
     bounds of `uniform_` and the `scale` of attention. Every new number is then compiled anew, until the
     recompile limit, and from then on the function runs without compiling. The same goes for every number under
-    `dynamic=False`, and for a list that is longer at every call.
+    `dynamic=False`, and for a list that is longer at every call. A part of what a loop goes over (`request["top_k"]`)
+    may be another number at every turn: a note.
 
     ## Example
     ```python
