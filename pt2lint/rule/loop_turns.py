@@ -306,15 +306,6 @@ class Turns:
             return False
         return any(self.number(a.value) or self.fraction(a.value) for a in value.args[1:])
 
-    def part_of_item(self, value: cst.BaseExpression) -> bool:
-        """Whether it is a part of what a loop goes over: `request["top_k"]`, `request.top_k`."""
-        value = self.meaning(value)
-        if not isinstance(value, cst.Subscript | cst.Attribute):
-            return False
-        while isinstance(value, cst.Subscript | cst.Attribute):
-            value = value.value
-        return self._is_item(value)
-
     def picks(self, value: cst.BaseExpression) -> bool:
         """Whether it is the item of a list or table that a number picks, another at each turn: `sigmas[i]`."""
         value = self.meaning(value)

@@ -140,7 +140,6 @@ class ChangingArgument(CompiledCall):
             or turns.number(value)
             or turns.fraction(value)
             or turns.item(value)
-            or turns.part_of_item(value)
             or self.is_helped(meaning, turns)
         )
 

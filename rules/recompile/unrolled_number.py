@@ -4,7 +4,6 @@ from types import MappingProxyType
 
 import libcst as cst
 
-from pt2lint.finding import Severity
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall
 from pt2lint.rule.loop_turns import Turns
@@ -20,8 +19,7 @@ class UnrolledNumber(CompiledCall):
     the number as a constant, as it does with the `p` of `dropout`, `label_smoothing`, `eps`, `momentum`, the
     bounds of `uniform_` and the `scale` of attention. Every new number is then compiled anew, until the
     recompile limit, and from then on the function runs without compiling. The same goes for every number under
-    `dynamic=False`, and for a list that is longer at every call. A part of what a loop goes over (`request["top_k"]`)
-    may be another number at every turn: a note.
+    `dynamic=False`, and for a list that is longer at every call.
 
     ## Example
     ```python
@@ -92,17 +90,6 @@ class UnrolledNumber(CompiledCall):
                     "is longer at every call, and Dynamo guards on its length: each length is",
                     "",
                 )
-            elif argument.word in ("unknown", "int", "float") and turns.part_of_item(value):
-                if why := self.why(use, op) or (
-                    "`dynamic=False` holds" if fixed and argument.word != "unknown" else ""
-                ):
-                    self.say(
-                        op,
-                        argument,
-                        f"may be another number at every turn, and {why}: each number is",
-                        use,
-                        "note",
-                    )
             elif self.is_number(argument, turns) and (turns.number(value) or turns.fraction(value)):
                 why = self.why(use, op)
                 if why:
@@ -125,13 +112,10 @@ class UnrolledNumber(CompiledCall):
             return f"`{use.removeprefix('constant ')}` keeps it as a constant"
         return ""
 
-    def say(self, op: Op, argument: Argument, what: str, use: str, severity: Severity | None = None) -> None:
+    def say(self, op: Op, argument: Argument, what: str, use: str) -> None:
         op = self.shown(
             op, argument.key, "is used here" if use in ("", "read") else "decides here what is compiled"
         )
         self.report(
-            argument.value,
-            op,
-            f"`{self.text(argument.value)}` {what} compiled anew, until the limit",
-            severity=severity,
+            argument.value, op, f"`{self.text(argument.value)}` {what} compiled anew, until the limit"
         )
