@@ -46,7 +46,6 @@ class Roots:
         self.at = at
         self.settings: dict[int, tuple[Value, dict[str, str]]] = {}
         self._seen: dict[Any, Value] = {}
-        self._stacks: dict[int, Seq] = {}  # lists of modules that were compiled, by their id
         self.weights, self.duties = Weights(at), Duties(at)
         self.does: frozenset[str] = frozenset()  # what the code that runs does: see `Functions.did`
         self.beside = False  # the root that runs is what no model calls
@@ -205,7 +204,7 @@ class Roots:
                     if isinstance(o, Instance) and o.cls is not None:
                         self._compiled_beside(o, o.cls)
             elif isinstance(o, Seq):
-                self._stacks[id(o)] = o
+                self._seen["list", id(o)] = o  # of modules, each of which is a root where it is the project's
             elif isinstance(o, Class):
                 self.root(self.at.objects.instance(o.info), None)
             elif isinstance(o, Ext):
@@ -282,12 +281,12 @@ class Roots:
     def modules(self) -> list[Instance | Seq]:
         """The modules, and lists of modules, that torch.compile was given so far, or a method of."""
         owners = [v.bound if isinstance(v, Func) else v for v in self._seen.values()]
-        return [*(value for value in owners if isinstance(value, Instance)), *self._stacks.values()]
+        return [value for value in owners if isinstance(value, (Instance, Seq))]
 
     @property
     def are_any(self) -> bool:
         """Whether anything was compiled so far, by the code or by the settings."""
-        return bool(self._seen or self.named)
+        return bool(self.named) or any(not isinstance(value, Seq) for value in self._seen.values())
 
     def is_named(self, func: Func) -> bool:
         """Whether the settings name the function, or the method, as compiled."""
