@@ -90,9 +90,10 @@ class NoneAtFirst(CompiledCall):
             memo["set to None"] = {
                 n.value
                 for part in walk(self.function.module)
-                if isinstance(part, cst.Assign) and says_none(part.value)
+                if isinstance(part, cst.Assign)
                 for target in part.targets
                 for n in names(target.target)
+                if says_none(_given(part, n.value))
             }
         return name in memo["set to None"]
 
