@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from pt2lint.rule import Rule
     from pt2lint.static.cache import Cache
     from pt2lint.static.change import Change
+    from pt2lint.static.source.callers import Callers
 
 NEWEST_TORCH = (2, 15)
 Part = Facts | Unit
@@ -313,9 +314,9 @@ class _Run:
             parts[i] = made.get(i) or kept[i]
 
     def looked_at(self, parts: Iterable[Part]) -> list[str]:
-        """All places where a module was sought."""
+        """All places where a module was sought, or what calls one."""
         found = {path for part in parts if isinstance(part, Facts) for path in part.looked_at}
-        return sorted(found | self.ledger.sought())
+        return sorted(found.union(self.ledger.sought(), self._callers.looked_at))
 
     def seen(self, looked_at: Iterable[str]) -> dict[str, str | None]:
         """The digests of these and of the linted files, where there are many and what was found is kept."""
@@ -412,7 +413,7 @@ class _Run:
         added, kinds = all_notes(path, home, called[1:]), all_kinds(path, called)
         if added is not None or kinds != own_kinds:
             notes = own if added is None else added
-            project = Project(self.texts, self.files, self._places, self._callers)
+            project = Project(self.texts, self.files, self._places, self._callers.paths)
             module = project.load(path)
             changed = {
                 unit: ops
@@ -463,7 +464,7 @@ class _Run:
             with contextlib.suppress(OSError, SyntaxError, ValueError):
                 if old is not None:
                     self._changes[key] = (
-                        FilesChange(old.split("\n"), [*self.files, *self._callers], self.text)
+                        FilesChange(old.split("\n"), self.files, self.text)
                         if path == FILES
                         else Change(old, Project(self.texts).text(path))
                     )
@@ -487,14 +488,15 @@ class _Run:
             sys.version,
             f"{self.target} {self.roots} {self.root_names} {self._unsure}",
             digest(*roots, "", *tops),  # these tell of each file what it is called
+            digest(*self._callers.paths),
         ]
 
     @cached_property
     def _list(self) -> bytes:
-        return "\n".join([*self.files, *self._callers]).encode("utf-8", "surrogateescape")
+        return "\n".join(self.files).encode("utf-8", "surrogateescape")
 
     @cached_property
-    def _callers(self) -> list[str]:
+    def _callers(self) -> Callers:
         from pt2lint.static.source.callers import callers
 
         return callers(self.files)
@@ -615,7 +617,7 @@ class _Run:
 
         traced = frozenset(op for rule in self.rules for op in rule.ops)
         anywhere = frozenset(op for rule in self.rules if rule.anywhere for op in rule.ops)
-        project = Project(self.texts, self.files, self._parsed, self._callers)
+        project = Project(self.texts, self.files, self._parsed, self._callers.paths)
         interpreter = Interpreter(project, traced, anywhere, self.models)
         if self.stop is not None:
             events = interpreter.at.events

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
 from pt2lint.project.config import Settings
+from pt2lint.static.cache import Cache
 from pt2lint.static.engine import lint
+from tests.command import here
 
 LOOP = """
 import torch
@@ -92,3 +95,38 @@ def test_it_is_read_again_once_it_changes(tmp_path: Path) -> None:
     part, others, codes = CASES["a script calls a function"]
     assert told(tmp_path, part, others) == codes
     assert told(tmp_path, part, CASES["nothing is compiled"][1]) == []
+
+
+def test_what_is_kept_of_a_file_goes_by_the_programs_beside_it(tmp_path: Path) -> None:
+    part, others, codes = CASES["a script calls a function"]
+    (tmp_path / "pyproject.toml").write_text("")
+    path = tmp_path / "part.py"
+    path.write_text(part)
+    cache = Cache(str(tmp_path / "kept"))
+
+    def kept() -> list[str]:
+        return [f.code for f in lint([str(path)], Settings(target_torch=(2, 13)), cache=cache).findings]
+
+    assert kept() == []
+    (tmp_path / "main.py").write_text(others["main.py"])
+    assert kept() == codes
+    (tmp_path / "main.py").write_text("print()\n")
+    assert kept() == []
+
+
+def test_the_answer_that_is_kept_goes_by_them_too(tmp_path: Path) -> None:
+    part, others, codes = CASES["a script calls a function"]
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "part.py").write_text(part)
+    (tmp_path / "main.py").write_text("print()\n")
+
+    def answer() -> str:
+        time.sleep(0.05)  # what was changed just now may change unseen, and nothing is kept
+        return here(tmp_path, "part.py", "--cache-dir", "kept", "--target-torch", "2.13").out
+
+    assert "Nothing found" in answer()
+    assert len([*tmp_path.glob("kept/answer-*")]) == 1
+    (tmp_path / "main.py").write_text(others["main.py"])
+    assert codes[0] in answer()
+    (tmp_path / "main.py").unlink()
+    assert "Nothing found" in answer()

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 LINTED = 16  # files, beyond which a program is linted, and not a part of it
 ABOVE = 4  # folders above a file's own
@@ -16,23 +17,32 @@ LARGE = 200_000
 TOPS = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
 
 
-def callers(linted: Collection[str]) -> list[str]:
+class Callers(NamedTuple):
+    """The files that may call what is linted, and the files and folders on which it depends which these are."""
+
+    paths: list[str]
+    looked_at: list[str]
+
+
+def callers(linted: Collection[str]) -> Callers:
     """The files in the folders of the linted ones, and in those above them up to the project's own, that import one of
     these and may compile something; none where many are linted."""
+    found = Callers([], [])
     if not 0 < len(linted) <= LINTED:
-        return []
+        return found
     known = {os.path.abspath(path) for path in linted}
     stems = frozenset(_stem(path) for path in linted)
-    found: list[str] = []
     looked = 0
     for folder in _folders(linted):
+        found.looked_at.append(folder)
         for entry in _files(folder):
             if looked == FILES:
                 return found
             if os.path.abspath(entry.path) not in known:
                 looked += 1
+                found.looked_at.append(entry.path)
                 if _may_call(entry, stems):
-                    found.append(entry.path)
+                    found.paths.append(entry.path)
     return found
 
 
