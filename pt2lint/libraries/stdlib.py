@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pt2lint.libraries.builtins import dictionary_by_name
 from pt2lint.libraries.call import Call, named
-from pt2lint.libraries.model import Library
+from pt2lint.libraries.model import Library, made_or_unknown
 from pt2lint.op import DREW
 from pt2lint.static.values import (
     BOOL,
@@ -152,7 +152,7 @@ NAMED = "collections.namedtuple.made"
 
 def ordered_by_name(call: Call) -> Value:
     """`OrderedDict(model.named_parameters())`"""
-    return dictionary_by_name(call.args[0] if call.args else UNKNOWN) or UNKNOWN
+    return dictionary_by_name(call.args[0] if call.args else UNKNOWN) or made_or_unknown(call)
 
 
 def names_parts(call: Call) -> Value:

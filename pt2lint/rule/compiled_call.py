@@ -34,7 +34,7 @@ class CompiledCall(Rule):
     )
 
     def concerns(self, op: Op) -> bool:
-        if op.arg("compiles") == "nothing" or (op.arg("tensors") and not self.without_tensors):
+        if op.arg("compiles") == "nothing" or (op.arg("no tensors") and not self.without_tensors):
             return False
         return op.name == "call compiled" or self.function.is_left
 

@@ -81,7 +81,7 @@ class ChangingArgument(CompiledCall):
                 )
             if not argument.use and op.arg(f"name {argument.key}") and not turns.bound_in(argument.value):
                 continue  # nothing is done with it
-            what = "" if op.arg("tensors") else self.what(argument, op, turns)
+            what = "" if op.arg("no tensors") else self.what(argument, op, turns)
             if not what and op.name == "call apart" and argument.use and self.is_listed(argument.value, node):
                 what = "is another text at every turn"
             if what:

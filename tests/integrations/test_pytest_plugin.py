@@ -201,7 +201,7 @@ def test_the_fixture_and_the_markers(pytester: pytest.Pytester) -> None:
         "compiling `step` led to 3 graphs and 2 recompilations; at most 1 recompilation wanted",
         "PTR900 `step` was recompiled 2 times",
         "compiling in this test led to 1 graph break and 2 graphs; at most 0 graph breaks wanted",
-        "model.py:28:5: PTB900 Dynamo breaks the graph here: Call to `torch._dynamo.graph_break()`",
+        "model.py:28:5: PTB184 `torch._dynamo.graph_break()` ends the graph",  # told by who calls it: the test
         "compiling in this test led to 2 graphs and 1 recompilation; at most 0 recompilations wanted",
         "compiling in this test led to no graph at all: Dynamo met no operation on a tensor",
         "the marker `pt2lint` takes graph_breaks, graphs, recompilations (numbers, each by its name)",

@@ -245,7 +245,7 @@ class CompiledCalls:
             return
         words = self.words_of_call(func, args, kwargs, True) | self.counts(frame)
         if not any(isinstance(o, Tensor) for v in env.values() for o in options(v)):
-            words["tensors"] = "none"
+            words["no tensors"] = "yes"
             column = frame.module.column(node.lineno, node.col_offset)
             self._plain[frame.module.path, node.lineno, column] = func.node
         self.at.notebook.note(node, "call apart", frame, args=words)
