@@ -228,8 +228,7 @@ class PrefixedState(Rule):
         if op.arg("from") == "elsewhere":
             self.passed_over(load, load.func.value, op)
             return
-        does = "loads nothing" if self.lax(load) else "fails"
-        over = ", and `strict=False` passes over them" if self.lax(load) else ""
+        does, over = self.outcome(load)
         self.report(
             load,
             op,
@@ -244,10 +243,15 @@ class PrefixedState(Rule):
             ],
         )
 
+    def outcome(self, load: cst.Call) -> tuple[str, str]:
+        """What comes of keys that are not the module's, and why nobody is told."""
+        if self.lax(load):
+            return "loads nothing", ", and `strict=False` passes over them"
+        return "fails", ""
+
     def loaded_from(self, load: cst.Call, op: Op) -> None:
         """`plain.load_state_dict(best)`, of what `compiled.state_dict()` was."""
-        does = "loads nothing" if self.lax(load) else "fails"
-        over = ", and `strict=False` passes over them" if self.lax(load) else ""
+        does, over = self.outcome(load)
         self.report(
             load,
             op,
