@@ -5,11 +5,11 @@ Names of operations:
 - `call NAME`       a function or method from outside the project is called; NAME is its qualified name, methods
                     by the type of their receiver: `call torch.Tensor.item`, `call logging.Logger.info`
 - `test tensor`     a tensor is converted to a truth value (`if`, `while`, `and`, `or`, `not`, a comprehension's
-                    condition, `bool()`, `any()`, `all()`), other than by a plain `assert`; args "array": an array of
+                    condition, `bool()`, `any()`, `all()`), other than by a plain `assert`; details "array": an array of
                     NumPy is, which in eager mode is no tensor
 - `test uncalled`   a function that tells whether this is compiled is tested, and not called
 - `test compiled`   what torch.compile wrapped around a module without a length is tested
-- `refuse compiled`  what torch.compile wrapped around a module is used where that raises; args "how": "indexes",
+- `refuse compiled`  what torch.compile wrapped around a module is used where that raises; details "how": "indexes",
                     "goes over", "traces"; "always" where it is compiled on every way; or a schedule is made of an
                     optimizer ("schedules") whose compiled method is "step"
 - `sort by tensor`  `sorted` or `list.sort` is given a `key` that returns tensors
@@ -26,25 +26,26 @@ Names of operations:
 - `forward NAME`    a torch.nn module is called: `forward torch.nn.LSTM`
 - `mask NAME`       a module of torch.nn that looks whether its mask is causal is given one, and not told
 - `call breaking`   a function is called of which a library model says that Dynamo ends the graph there, or something
-                    goes over an iterator that a root is given; args: "why", and "until", the first torch where it does
-                    not
-- `call extension`  something of a compiled extension is called, as the project's setup.py builds it; args "name"
-- `call untraced`   something of a library is called that Dynamo does not trace; args "name", the library's
+                    goes over an iterator that a root is given; details: "why", and "until", the first torch where it
+                    does not
+- `call extension`  something of a compiled extension is called, as the project's setup.py builds it; details "name"
+- `call untraced`   something of a library is called that Dynamo does not trace; details "name", the library's
 - `choose by key`   `min` or `max` is given a `key`, and objects, tensors, pairs that hold some, or an iterator
 - `choose among pairs`  `min` or `max` is given pairs that hold tensors
-- `call decorated static method`  a static method is called through a decorator that stands above `@staticmethod`; args
-                    "decorators": "FIRST STATIC", the lines of the first and of that one, in a class of the same file
+- `call decorated static method`  a static method is called through a decorator that stands above `@staticmethod`;
+                    details "decorators": "FIRST STATIC", the lines of the first and of that one, in a class of the same
+                    file
 - `call class method of function`  `apply` of an autograd.Function whose traced methods are class methods; there and
-                    at the method, args "method" and, at the method, "called": "PATH:LINE" of the call, at the call
+                    at the method, details "method" and, at the method, "called": "PATH:LINE" of the call, at the call
                     "told" where the method is in a file that is linted
 - `call disabled`   a function that torch.compiler.disable decorates is called
 - `define class`    a class statement runs
 - `discard NAME`    the result of a call is thrown away
 - `import guarded`  an import of a library, in a `try` that catches what it raises where there is none
 - `iterate NAME`    an external object is iterated over
-- `set NAME`         also: an attribute of an external module is assigned (`set torch._dynamo.config.verbose`; args 0
-                    is the value), an item of an external mapping (`set os.environ[]`; args 0 the key, 1 the value)
-- `call compiled`   a compiled callable is called from code that is not compiled; args also hold "compile KEYWORD",
+- `set NAME`         also: an attribute of an external module is assigned (`set torch._dynamo.config.verbose`; args: 0
+                    is the value), an item of an external mapping (`set os.environ[]`; args: 0 the key, 1 the value)
+- `call compiled`   a compiled callable is called from code that is not compiled; details: "compile KEYWORD",
                     what torch.compile was given, "to" and "to at", the function that it runs and where that is
                     ("PATH:LINE"), and of each argument N (or "*", "**") "name N", the parameter, "use N", what the
                     function does with it (pt2lint.static.observers.uses), "at N", where, and of a module "numbers N",
@@ -54,76 +55,77 @@ Names of operations:
                     what a framework counts that calls it; "named" where the settings
                     alone say that it is compiled
 - `call apart`      traced code calls a function of the project from inside of a loop, a `try` or a `with`: compiled by
-                    itself, if a break there has Dynamo leave the caller to Python; args as of `call compiled`
-- `call another way`  a compiled callable is called, or a function of the project by traced code; args: of other calls
-                    of the same (N is 0, 1, ...) "here N" and "there N", how the two differ for Dynamo, "where N", the
-                    place of the other, "in N" ("PATH:LINE"), in which traced function that is, and "to N" and "to at
-                    N", the function that is called and where that is
+                    itself, if a break there has Dynamo leave the caller to Python; details as of `call compiled`
+- `call another way`  a compiled callable is called, or a function of the project by traced code; details: of other
+                    calls of the same (N is 0, 1, ...) "here N" and "there N", how the two differ for Dynamo, "where N",
+                    the place of the other, "in N" ("PATH:LINE"), in which traced function that is, and "to N" and "to
+                    at N", the function that is called and where that is
 - `set attribute of compiled`  code that is not compiled assigns an attribute of a module that compiled code reads, or
-                    an item of one under a text;
-                    args: 0 the value, "head", the compiled module's expression, "use", "at", "to" and "counts" as
-                    above; at the argument of a call that has a method assign it: "sets", the attribute, and
-                    "through", the method
+                    an item of one under a text; args: 0 the value; details: "head", the compiled module's expression,
+                    "use", "at", "to" and "counts" as above; at the argument of a call that has a method assign it:
+                    "sets", the attribute, and "through", the method
 - `set global of compiled`  code that is not compiled assigns a whole number to a global, or to an attribute of an
-                    object that is one, which compiled code of the file reads; args: 0 the value, "to" and "at", the
-                    function that reads it and where that is ("PATH:LINE"), "counts" as above
+                    object that is one, which compiled code of the file reads; args: 0 the value; details: "to" and
+                    "at", the function that reads it and where that is ("PATH:LINE"), "counts" as above
 - `keep by size`    a module keeps a size that decides what the next call does, or something in a dictionary under a
-                    size; args: "how" ("number", "item")
-- `attribute of compiled`  an attribute of a compiled module is read; args: "name", "self" (the module), for a
+                    size; details: "how" ("number", "item")
+- `attribute of compiled`  an attribute of a compiled module is read; details: "name", "self" (the module), for a
                     method of the project "method": what it does ("calls self", "calls LAYER", ""), "part" for a
                     module in it, "aware" in a file that mentions `_orig_mod`, and "within",
                     what its names begin with in another wrapper ("module."), "maybe" where it need not be compiled
 - `compile block`   a module is compiled, of a class of which a loop makes objects with a number each that `forward`
-                    reads in any case; args: "class", "number" ("CLASS.ATTRIBUTE"), and "at", where it is read
-- `compile generator`  a generator function is compiled; args: "name"
+                    reads in any case; details: "class", "number" ("CLASS.ATTRIBUTE"), and "at", where it is read
+- `compile generator`  a generator function is compiled; details: "name"
 - `isinstance of compiled`  a compiled module is tested by isinstance
 - `type of compiled`  the type of a module that torch.compile wrapped is asked for
 - `forward of compiled`  `forward` of a module that was compiled in place is called by name; or a method of a class of
-                    modules calls its own: args "own", the method, "in place" where a module of the class is compiled
+                    modules calls its own: details "own", the method, "in place" where a module of the class is compiled
                     in place, "traced" where Dynamo traces the method
 - `foreign name`    a name from `named_parameters()` of a module that torch.compile wrapped is looked up among names
-                    from one that it did not, or among texts; or the other way about; args: "wrapped" ("left", "right")
-- `names of given`  names of a module that a function is given are compared with others; args: "name", "outcome",
+                    from one that it did not, or among texts; or the other way about; details: "wrapped" ("left",
+                    "right")
+- `names of given`  names of a module that a function is given are compared with others; details: "name", "outcome",
                     and "compiles": "yes" where the file wraps modules by torch.compile itself
-- `type of given`   a module that a function is given is refused for its class; args: "name", "compiles",
+- `type of given`   a module that a function is given is refused for its class; details: "name", "compiles",
                     and "outcome" of a comparison of its type
-- `state of given`  the state of a module that a function is given is saved; args: "name", "compiles"
-- `load of given`   a module that a function is given loads a state, where the function reads files of tensors; args:
+- `state of given`  the state of a module that a function is given is saved; details: "name", "compiles"
+- `load of given`   a module that a function is given loads a state, where the function reads files of tensors; details:
                     "name", "compiles"
-- `signature of given`  the signature of the `forward` of a module that a function is given is asked for; args: "name",
+- `signature of given`  the signature of the `forward` of a module that a function is given is asked for; details:
+                    "name", "compiles"
+- `unwrap given`    a wrapper that spreads a module is taken off one that a function is given; details: "name",
                     "compiles"
-- `unwrap given`    a wrapper that spreads a module is taken off one that a function is given; args: "name", "compiles"
 - `late hook`       a hook is added to a part of a module that was compiled and called before, or to a module that a
                     compiled function called
-- `load plain state`  a module that torch.compile wrapped is given the `state_dict()` of one that it did not wrap; args:
-                    "from": "elsewhere" where no module of the file gave the state
-- `copy of compiled`  a module is copied that was compiled in place (args: "in place"), or that holds a compiled method
-                    of its own (args: "bound", the method's name)
+- `load plain state`  a module that torch.compile wrapped is given the `state_dict()` of one that it did not wrap;
+                    details: "from": "elsewhere" where no module of the file gave the state
+- `copy of compiled`  a module is copied that was compiled in place (details: "in place"), or that holds a compiled
+                    method of its own (details: "bound", the method's name)
 - `compile torch forward`  `compile()` of a module whose `forward` is torch's own; args: "self", the class that has it
-- `state of compiled part`  `state_dict()` of a module, a part of which torch.compile wrapped; args: "part", and
+- `state of compiled part`  `state_dict()` of a module, a part of which torch.compile wrapped; details: "part", and
                     "listed" where that is a list of modules, whose items are wrapped
-- `replace part`    `self.net = torch.compile(self.net)`; args: "owner", "module" where the object is one, and "torch"
-                    where the part is of a class of torch
-- `assert tensor`   a plain `assert` of a tensor in compiled code, inside of a `try` for AssertionError; args: "caught",
-                    the line of that `try`
+- `replace part`    `self.net = torch.compile(self.net)`; details: "owner", "module" where the object is one, and
+                    "torch" where the part is of a class of torch
+- `assert tensor`   a plain `assert` of a tensor in compiled code, inside of a `try` for AssertionError; details:
+                    "caught", the line of that `try`
 - `set traced method`  a method of a class is replaced after compiled code that runs it was called
-- `call cached`     a function under functools.lru_cache is called; args: "name", and "draws": what it draws random
+- `call cached`     a function under functools.lru_cache is called; details: "name", and "draws": what it draws random
                     numbers with
-- `call NAME` that stands in a function of a file that is not linted is noted at the call of that function; args:
+- `call NAME` that stands in a function of a file that is not linted is noted at the call of that function; details:
                     "elsewhere"
-- `draw in cond`    torch.cond is called, and a branch draws random numbers; args: "draws" with what, "where" it does
+- `draw in cond`    torch.cond is called, and a branch draws random numbers; details: "draws" with what, "where" it does
 - `in NAME`         an external object is asked whether it contains something: `in os.environ`
-- `change attribute`, `change global`  an int attribute of a module or an int global is read and written back; args:
+- `change attribute`, `change global`  an int attribute of a module or an int global is read and written back; details:
                     "made", where `__init__` makes the attribute, if nothing else knows of it
 - `read counted`    an attribute in which the framework counts that runs a module is read: `self.current_epoch`
 - `change item`    a number in a dictionary that outlives the call is added to: `state["step"] += 1`;
-                    args "made": "LINE COLUMN END_COLUMN" of the number that it starts as, if that is one place
+                    details "made": "LINE COLUMN END_COLUMN" of the number that it starts as, if that is one place
 - `convert attribute`  an attribute of an object that outlives the call is another dtype or device of itself:
                     `self.x = self.x.to(y)`
 - `fill cache`      an attribute, a global or an item of one is set where a test of it found nothing that fits;
-                    args 0, the value, and "module": "yes" where the object is one; "state": "yes" where it is
+                    args: 0 the value; details: "module": "yes" where the object is one; "state": "yes" where it is
                     None at first and then what each call leaves to the next one
-- `compare setting` a module's number is compared that a method sets which nothing traced runs; args "by", "name"
+- `compare setting` a module's number is compared that a method sets which nothing traced runs; details "by", "name"
 - `first call`      a test, of an item that an object keeps, that the branch under it makes come out otherwise
 - `count once`      an int of an object that outlives the call, and is no module's, is read and written back
 - `grow attribute`, `grow global`  a list attribute or global is appended to, and nothing in sight empties it as
@@ -132,7 +134,7 @@ Names of operations:
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from pt2lint.finding import Step
 from pt2lint.said import plain
@@ -142,6 +144,7 @@ ARRAY = "an array, a tensor to Dynamo"  # in `Op.why`, what NumPy returns
 NO_VERSION = "Dynamo has no version of this function of NumPy's"  # why a call of it ends the graph
 DREW = "a random number is traced as a tensor"  # `Op.why` of one that Python or NumPy drew
 Range = tuple[int, int, int, int]
+Key = TypeVar("Key")
 
 
 class Op(NamedTuple):
@@ -150,12 +153,13 @@ class Op(NamedTuple):
     `args` says of each argument (by position or keyword) what it is: "tensor:bool", "tensor", "int", "none",
     "list of tensor", "function over a tensor" (a lambda that reads one), "number" (what NumPy makes of
     Python numbers), "unknown" and so on; "self" is a method's
-    receiver, "input" is there where that is an input of the graph, and "constant" names the arguments that are tensors
-    of Python's numbers. `why` says in a reader's words what
-    the value is and where it came from; `flow` is the chain of calls from the compile root. `inside` is the
-    innermost construct around it in which a break can make Dynamo give up the whole frame. `sure` is False
-    where the interpreter had to assume something. `region` is False where Dynamo does not trace the code.
-    Lines of code in `why` and `args` are marked (pt2lint/said.py); `arg` gives them without marks.
+    receiver. `details` says by name what else is known, above all what is listed above for the operation; of any call,
+    "input" is there where the receiver is an input of the graph, and "constant" names the arguments that are tensors of
+    Python's numbers. A keyword of the user's may be called as a detail is: that is why the two are apart. `why` says in
+    a reader's words what the value is and where it came from; `flow` is the chain of calls from the compile root.
+    `inside` is the innermost construct around it in which a break can make Dynamo give up the whole frame. `sure` is
+    False where the interpreter had to assume something. `region` is False where Dynamo does not trace the code.
+    Lines of code in `why`, `args` and `details` are marked (pt2lint/said.py); `arg` and `detail` give them without.
     `caller` says where, on the way here, a function calls from inside of such a construct: "a loop of `M.forward`".
     `when` are conditions without which the code does not run, in its own words, on all ways from the root; `rare` says
     why it seldom does: "`verbose` is off by default", "once", "on an error path".
@@ -189,6 +193,7 @@ class Op(NamedTuple):
     optional: bool = False
     parts: bool = True
     open: bool = False
+    details: dict[str, str] = {}
 
     @property
     def range(self) -> Range:
@@ -198,7 +203,18 @@ class Op(NamedTuple):
         """What the argument given under one of these positions or keywords is; "" if it is not given."""
         return plain(next((self.args[k] for k in keys if k in self.args), ""))
 
+    def detail(self, name: str) -> str:
+        """What else is known by this name (see the names of operations); "" if it is not."""
+        return plain(self.details.get(name, ""))
+
 
 def either(a: str, b: str) -> str:
     """What an argument is (in the words of Op.args) that is `a` in one call and `b` in another."""
     return " | ".join(dict.fromkeys(p for p in [*a.split(" | "), *b.split(" | ")] if p))
+
+
+def in_either(old: dict[Key, str], new: dict[Key, str]) -> dict[Key, str]:
+    """What arguments or details are in either of two calls."""
+    if not old or not new:
+        return old or new
+    return {k: either(old.get(k, ""), v) for k, v in {**old, **new}.items()}

@@ -67,7 +67,7 @@ def read_condition(function: FunctionCode, test: cst.BaseExpression, kind: Kind)
     if not dynamic:
         return Refusal("no part of the test is known to be a tensor")
     # Where the interpreter was asked, what it does not know may be no tensor: the text that is made would not work.
-    asked = function.kinds is not None or any(op.arg("array") for op in function.ops_at(test))
+    asked = function.kinds is not None or any(op.detail("array") for op in function.ops_at(test))
     if len(parts) == 1 and not _is_tensor(function, test, kind) and (asked or kind(test) != "unknown"):
         return Refusal("the test is plain Python, or not known to be a tensor")
     reader = _Reader(function, kind)

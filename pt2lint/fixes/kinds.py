@@ -115,7 +115,7 @@ def guess(function: FunctionCode) -> Kind:
         if told == "tensor":
             return word if word.startswith("tensor") else told
         tested = [op for op in function.ops_at(node) if op.name == "test tensor"]
-        if word == "unknown" and tested and not any(op.arg("array") for op in tested):
+        if word == "unknown" and tested and not any(op.detail("array") for op in tested):
             return "tensor"
         return word
 

@@ -53,11 +53,15 @@ class Call:
     # Operations
 
     def note(
-        self, operation: str, about: Tensor | None = None, args: dict[int | str, str] | None = None
+        self,
+        operation: str,
+        about: Tensor | None = None,
+        args: dict[int | str, str] | None = None,
+        details: dict[str, str] | None = None,
     ) -> None:
         """Write an operation down at the call, if a rule listens to it."""
         if self.at.notebook.listens(operation, self.frame):
-            self.at.notebook.note(self.node, operation, self.frame, about=about, args=args)
+            self.at.notebook.note(self.node, operation, self.frame, about=about, args=args, details=details)
 
     def listens(self, operation: str) -> bool:
         answer: bool = self.at.notebook.listens(operation, self.frame)

@@ -143,7 +143,7 @@ def fields_copied(call: Call) -> Value:
     tensor = next(filter(None, map(tensor_of, fields.values())), None)
     if tensor is not None:
         why = "it makes a deep copy of the tensors that the object holds"
-        call.note("call breaking", tensor, {"why": why})
+        call.note("call breaking", tensor, details={"why": why})
     return Dict(fields, UNKNOWN) if call.name.endswith("asdict") else Seq([*fields.values()], None, "tuple")
 
 

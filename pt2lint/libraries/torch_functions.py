@@ -181,7 +181,7 @@ def cond(call: Call) -> Value:
     if len(call.drawn()) > before:
         name, path, line = call.drawn()[before]
         where = f"line {told_line(line)}" if path == call.frame.module.path else told_place(path, line)
-        call.note("draw in cond", args={"draws": name, "where": where})
+        call.note("draw in cond", details={"draws": name, "where": where})
     return value
 
 

@@ -80,7 +80,7 @@ def made(call: Call) -> Value:
     name = call.name
     if name in table().modules:
         if call.listens(f"make {MODULE}"):
-            call.note(f"make {MODULE}", args={**call.sorts(), "made": name})
+            call.note(f"make {MODULE}", args=call.sorts(), details={"made": name})
         return construct(name.rsplit(".", 1)[-1], call)
     if name == "torch.nn." and {"bidirectional", "num_layers", "batch_first"} & set(call.kwargs):
         return call.models.instance("torch.nn.LSTM")  # `getattr(nn, kind)(...)`: one of the recurrent modules

@@ -309,7 +309,7 @@ class Rule:
                 yield fix
         words = max((key for key in self.instead if op.name.startswith(key)), key=len, default=None)
         # A function that does it elsewhere may do more than that: what to do at its call nobody can tell.
-        if not stays and words is not None and "elsewhere" not in op.args:
+        if not stays and words is not None and "elsewhere" not in op.details:
             yield importlib.import_module("pt2lint.fixes.repairs.by_hand").told(self.instead[words])
         yield from rounds
 
@@ -402,7 +402,7 @@ class GraphBreak(Rule):
             bool(op.inside or op.caller or op.layers) and self.severity != "note"
         )  # what is meant stays meant
         # The function that does it elsewhere may do more than that: what to do at its call nobody can tell.
-        fixes = () if "elsewhere" in op.args else self.fixes(node)
+        fixes = () if "elsewhere" in op.details else self.fixes(node)
         self.report(node, op, message, fixes=fixes, severity="error" if worse else None)
 
     def beside(self, node: cst.CSTNode, op: Op, repaired: bool) -> str:

@@ -34,7 +34,7 @@ class CompiledCall(Rule):
     )
 
     def concerns(self, op: Op) -> bool:
-        if op.arg("compiles") == "nothing" or (op.arg("no tensors") and not self.without_tensors):
+        if op.detail("compiles") == "nothing" or (op.detail("no tensors") and not self.without_tensors):
             return False
         return op.name == "call compiled" or self.function.is_left
 
@@ -50,7 +50,7 @@ class CompiledCall(Rule):
 
     def turns(self, node: cst.Call, op: Op) -> Turns:
         """What differs from call to call."""
-        return turns_around(self.function, node, op.arg("counts").split())
+        return turns_around(self.function, node, op.detail("counts").split())
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         """Look at a call that stands in a loop, or in a method that is called again and again."""
@@ -61,15 +61,15 @@ class CompiledCall(Rule):
             if a.star:
                 return
             key: int | str = a.keyword.value if a.keyword is not None else at
-            yield Argument(key, a.value, op.arg(key), op.arg(f"use {key}"))
+            yield Argument(key, a.value, op.arg(key), op.detail(f"use {key}"))
 
     def callee(self, op: Op) -> str:
         """What was compiled, for a message."""
-        title = op.arg("to").partition(" | ")[0]  # of several that the call may run
+        title = op.detail("to").partition(" | ")[0]  # of several that the call may run
         return f"`{title}`" if title else "the compiled function"
 
     def shown(self, op: Op, key: int | str, what: str = "") -> Op:
         """The operation, with the way of an argument as its flow: into the compiled function, and to the place that
         makes it matter (`what` it does there). A report shows it; a run is held against it."""
-        op = self.led_to(op, op.arg("to at"), f"`{op.arg(f'name {key}')}` of {self.callee(op)}")
-        return self.led_to(op, op.arg(f"at {key}"), what) if what else op
+        op = self.led_to(op, op.detail("to at"), f"`{op.detail(f'name {key}')}` of {self.callee(op)}")
+        return self.led_to(op, op.detail(f"at {key}"), what) if what else op

@@ -11,7 +11,7 @@ from pt2lint.rule import Rule
 
 def severity(op: Op) -> Severity | None:
     """The rule's own where the file compiles modules itself; elsewhere it is a note."""
-    return None if op.arg("compiles") == "yes" else "note"
+    return None if op.detail("compiles") == "yes" else "note"
 
 
 def inside(name: str) -> str:
@@ -22,8 +22,8 @@ def inside(name: str) -> str:
 def original(text: str, op: Op) -> str:
     """The module inside of the wrapper of torch.compile, which is there, or may be; "" where what holds the wrapper
     (DistributedDataParallel) need not be there either."""
-    within = op.arg("within").rstrip(".")
-    if op.arg("maybe"):
+    within = op.detail("within").rstrip(".")
+    if op.detail("maybe"):
         return "" if within else inside(text)
     return f"{text}.{within}._orig_mod" if within else f"{text}._orig_mod"
 

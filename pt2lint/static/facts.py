@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from pt2lint.finding import Edit, Finding, Fix, Price, Problem, Step
-from pt2lint.op import Op, Range, either
+from pt2lint.op import Op, Range, either, in_either
 from pt2lint.project.entries import digest
 from pt2lint.said import moved
 from pt2lint.static.interpreter.guards import RARE, UNCALLED
@@ -125,6 +125,7 @@ def _from(path: str, first: int, op: Op, place: Place) -> Op:
         end_line=op.end_line - first,
         flow=tuple(Step(place(s.path, s.line), 0, told(s.message)) for s in op.flow),
         args={key: told(word) for key, word in op.args.items()},
+        details={key: told(word) for key, word in op.details.items()},
         why=told(op.why),
         uses=frozenset(map(told, op.uses)),
     )
@@ -145,12 +146,13 @@ def merged(old: Op, new: Op) -> Op:
         (old.sure or not new.sure)
         and (old.region or not new.region)
         and not new.args
+        and not new.details
         and new.uses <= old.uses
     ):
         return old._replace(**_where(old, new), **_way(old, new), roots=old.roots + new.roots)
-    args = {k: either(old.args.get(k, ""), v) for k, v in {**old.args, **new.args}.items()}
     return new._replace(
-        args=args,
+        args=in_either(old.args, new.args),
+        details=in_either(old.details, new.details),
         why=new.why or old.why,
         sure=old.sure or new.sure,
         region=old.region or new.region,

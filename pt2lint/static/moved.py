@@ -101,18 +101,18 @@ class Moves:
     def op(self, path: str, op: Op) -> Op:
         if path not in self.changes and not self._speaks_of_changed(op):
             return op
-        args: dict[int | str, str] = {key: self.text(path, word) for key, word in op.args.items()}
         return op._replace(
             line=self.line(path, op.line),
             end_line=self.line(path, op.end_line),
-            args=args,
+            args={key: self.text(path, word) for key, word in op.args.items()},
+            details={key: self.text(path, word) for key, word in op.details.items()},
             why=self.text(path, op.why),
             flow=tuple(self.step(path, step) for step in op.flow),
             uses=frozenset(self.text(path, use) for use in op.uses),
         )
 
     def _speaks_of_changed(self, op: Op) -> bool:
-        texts = [op.why, *op.args.values(), *op.uses]
+        texts = [op.why, *op.args.values(), *op.details.values(), *op.uses]
         return any(step.path in self.changes for step in op.flow) or any("\ufdd0" in text for text in texts)
 
     def step(self, path: str, step: Step) -> Step:

@@ -87,12 +87,12 @@ class ClassMethodFunction(GraphBreak):
     )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        path, _, line = op.arg("called").rpartition(":")
-        self.owner = op.arg("method").partition(".")[0]
+        path, _, line = op.detail("called").rpartition(":")
+        self.owner = op.detail("method").partition(".")[0]
         if not path:
-            if op.arg("told"):
+            if op.detail("told"):
                 op = op._replace(rare=op.rare or "told where the method stands")
-            says = f"`{op.arg('method')}` is a class method, which Dynamo cannot bind: the graph ends at {{code}}"
+            says = f"`{op.detail('method')}` is a class method, which Dynamo cannot bind: the graph ends at {{code}}"
         else:
             op = op._replace(flow=(*op.flow, Step(path, int(line), ENDS)))
             says = (

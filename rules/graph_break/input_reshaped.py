@@ -61,4 +61,4 @@ class InputReshaped(GraphBreak):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return "input" in op.args
+        return "input" in op.details

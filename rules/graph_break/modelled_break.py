@@ -80,9 +80,9 @@ class ModelledBreak(GraphBreak):
     VALID = ("import locale\nreturn x + locale.LC_ALL",)
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
-        return op.args["why"] == NO_VERSION or super().is_aside(node, op)
+        return op.details["why"] == NO_VERSION or super().is_aside(node, op)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        until = op.args.get("until", "")
+        until = op.details.get("until", "")
         if not until or self.function.target < tuple(int(part) for part in until.split(".")):
-            self.breaks(node, op, f"{self.says}: {op.args['why']}")
+            self.breaks(node, op, f"{self.says}: {op.details['why']}")

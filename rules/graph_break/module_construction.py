@@ -94,4 +94,4 @@ class ModuleConstruction(GraphBreak):
         if op.name == "make torch.nn.Parameter":
             return True
         plain = "constant False" in (op.arg("elementwise_affine"), op.arg("affine"))
-        return not plain and bool(WITH_PARAMETERS & set(op.arg("made").split()))
+        return not plain and bool(WITH_PARAMETERS & set(op.detail("made").split()))

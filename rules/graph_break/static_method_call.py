@@ -61,7 +61,7 @@ class StaticMethodCall(GraphBreak):
     graph_breaks = ("GB0156",)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        self.place = op.arg("decorators")
+        self.place = op.detail("decorators")
         self.breaks(node, op, self.says)
 
     place = ""  # the lines of the decorators, "FIRST STATIC"

@@ -66,7 +66,7 @@ class TensorDataAssignment(GraphBreak):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return not op.arg("input")
+        return not op.detail("input")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name):

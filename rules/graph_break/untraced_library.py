@@ -133,9 +133,9 @@ class UntracedLibrary(GraphBreak):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         says = self.says
-        self.extension = op.arg("name") if op.name == "call extension" else ""
+        self.extension = op.detail("name") if op.name == "call extension" else ""
         if op.name == "call untraced":
-            says = f"{{code}} is a call of {op.arg('name')}, which Dynamo does not trace"
+            says = f"{{code}} is a call of {op.detail('name')}, which Dynamo does not trace"
         if op.name == "forward torch.jit.ScriptModule":
             says = "{code} calls a module of torch.jit, which Dynamo does not trace: the module itself can be compiled"
         if op.name in ("call torch.jit.fork", "call torch.jit.wait"):

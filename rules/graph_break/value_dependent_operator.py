@@ -103,7 +103,7 @@ class ValueDependentOperator(GraphBreak):
         keys = (first, "min"), (first + 1, "max")
         bounds = [op.arg(*each) for each in keys]
         numbers = ("int", "float", "constant", "number")
-        made = op.arg("constant").split()  # tensors of Python's numbers, whose values Dynamo knows
+        made = op.detail("constant").split()  # tensors of Python's numbers, whose values Dynamo knows
         read = [b for b, each in zip(bounds, keys, strict=True) if not any(str(key) in made for key in each)]
         return any(map(is_tensor, read)) and any(
             b.startswith(numbers) and b != "constant None" for b in bounds

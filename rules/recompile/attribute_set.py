@@ -85,16 +85,16 @@ class AttributeSet(Rule):
     anywhere = True
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        turns = turns_around(self.function, node, op.arg("counts").split())
+        turns = turns_around(self.function, node, op.detail("counts").split())
         what = self.changing(node, op, turns)
-        strong = op.arg("use").startswith(("range", "index", "constant"))
+        strong = op.detail("use").startswith(("range", "index", "constant"))
         if what is None or not turns.are_any or not self.called(node, op, turns):
             return
         becomes_input = op.arg(0) == "float" or self.function.target < INT_IS_CONSTANT
         once = not strong and (what == "fraction" or (what == "number" and becomes_input))
-        op = self.led_to(op, op.arg("at"), f"`{op.arg('to')}` reads it")
+        op = self.led_to(op, op.detail("at"), f"`{op.detail('to')}` reads it")
         kind = "text" if what == "text" else "number"
-        which = f", and `{op.arg('through')}` makes it `{op.arg('sets')}`" if op.arg("sets") else ""
+        which = f", and `{op.detail('through')}` makes it `{op.detail('sets')}`" if op.detail("sets") else ""
         costs = (
             "reads: it is compiled for the first, and then once more, for any"
             if once
@@ -103,7 +103,7 @@ class AttributeSet(Rule):
         self.report(
             node,
             op,
-            f"`{self.text(node)}` is another {kind} at every turn{which}, which `{op.arg('to')}` {costs}; a buffer "
+            f"`{self.text(node)}` is another {kind} at every turn{which}, which `{op.detail('to')}` {costs}; a buffer "
             "that is filled costs none",
             severity="note" if once else None,
         )
@@ -111,7 +111,7 @@ class AttributeSet(Rule):
     def changing(self, node: cst.CSTNode, op: Op, turns: Turns) -> str | None:
         """Whether it is set to a "number", a "fraction" or a "text" that is another one at every turn."""
         word = op.arg(0)
-        if op.arg("sets") and isinstance(node, cst.BaseExpression):
+        if op.detail("sets") and isinstance(node, cst.BaseExpression):
             return self.kind(node, word, turns)
         statement = self.function.parent(node)
         if isinstance(statement, cst.AssignTarget):
@@ -132,11 +132,11 @@ class AttributeSet(Rule):
     def called(self, node: cst.CSTNode, op: Op, turns: Turns) -> bool:
         """Whether a turn calls something compiled, the module, or something with the module."""
         calls = [op.line for op in self.function.ops if op.name == "call compiled"]
-        if turns.attributes and (calls or turns.parameters or op.arg("hook")):
+        if turns.attributes and (calls or turns.parameters or op.detail("hook")):
             return True
         if not turns.loops:
             return False
-        first = op.arg("head").split(".")[0]
+        first = op.detail("head").split(".")[0]
         outer = turns.loops[-1]
         begin, _, end, _ = self.function.range(outer)
         if any(begin <= line <= end for line in calls):

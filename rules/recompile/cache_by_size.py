@@ -83,7 +83,7 @@ class CacheBySize(Rule):
         op = op._replace(rare="" if op.rare == "once" else op.rare)  # once for each size: that is the cost
         what = (
             "keeps something under a size"
-            if op.arg("how") == "item"
+            if op.detail("how") == "item"
             else "keeps a size that is compared with the next"
         )
         self.report(

@@ -71,7 +71,7 @@ class ChangingArgument(CompiledCall):
     def looked_at(self, node: cst.Call, op: Op) -> None:
         turns = self.turns(node, op)
         for argument in self.arguments(node, op):
-            number = op.arg(f"numbers {argument.key}")
+            number = op.detail(f"numbers {argument.key}")
             if number and self.is_one_of_many(argument, op, turns):
                 self.report(
                     argument.value,
@@ -79,9 +79,9 @@ class ChangingArgument(CompiledCall):
                     f"{self.quote(argument.value)} is a module whose number `{number}` {self.callee(op)} reads: "
                     "it is compiled anew for each module that has another; given as a tensor, it is not",
                 )
-            if not argument.use and op.arg(f"name {argument.key}") and not turns.bound_in(argument.value):
+            if not argument.use and op.detail(f"name {argument.key}") and not turns.bound_in(argument.value):
                 continue  # nothing is done with it
-            what = "" if op.arg("no tensors") else self.what(argument, op, turns)
+            what = "" if op.detail("no tensors") else self.what(argument, op, turns)
             if not what and op.name == "call apart" and argument.use and self.is_listed(argument.value, node):
                 what = "is another text at every turn"
             if what:
@@ -132,7 +132,7 @@ class ChangingArgument(CompiledCall):
         value, word = argument.value, argument.word
         if not word.startswith(("int", "float")) or " | " in word:
             # What the code itself compiles computes, and so does what is given a tensor.
-            compiled = op.name == "call compiled" and not op.arg("named")
+            compiled = op.name == "call compiled" and not op.detail("named")
             computes = compiled or any("tensor" in str(given) for given in op.args.values())
             return computes and turns.of_counts_alone(value) and turns.number(value)
         return (
@@ -151,7 +151,7 @@ class ChangingArgument(CompiledCall):
         others = [
             self.text(given.value)
             for other in self.function.ops
-            if other.name == op.name and other.arg("to") == op.arg("to")
+            if other.name == op.name and other.detail("to") == op.detail("to")
             if isinstance(call := self.function.node_at(other.range), cst.Call)
             for given in self.arguments(call, other)
             if given.key == argument.key

@@ -57,7 +57,7 @@ class ChangingKeys(CompiledCall):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return any(str(k).startswith("use ") for k in op.args)
+        return any(k.startswith("use ") for k in op.details)
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         for argument in self.arguments(node, op):
@@ -65,13 +65,13 @@ class ChangingKeys(CompiledCall):
             if argument.use and key is not None:
                 self.say(argument.value, self.shown(op, argument.key, "the dictionary is used here"), key)
         for a in node.args:
-            if a.star == "**" and op.arg("use **"):
+            if a.star == "**" and op.detail("use **"):
                 key = self.key(a.value, turns, True)
                 if key is not None:
                     self.say(a.value, self.shown(op, "**"), key)
             elif (
                 a.star == "*"
-                and op.arg("use *")
+                and op.detail("use *")
                 and isinstance(a.value, cst.Name)
                 and turns.grows(a.value.value)
             ):

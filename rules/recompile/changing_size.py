@@ -65,7 +65,7 @@ class ChangingSize(CompiledCall):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return op.arg("compile dynamic") in ("", "none")
+        return op.detail("compile dynamic") in ("", "none")
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         if mentions_marks(turns.loops):

@@ -62,7 +62,7 @@ class ChangingText(CompiledCall):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return any(str(k).startswith("use ") for k in op.args)
+        return any(k.startswith("use ") for k in op.details)
 
     def is_text(self, argument: Argument, op: Op) -> bool:
         """Whether it is one of many texts that a loop goes over. A loop in compiled code that Dynamo leaves to Python

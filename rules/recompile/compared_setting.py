@@ -86,6 +86,6 @@ class ComparedSetting(Rule):
         self.report(
             node,
             op,
-            f"{self.quote(node)} decides what is compiled by a number that `{op.arg('by')}` changes: a call after "
+            f"{self.quote(node)} decides what is compiled by a number that `{op.detail('by')}` changes: a call after "
             "each new value is compiled anew; computed with always, as a tensor, it costs nothing",
         )

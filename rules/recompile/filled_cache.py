@@ -72,7 +72,7 @@ class FilledCache(Rule):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if any(other.name == "keep by size" for other in self.function.ops_at(node)):
             return  # which is told, with what it costs
-        if op.arg("state"):
+        if op.detail("state"):
             self.report(
                 node,
                 op,
@@ -85,6 +85,6 @@ class FilledCache(Rule):
             op,
             f"`{self.text(node)}` is filled while tracing: Dynamo guards on what it found there, so the next call is "
             "compiled again; made when the module is made, it costs nothing",
-            fixes=[*made_in_init(self.function, node, bool(op.arg("module")), is_tensor(op.arg(0)))]
+            fixes=[*made_in_init(self.function, node, bool(op.detail("module")), is_tensor(op.arg(0)))]
             or [filled_before()],
         )

@@ -87,7 +87,7 @@ class GlobalCounter(Rule):
 
     def set_outside(self, node: cst.CSTNode, op: Op) -> None:
         """Each turn of a loop, here or of a caller, sets it to another number."""
-        turns = turns_around(self.function, node, op.arg("counts").split())
+        turns = turns_around(self.function, node, op.detail("counts").split())
         statement = self.function.parent(node)
         if isinstance(statement, cst.AssignTarget):
             statement = self.function.parent(statement)
@@ -99,8 +99,8 @@ class GlobalCounter(Rule):
             return
         self.report(
             node,
-            self.led_to(op, op.arg("at"), f"`{op.arg('to')}` reads it"),
-            f"{self.quote(node)} is another number at every turn, which `{op.arg('to')}` reads as a constant: a "
+            self.led_to(op, op.detail("at"), f"`{op.detail('to')}` reads it"),
+            f"{self.quote(node)} is another number at every turn, which `{op.detail('to')}` reads as a constant: a "
             "recompilation at each, and eager from the limit on; passed as an argument it costs one",
         )
 

@@ -64,5 +64,5 @@ class KeptNumber(Rule):
             op,
             f"`{self.text(node)}` is a number of Python that every compiled call changes: Dynamo guards on it and "
             "compiles again; in a tensor (`torch.tensor(0.0)`) it costs nothing",
-            fixes=in_tensor(self.function, node, op.arg("made")),
+            fixes=in_tensor(self.function, node, op.detail("made")),
         )

@@ -100,4 +100,4 @@ class ModuleCounter(Rule):
         )
 
     def counted(self, node: cst.Attribute, op: Op) -> Iterable[Fix]:
-        return [*in_buffer(self.function, node, op.arg("made"))] or [counted_in_buffer(node.attr.value)]
+        return [*in_buffer(self.function, node, op.detail("made"))] or [counted_in_buffer(node.attr.value)]

@@ -76,12 +76,12 @@ class NumberedBlocks(Rule):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not self.is_repeated(node):
             return
-        number = op.arg("number")
+        number = op.detail("number")
         self.report(
             node,
-            self.led_to(op, op.arg("at"), f"`{number}` is read here"),
-            f"{self.quote(node)} compiles each `{op.arg('class')}` for itself: `{number}` is another number in each; "
-            "past the recompile limit of 8 they run without being compiled",
+            self.led_to(op, op.detail("at"), f"`{number}` is read here"),
+            f"{self.quote(node)} compiles each `{op.detail('class')}` for itself: `{number}` is another number in "
+            "each; past the recompile limit of 8 they run without being compiled",
         )
 
     def is_repeated(self, node: cst.CSTNode) -> bool:

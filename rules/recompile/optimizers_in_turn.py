@@ -78,8 +78,8 @@ class OptimizersInTurn(Rule):
         if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
             return
         turns = turns_around(self.function, node)
-        if op.arg("after"):
-            which = f"comes after `{op.arg('after')}.step()` (line {op.args['after at']})"
+        if op.detail("after"):
+            which = f"comes after `{op.detail('after')}.step()` (line {op.details['after at']})"
         elif op.layers or turns.item(node.func.value):
             which = "is taken for each of many"
         else:

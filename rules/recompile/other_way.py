@@ -74,7 +74,7 @@ class OtherWay(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return "here 0" in op.args and not any(" | " in word for word in op.args.values())
+        return "here 0" in op.details and not any(" | " in word for word in op.details.values())
 
     def concerns(self, op: Op) -> bool:
         return bool(self.told(op))
@@ -84,9 +84,9 @@ class OtherWay(Rule):
             return
         told = self.told(op)
         first = told[0]
-        here, there, where = (op.args[f"{word} {first}"] for word in ("here", "there", "where"))
-        callee = f"`{op.arg(f'to {first}')}`" if f"to {first}" in op.args else self.quote(node.func)
-        places = {op.arg(f"to at {n}"): op.arg(f"to {n}") for n in told if f"to {n}" in op.args}
+        here, there, where = (op.details[f"{word} {first}"] for word in ("here", "there", "where"))
+        callee = f"`{op.detail(f'to {first}')}`" if f"to {first}" in op.details else self.quote(node.func)
+        places = {op.detail(f"to at {n}"): op.detail(f"to {n}") for n in told if f"to {n}" in op.details}
         steps = [
             Step(path, int(line), f"`{title}` is compiled again")
             for (path, _, line), title in ((place.rpartition(":"), title) for place, title in places.items())
@@ -99,16 +99,16 @@ class OtherWay(Rule):
 
     def told(self, op: Op) -> list[int]:
         """The numbers of the other calls to tell of."""
-        return [n for n in range(len(op.args)) if f"here {n}" in op.args and self.is_told(op, n)]
+        return [n for n in range(len(op.details)) if f"here {n}" in op.details and self.is_told(op, n)]
 
     def is_told(self, op: Op, n: int) -> bool:
         """Whether both calls are of something that is compiled by itself, and that Dynamo does not leave to Python."""
-        callee = op.arg(f"to at {n}")
+        callee = op.detail(f"to at {n}")
         if callee and self.holds(self.function.left, callee):
             return False
         if callee and self.holds(self.function.cut, callee):
             return True
-        other = op.arg(f"in {n}")
+        other = op.detail(f"in {n}")
         here = not op.region or self.function.is_left
         return here and (not other or self.holds(self.function.left, other))
 

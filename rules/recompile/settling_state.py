@@ -79,8 +79,8 @@ class SettlingState(Rule):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if observes(self.function, node):
             return
-        if op.arg("use"):
-            op = self.led_to(op, op.arg("at"), "decides here what is compiled")
+        if op.detail("use"):
+            op = self.led_to(op, op.detail("at"), "decides here what is compiled")
             what = (
                 f"{self.quote(node)} counts, and decides what is compiled: each number is compiled anew, until the "
                 "limit"

@@ -60,7 +60,7 @@ class StaticShapes(CompiledCall):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return op.arg("compile dynamic") == "constant False"
+        return op.detail("compile dynamic") == "constant False"
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         if mentions_marks(turns.loops):

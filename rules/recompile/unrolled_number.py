@@ -75,10 +75,10 @@ class UnrolledNumber(CompiledCall):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return any(str(k).startswith("use ") for k in op.args)
+        return any(k.startswith("use ") for k in op.details)
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
-        fixed = op.arg("compile dynamic") == "constant False"
+        fixed = op.detail("compile dynamic") == "constant False"
         for argument in self.arguments(node, op):
             value, use = argument.value, argument.use
             if not use:

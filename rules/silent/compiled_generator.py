@@ -58,7 +58,7 @@ class CompiledGenerator(Rule):
     anywhere = True
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        name = op.arg("name").removeprefix("constant ")
+        name = op.detail("name").removeprefix("constant ")
         self.report(
             node,
             op,

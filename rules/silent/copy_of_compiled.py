@@ -79,7 +79,7 @@ class CopyOfCompiled(Rule):
         if not isinstance(node, cst.Call) or not node.args:
             return
         original = self.text(node.args[0].value)
-        method = op.arg("bound").removeprefix("constant ").strip("'")
+        method = op.detail("bound").removeprefix("constant ").strip("'")
         if method:
             self.report(
                 node,

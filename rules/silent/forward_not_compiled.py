@@ -55,7 +55,7 @@ class ForwardNotCompiled(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return not op.arg("traced")
+        return not op.detail("traced")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
@@ -63,8 +63,8 @@ class ForwardNotCompiled(Rule):
             message = (
                 f"{self.quote(node)} runs uncompiled: `{module}.compile()` compiles what `{module}(...)` runs"
             )
-            if op.arg("own"):
-                method = op.arg("own").removeprefix("constant ").strip("'")
+            if op.detail("own"):
+                method = op.detail("own").removeprefix("constant ").strip("'")
                 message = (
                     f"`{method}` runs {self.quote(node.func)} uncompiled after `compile()` of the module, and without "
                     f"its hooks: `{module}(...)` runs what was compiled"
@@ -73,7 +73,7 @@ class ForwardNotCompiled(Rule):
                 node,
                 op,
                 message,
-                severity="note" if op.arg("own") and not op.arg("in place") else None,
+                severity="note" if op.detail("own") and not op.detail("in place") else None,
                 fixes=[
                     self.fix(
                         "Call the module: that runs the compiled code, and the module's hooks.",

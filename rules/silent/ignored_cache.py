@@ -61,12 +61,12 @@ class IgnoredCache(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return bool(op.arg("draws"))
+        return bool(op.detail("draws"))
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        name = op.arg("name").removeprefix("constant ").strip("'")
+        name = op.detail("name").removeprefix("constant ").strip("'")
         self.report(
             node,
             op,
-            f"compiled code ignores the cache of `{name}`: `{op.arg('draws')}` draws anew at each call",
+            f"compiled code ignores the cache of `{name}`: `{op.detail('draws')}` draws anew at each call",
         )

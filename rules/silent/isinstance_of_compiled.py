@@ -94,7 +94,7 @@ class IsinstanceOfCompiled(Rule):
 
     def given(self, node: cst.CSTNode, op: Op) -> None:
         """What is asked of a module that the function is given, which its caller may have compiled."""
-        name = op.arg("name")
+        name = op.detail("name")
         inner = inside(name)
         if op.name == "unwrap given":
             says = (
@@ -111,8 +111,8 @@ class IsinstanceOfCompiled(Rule):
                 *rewrite(self.function, {call.args[0].value: cst.parse_expression(inner)}),
             )
         says = f"{self.quote(node)} is False of a module that torch.compile wrapped: it is refused"
-        if op.arg("outcome"):
-            says = f"{self.quote(node)} is {op.arg('outcome')} true of a module that torch.compile wrapped"
+        if op.detail("outcome"):
+            says = f"{self.quote(node)} is {op.detail('outcome')} true of a module that torch.compile wrapped"
         self.report(node, op, says, severity=severity(op), fixes=[fix] if fix is not None else [])
 
     def unwrapped(self, node: cst.CSTNode, name: str, inner: str) -> list[Fix]:

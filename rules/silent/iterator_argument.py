@@ -64,7 +64,7 @@ class IteratorArgument(CompiledCall):
     @classmethod
     def accepts(cls, op: Op) -> bool:
         given = any(str(w).startswith("generator of ") for w in op.args.values())
-        return given and "named" not in op.args  # in what the settings name, PTB187 tells the loop
+        return given and "named" not in op.details  # in what the settings name, PTB187 tells the loop
 
     def looked_at(self, node: cst.Call, op: Op) -> None:
         for argument in self.arguments(node, op):

@@ -63,7 +63,7 @@ class LateTorchLogs(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return op.arg(0) == "constant 'TORCH_LOGS'" and bool(op.arg("after"))
+        return op.arg(0) == "constant 'TORCH_LOGS'" and bool(op.detail("after"))
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         self.report(

@@ -74,12 +74,12 @@ class MethodNotCompiled(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        if op.region or "constant 'forward'" in op.arg("name"):
+        if op.region or "constant 'forward'" in op.detail("name"):
             return False
         return (
-            bool(op.arg("part"))
-            or op.arg("method").startswith(("calls ", "computes"))
-            or (op.arg("name") == "constant 'generate'" and not op.arg("method"))
+            bool(op.detail("part"))
+            or op.detail("method").startswith(("calls ", "computes"))
+            or (op.detail("name") == "constant 'generate'" and not op.detail("method"))
         )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
@@ -87,7 +87,7 @@ class MethodNotCompiled(Rule):
         if not isinstance(node, cst.Attribute) or not isinstance(call, cst.Call) or call.func is not node:
             return
         name = node.attr.value
-        if op.arg("part"):
+        if op.detail("part"):
             self.report(
                 node,
                 op,
@@ -95,9 +95,9 @@ class MethodNotCompiled(Rule):
                 f"{self.quote(node.value)} runs compiled code; `{self.text(node)}.compile()` compiles it by itself",
             )
             return
-        if op.arg("method") in ("calls self", "calls forward", ""):
+        if op.detail("method") in ("calls self", "calls forward", ""):
             way = "`compile()` in place also compiles the calls of the module inside it"
-            if op.arg("method") == "calls forward":
+            if op.detail("method") == "calls forward":
                 way = f"compile it by itself (`torch.compile(model.{name})`), or let it call `self(...)`"
         else:
             way = f"compile it by itself: `model.{name} = torch.compile(model.{name})`"
@@ -105,5 +105,5 @@ class MethodNotCompiled(Rule):
             node,
             op,
             f"{self.quote(node)} is the original module's method and runs uncompiled; {way}",
-            severity="note" if op.arg("method") == "computes" else None,
+            severity="note" if op.detail("method") == "computes" else None,
         )

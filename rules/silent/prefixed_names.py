@@ -94,12 +94,12 @@ class PrefixedNames(Rule):
     def accepts(cls, op: Op) -> bool:
         if op.name in ("foreign name", "names of given"):
             return True
-        name = op.arg("name").removeprefix("constant ").strip("'")
+        name = op.detail("name").removeprefix("constant ").strip("'")
         return (
             name in (*NAMED, *CHILDREN, STATE)
             and not op.region
-            and not op.arg("aware")
-            and not op.arg("method")
+            and not op.detail("aware")
+            and not op.detail("method")
         )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
@@ -108,7 +108,7 @@ class PrefixedNames(Rule):
             outcome = "never" if isinstance(compared.operator, cst.In) else "always"
             left, right = self.quote(node.left), self.quote(compared.comparator)
             says = f"its names start with `_orig_mod.`, and those in {right} do not"
-            if op.arg("wrapped") == "right":
+            if op.detail("wrapped") == "right":
                 says = f"the names in {right} start with `_orig_mod.`, and {left} does not"
             self.report(
                 node,
@@ -144,7 +144,7 @@ class PrefixedNames(Rule):
         if any(isinstance(self.function.parent(used), cst.AssignTarget) for used in uses):
             return  # which may take the prefix off
         for used in uses:
-            if outcome := self.outcome(used, op.arg("within")):
+            if outcome := self.outcome(used, op.detail("within")):
                 self.report(
                     node,
                     op,
@@ -167,8 +167,12 @@ class PrefixedNames(Rule):
             table, comes = node.func.value, "finds nothing"
         if not comes or not isinstance(table, cst.BaseExpression):
             return
-        one = "the name starts" if op.arg("wrapped") == "left" else f"the names in {self.quote(table)} start"
-        other = f"those in {self.quote(table)} do not" if op.arg("wrapped") == "left" else "this one does not"
+        one = (
+            "the name starts" if op.detail("wrapped") == "left" else f"the names in {self.quote(table)} start"
+        )
+        other = (
+            f"those in {self.quote(table)} do not" if op.detail("wrapped") == "left" else "this one does not"
+        )
         self.report(
             node,
             op,
@@ -212,7 +216,7 @@ class PrefixedNames(Rule):
 
     def given(self, node: cst.CSTNode, op: Op) -> None:
         """A test of a name of a module that the function is given, which its caller may have compiled."""
-        name = op.arg("name")
+        name = op.detail("name")
         if any(o.name in ("attribute of compiled", "foreign name") for o in self.function.ops):
             return  # told of the one that it is given
         self.report(

@@ -91,13 +91,13 @@ class PrefixedState(Rule):
     def accepts(cls, op: Op) -> bool:
         if op.name != "attribute of compiled":
             return not op.region
-        name = op.arg("name") == "constant 'state_dict'"
-        return name and not op.region and not op.arg("aware") and not op.arg("method")
+        name = op.detail("name") == "constant 'state_dict'"
+        return name and not op.region and not op.detail("aware") and not op.detail("method")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if op.name == "state of compiled part":
-            part = op.arg("part").removeprefix("constant ").strip("'")
-            listed = op.arg("listed") == "yes"
+            part = op.detail("part").removeprefix("constant ").strip("'")
+            listed = op.detail("listed") == "yes"
             start, held = (f"{part}.0._orig_mod.", f"{part}[0]") if listed else (f"{part}._orig_mod.", part)
             self.report(
                 node,
@@ -130,7 +130,7 @@ class PrefixedState(Rule):
                 return  # kept for this very module
             if isinstance(outer, cst.Call) and self.text(outer.func).endswith("load_state_dict"):
                 return  # told there, where the other module is known
-        within = op.arg("within")
+        within = op.detail("within")
         self.report(
             node,
             op,
@@ -143,7 +143,7 @@ class PrefixedState(Rule):
 
     def given(self, node: cst.CSTNode, op: Op) -> None:
         """What is saved of a module that the function is given, which its caller may have compiled."""
-        name = op.arg("name")
+        name = op.detail("name")
         if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
             return
         outer = self.function.parent(node)
@@ -195,9 +195,9 @@ class PrefixedState(Rule):
         if not isinstance(node, cst.Attribute) or not isinstance(statement, cst.Assign):
             return
         whose = self.text(node.value)
-        start = f"{node.attr.value}." if op.arg("owner") == "module" else ""
+        start = f"{node.attr.value}." if op.detail("owner") == "module" else ""
         says = f"the state of {self.quote(node.value)}" if start else f"the state of {self.quote(node)}"
-        instead = "" if op.arg("torch") else f"; `{whose}.{node.attr.value}.compile()` keeps the names"
+        instead = "" if op.detail("torch") else f"; `{whose}.{node.attr.value}.compile()` keeps the names"
         self.report(
             statement,
             op,
@@ -222,10 +222,10 @@ class PrefixedState(Rule):
         """`compiled.load_state_dict(plain.state_dict())`"""
         if not isinstance(load, cst.Call) or not isinstance(load.func, cst.Attribute):
             return
-        if op.arg("from") == "compiled":
+        if op.detail("from") == "compiled":
             self.loaded_from(load, op)
             return
-        if op.arg("from") == "elsewhere":
+        if op.detail("from") == "elsewhere":
             self.passed_over(load, load.func.value, op)
             return
         does, over = self.outcome(load)

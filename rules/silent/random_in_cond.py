@@ -69,10 +69,10 @@ class RandomInCond(Rule):
     ops = ("draw in cond",)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        name = op.arg("draws").removeprefix("torch.nn.functional.").removeprefix("torch.")
+        name = op.detail("draws").removeprefix("torch.nn.functional.").removeprefix("torch.")
         self.report(
             node,
             op,
-            f"a branch of `torch.cond` draws random numbers (`{name}`, {op.args['where']}): its gradients will "
+            f"a branch of `torch.cond` draws random numbers (`{name}`, {op.details['where']}): its gradients will "
             "belong to other numbers",
         )

@@ -58,21 +58,21 @@ class RefusedByCompiled(Rule):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not isinstance(node, cst.BaseExpression):
             return
-        if op.arg("how") == "schedules":
+        if op.detail("how") == "schedules":
             self.report(
                 node,
                 op,
-                f"{self.quote(node)} wraps `{op.arg('step')}`, which is compiled, and raises AttributeError: "
+                f"{self.quote(node)} wraps `{op.detail('step')}`, which is compiled, and raises AttributeError: "
                 "make the schedule first, and compile the step after it",
             )
             return
         self.report(
-            node, op, f"{self.quote(node)} {SAYS[op.arg('how')]}", fixes=[self.asked_inside(node, op)]
+            node, op, f"{self.quote(node)} {SAYS[op.detail('how')]}", fixes=[self.asked_inside(node, op)]
         )
 
     def asked_inside(self, node: cst.BaseExpression, op: Op) -> Fix:
         text = self.text(node)
-        plain = isinstance(node, cst.Name | cst.Attribute) and op.arg("always")
+        plain = isinstance(node, cst.Name | cst.Attribute) and op.detail("always")
         return self.fix(
             "Ask the module inside.", self.edit(node, f"{text}._orig_mod" if plain else inside(text))
         )

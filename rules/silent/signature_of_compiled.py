@@ -66,12 +66,12 @@ class SignatureOfCompiled(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        if op.region or op.arg("aware"):
+        if op.region or op.detail("aware"):
             return False
         if op.name in ("type of compiled", "signature of given"):
             return True
-        of_module = op.arg("name") == "constant '__class__'" and op.arg("self") != "unknown"
-        return of_module or op.arg("name") == "constant 'forward'"
+        of_module = op.detail("name") == "constant '__class__'" and op.detail("self") != "unknown"
+        return of_module or op.detail("name") == "constant 'forward'"
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if op.name == "type of compiled":

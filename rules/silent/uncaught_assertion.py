@@ -55,7 +55,7 @@ class UncaughtAssertion(Rule):
     ops = ("assert tensor",)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        line = op.args["caught"].split(" | ")[0]
+        line = op.details["caught"].split(" | ")[0]
         self.report(
             node,
             op,

@@ -70,7 +70,7 @@ class WrapperBackwardHook(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return op.arg("name").removeprefix("constant ").strip("'") in HOOKS and not op.arg("method")
+        return op.detail("name").removeprefix("constant ").strip("'") in HOOKS and not op.detail("method")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         call = self.function.parent(node)

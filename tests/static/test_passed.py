@@ -225,7 +225,7 @@ def test_a_call_of_what_the_settings_name_is_one_of_what_is_compiled(tmp_path: P
     interpreter = Interpreter(project, frozenset(), frozenset({"call compiled"}))
     interpreter.run(project.load(str(path)), "explicit", ("m:before", "m:after"))
     uses = {
-        op.args["to"]: op.arg("use 2")
+        op.detail("to"): op.detail("use 2")
         for units in interpreter.finished_notes().values()
         for ops in units.values()
         for op in ops

@@ -105,13 +105,14 @@ class Assignments:
                 operation = f"set {self.at.models.tensor}.{target.attr}"
                 if self.at.notebook.listens(operation, frame):
                     args: dict[int | str, str] = {0: self.at.types.sort(value)}
+                    details: dict[str, str] = {}
                     given = tensor_of(value)
                     dtype = given.dtype if given is not None else None
                     if option.leaf == LEAF and dtype in (None, option.dtype or "float"):
-                        args["input"] = "self"
+                        details["input"] = "self"
                     before = frame.guards
                     frame.guards += self.at.conditions.branches.of_leaf(target, frame)
-                    self.at.notebook.note(target, operation, frame, about=option, args=args)
+                    self.at.notebook.note(target, operation, frame, about=option, args=args, details=details)
                     frame.guards = before
 
     def _is_added(self, owner: Instance, name: str, value: Value, frame: Frame) -> bool:
@@ -152,10 +153,11 @@ class Assignments:
                         self.at.notebook.note(target, "size tensor", frame, about=number)
             elif isinstance(option, Ext) and self.at.notebook.listens(f"set {option.name}[]", frame):
                 words: dict[int | str, str] = {0: self.at.types.sort(index), 1: self.at.types.sort(value)}
+                details = {}
                 reader = self.at.models.named("reads the environment")
                 if imported_above(reader, frame.module.tree, target.lineno):
-                    words["after"] = reader
-                self.at.notebook.note(target, f"set {option.name}[]", frame, args=words)
+                    details["after"] = reader
+                self.at.notebook.note(target, f"set {option.name}[]", frame, args=words, details=details)
 
 
 def _spread(value: Value, targets: int, starred: int | None) -> list[Value] | None:

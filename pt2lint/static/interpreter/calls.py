@@ -11,6 +11,7 @@ from pt2lint.static.interpreter.frame import Env, Frame, entry, may_be_python
 from pt2lint.static.interpreter.functions import MAX_DEPTH
 from pt2lint.static.interpreter.guards import FETCHES, LOADS, MEASURES, WRITES, Guard
 from pt2lint.static.interpreter.roots import Roots
+from pt2lint.static.interpreter.types import leaves_in
 from pt2lint.static.values import (
     UNKNOWN,
     Class,
@@ -295,26 +296,22 @@ class Calls:
                 frame.guards += (Guard("", WRITES),)
             elif "copies" in entry.roles:
                 frame.guards += self.at.conditions.asked.of_given(node, args, frame)
-            self.at.notebook.note(
-                node, entry.op, frame, about=about, args=self.at.types.sorts(args, kwargs, receiver)
-            )
+            sorts, leaves = self.at.types.sorts(args, kwargs, receiver), leaves_in(args, kwargs, receiver)
+            self.at.notebook.note(node, entry.op, frame, about=about, args=sorts, details=leaves)
             frame.guards = before
         self.breaks(entry, node, frame)
         if "goes over items" in entry.roles:
             for given in args:
                 self.goes_over(node, given, frame)
         if entry.untraced and self.at.notebook.listens("call untraced", frame):
-            words: dict[int | str, str] = {
-                **self.at.types.sorts(args, kwargs, receiver),
-                "name": entry.library.name,
-            }
+            sorts, words = self.at.types.sorts(args, kwargs, receiver), {"name": entry.library.name}
             before = frame.guards
             frame.guards += (Guard("", MEASURES),) if "measures" in entry.roles else ()
-            self.at.notebook.note(node, "call untraced", frame, args=words)
+            self.at.notebook.note(node, "call untraced", frame, args=sorts, details=words)
             frame.guards = before
         if self.at.notebook.listens("call extension", frame) and self.at.names.project.is_extension(name):
-            words = {**self.at.types.sorts(args, kwargs, receiver), "name": name}
-            self.at.notebook.note(node, "call extension", frame, args=words)
+            sorts = self.at.types.sorts(args, kwargs, receiver)
+            self.at.notebook.note(node, "call extension", frame, args=sorts, details={"name": name})
         if "trains" in entry.roles and frame.region and not self.at.notebook.quiet:
             self.roots.does |= {"trains"}
         if "draws" in entry.roles and truth(kwargs.get("training", UNKNOWN)) is not False:
@@ -335,7 +332,7 @@ class Calls:
 
     def _note_break(self, why: str, until: str, node: Any, frame: Frame) -> None:
         if self.at.notebook.listens("call breaking", frame):
-            self.at.notebook.note(node, "call breaking", frame, args={"why": why, "until": until})
+            self.at.notebook.note(node, "call breaking", frame, details={"why": why, "until": until})
 
     def is_own(self, frame: Frame) -> bool:
         """Whether a method of a module runs."""
@@ -386,8 +383,8 @@ class Calls:
         if not isinstance(value, (Wrapped, Union)) or not self.at.notebook.listens("refuse compiled", frame):
             return
         if not frame.module.says("_orig_mod") and any(self._wraps_module(one) for one in options(value)):
-            words: dict[int | str, str] = {"how": how, "always": "yes" if isinstance(value, Wrapped) else ""}
-            self.at.notebook.note(node, "refuse compiled", frame, args=words)
+            words = {"how": how, "always": "yes" if isinstance(value, Wrapped) else ""}
+            self.at.notebook.note(node, "refuse compiled", frame, details=words)
 
     def _wraps_module(self, value: Value) -> bool:
         if not isinstance(value, Wrapped) or value.how != "compiled" or value.within:

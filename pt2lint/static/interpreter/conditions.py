@@ -92,10 +92,10 @@ class Conditions:
                     tensor = tensor.but(
                         sure=False
                     )  # whoever asks whether it is there knows it as something else
-                array: dict[int | str, str] | None = {"array": "yes"} if tensor.array else None
+                array = {"array": "yes"} if tensor.array else None
                 before = frame.guards
                 frame.guards = self.asked.of_kept(node, env, frame) if isinstance(node, ast.Name) else before
-                self.at.notebook.note(node, "test tensor", frame, about=tensor, args=array)
+                self.at.notebook.note(node, "test tensor", frame, about=tensor, details=array)
                 frame.guards = before
                 if frame.region and frame.inside is None:
                     resumed(env)

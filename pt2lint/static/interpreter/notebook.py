@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from pt2lint.finding import Step
-from pt2lint.op import Op, either
+from pt2lint.op import Op, in_either
 from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.guards import Path, never, on_all, rare
@@ -71,6 +71,7 @@ class Notebook:
         about: Tensor | None = None,
         args: dict[int | str, str] | None = None,
         place: tuple[int, int, int, int] | None = None,
+        details: dict[str, str] | None = None,
     ) -> None:
         """Write an operation down, once a place. A sure one takes the place of an unsure one."""
         module = frame.module
@@ -103,11 +104,12 @@ class Notebook:
             if where not in seen:
                 seen[where] = Way(frame.flow(), frame.around(), frame.in_layers(), self.clock - began, root)
         old = unit.get(key)
-        if old is not None and (old.sure or not sure) and (old.region or not frame.region) and not args:
-            return
-        if old is not None and args and old.args:
+        if old is not None and (old.sure or not sure) and (old.region or not frame.region):
+            if not args and not details:
+                return
+        if old is not None:
             # Called from several places: what an argument is in any of them.
-            args = {k: either(old.args.get(k, ""), v) for k, v in {**old.args, **args}.items()}
+            args, details = in_either(old.args, args or {}), in_either(old.details, details or {})
         why = ""
         if about is not None and about.origin is not None:
             path, at, phrase = about.origin
@@ -119,11 +121,12 @@ class Notebook:
             module.column(line, start),
             end_line,
             module.column(end_line, end),
-            args if args is not None else (old.args if old else {}),
+            args or {},
             why if why or old is None else old.why,
             sure or (old is not None and old.sure),
             frame.inside,  # type: ignore[arg-type]
             frame.region or (old is not None and old.region),
+            details=details or {},
         )
 
     def count(self, frame: Frame, computes: bool = True) -> None:

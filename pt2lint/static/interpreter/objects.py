@@ -91,7 +91,7 @@ class Objects:
                         if isinstance(v, Instance) and v.external and signature(v) not in passed
                     }
                 )
-                self.at.notebook.note(node, made, frame, args={"made": " ".join(held)})
+                self.at.notebook.note(node, made, frame, details={"made": " ".join(held)})
             calls = self.makings.setdefault(cls, [])
             if len(calls) < MOST_MAKINGS and not spread:
                 maker = frame.me.cls if isinstance(frame.me, Instance) else None

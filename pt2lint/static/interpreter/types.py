@@ -215,18 +215,25 @@ class Types:
     ) -> dict[int | str, str]:
         found: dict[int | str, str] = {i: self.sort(a) for i, a in enumerate(args)}
         found.update({k: self.sort(v) for k, v in kwargs.items()})
-        made = [
-            str(key)
-            for key, given in (*enumerate(args), *kwargs.items())
-            if isinstance(given, Tensor) and given.leaf == CONSTANT
-        ]
-        if made:
-            found["constant"] = " ".join(made)
         if receiver is not None:
             found["self"] = self.sort(receiver)
-            if isinstance(receiver, Tensor) and receiver.leaf == LEAF:
-                found["input"] = "self"
         return found
+
+
+def leaves_in(args: list[Value], kwargs: dict[str, Value], receiver: Value | None) -> dict[str, str]:
+    """Which arguments are tensors of Python's numbers, and whether the receiver is an input of the graph, as details
+    of an operation."""
+    leaves = {}
+    made = [
+        str(key)
+        for key, given in (*enumerate(args), *kwargs.items())
+        if isinstance(given, Tensor) and given.leaf == CONSTANT
+    ]
+    if made:
+        leaves["constant"] = " ".join(made)
+    if isinstance(receiver, Tensor) and receiver.leaf == LEAF:
+        leaves["input"] = "self"
+    return leaves
 
 
 def _closes_over_tensor(function: Func) -> bool:

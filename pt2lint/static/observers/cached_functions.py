@@ -35,8 +35,8 @@ class CachedFunctions:
             self._draws[definition] = self.draws(definition, func)
         drawn = self._draws[definition]
         if drawn is not None:
-            words: dict[int | str, str] = {"name": "constant " + repr(definition.name), "draws": drawn}
-            self.at.notebook.note(node, "call cached", frame, args=words)
+            words = {"name": "constant " + repr(definition.name), "draws": drawn}
+            self.at.notebook.note(node, "call cached", frame, details=words)
 
     def draws(self, definition: FunctionNode, func: Func) -> str | None:
         """What a cached function draws random numbers with ("" if it does not); None for one that is not cached."""

@@ -38,12 +38,14 @@ class ChangingState:
                 return
             if self.at.classes.is_module(owner.cls):
                 self.at.notebook.note(
-                    target, "change attribute", frame, args=self.made_once(owner.cls, target.attr, frame)
+                    target, "change attribute", frame, details=self.made_once(owner.cls, target.attr, frame)
                 )
             elif self.held_by_module(target.value, env, frame):
                 self.at.notebook.note(target, "change attribute", frame)
             elif self.outlives(target.value, env, frame) and self.at.notebook.listens("count once", frame):
-                self.at.notebook.note(target, "count once", frame, args=self.decided_by(owner, target.attr))
+                self.at.notebook.note(
+                    target, "count once", frame, details=self.decided_by(owner, target.attr)
+                )
         elif (
             isinstance(target, ast.Name)
             and target.id in frame.globals
@@ -51,7 +53,7 @@ class ChangingState:
         ):
             self.at.notebook.note(target, "change global", frame)
 
-    def decided_by(self, owner: Instance, attribute: str) -> dict[int | str, str]:
+    def decided_by(self, owner: Instance, attribute: str) -> dict[str, str]:
         """{"use": ..., "at": "PATH:LINE"} where the number decides what is compiled (uses.py), else {}."""
         found = self.decisive.of_attribute(owner, attribute)
         if found is None or found[0].how in ("read", "iterated"):
@@ -128,9 +130,9 @@ class ChangingState:
         if isinstance(target, ast.Subscript):
             makers = {m.name for c in self.at.classes.bases(me.cls)[0] for m, _ in c.assigned(place.attr)}
             if makers == {"__init__"} and from_shape(target.slice, node, methods):
-                self.at.notebook.note(target, "keep by size", frame, args={"how": "item"})
+                self.at.notebook.note(target, "keep by size", frame, details={"how": "item"})
         elif from_shape(statement.value, node, methods) and _decides(place, statement, node):
-            self.at.notebook.note(target, "keep by size", frame, args={"how": "number"})
+            self.at.notebook.note(target, "keep by size", frame, details={"how": "number"})
 
     def assigned(
         self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
@@ -143,7 +145,7 @@ class ChangingState:
             if isinstance(value, Py) and value.type == "int":
                 self.kept(target, frame)
 
-    def made_once(self, cls: ClassInfo, name: str, frame: Frame) -> dict[int | str, str]:
+    def made_once(self, cls: ClassInfo, name: str, frame: Frame) -> dict[str, str]:
         """Where `__init__` makes an attribute that nothing else in the file knows of but the function that runs:
         {"made": "LINE COLUMN END_LINE END_COLUMN NUMBER"}, places as in an edit; {} where that is not so."""
         stores = [

@@ -67,11 +67,11 @@ class CompiledCalls:
                 words["within"] = owner.within
             if any(not isinstance(o, Wrapped) and o is not NONE for o in options(among)):
                 words["maybe"] = "yes"
-            self.at.notebook.note(node, "attribute of compiled", frame, args=words)
+            self.at.notebook.note(node, "attribute of compiled", frame, details=words)
 
-    def words_of_compiled(self, inner: Value, name: str, frame: Frame) -> dict[int | str, str]:
+    def words_of_compiled(self, inner: Value, name: str, frame: Frame) -> dict[str, str]:
         """What rules are told of `compiled.name`."""
-        words: dict[int | str, str] = {"name": "constant " + repr(name), "self": self.at.types.sort(inner)}
+        words = {"name": "constant " + repr(name), "self": self.at.types.sort(inner)}
         found = (
             self.at.classes.find_method(inner.cls, name)
             if isinstance(inner, Instance) and inner.cls
@@ -161,7 +161,7 @@ class CompiledCalls:
             frame = Frame(func.module, unit_of(definition), definition.name)
         if node is not None and frame is not None and self.at.notebook.listens("compile generator", frame):
             self.at.notebook.note(
-                node, "compile generator", frame, args={"name": "constant " + repr(definition.name)}
+                node, "compile generator", frame, details={"name": "constant " + repr(definition.name)}
             )
 
     def called_compiled(
@@ -176,19 +176,19 @@ class CompiledCalls:
         if not isinstance(node, ast.Call) or not self.at.notebook.listens("call compiled", frame):
             return
         inner = self.at.calls.roots.body_of(func.inner if isinstance(func, Wrapped) else func)
-        words: dict[int | str, str] = {}
+        words: dict[str, str] = {}
         if isinstance(func, Func):
             words["named"] = "yes"
         for name, value in self.at.calls.roots.settings.get(id(func), (None, {}))[1].items():
             words["compile " + name] = value
-        words |= self.words_of_call(inner, args, kwargs, isinstance(func, Func))
-        words |= self.counts(frame)
-        self.at.notebook.note(node, "call compiled", frame, args=words)
+        sorts, uses = self.words_of_call(inner, args, kwargs, isinstance(func, Func))
+        words |= uses | self.counts(frame)
+        self.at.notebook.note(node, "call compiled", frame, args=sorts, details=words)
         if inner is not None and _is_plain(inner, args, kwargs):
             column = frame.module.column(node.lineno, node.col_offset)
             self._plain[frame.module.path, node.lineno, column] = inner.node
 
-    def counts(self, frame: Frame) -> dict[int | str, str]:
+    def counts(self, frame: Frame) -> dict[str, str]:
         """{"counts": "self.step epoch"}: numbers that the object whose method runs counts in, and that the method
         reads, and parameters that a loop of a caller counts; {} if there are none."""
         definition = self.at.functions.running()
@@ -197,7 +197,7 @@ class CompiledCalls:
         given = {p.arg for p in parameters_in(definition.args)} if frame.counted else set()
         hook = self.framework_counts(frame.me, definition)
         found = [*sorted(given & frame.counted), *sorted(self.own_counts(frame.me, definition) | hook)]
-        words: dict[int | str, str] = {"counts": " ".join(found)} if found else {}
+        words = {"counts": " ".join(found)} if found else {}
         return {**words, "hook": "yes"} if hook else words
 
     def own_counts(self, me: Value | None, definition: FunctionNode) -> set[str]:
@@ -231,7 +231,7 @@ class CompiledCalls:
         if op.name in ("call compiled", "call apart"):
             definition = self._plain.get((path, op.line, op.column))
             if definition is not None and definition not in self.computing:
-                return op._replace(args={**op.args, "compiles": "nothing"})
+                return op._replace(details={**op.details, "compiles": "nothing"})
         return op
 
     def given(
@@ -243,19 +243,21 @@ class CompiledCalls:
             return
         if not self.at.notebook.listens("call apart", frame):
             return
-        words = self.words_of_call(func, args, kwargs, True) | self.counts(frame)
+        sorts, uses = self.words_of_call(func, args, kwargs, True)
+        words = uses | self.counts(frame)
         if not any(isinstance(o, Tensor) for v in env.values() for o in options(v)):
             words["no tensors"] = "yes"
             column = frame.module.column(node.lineno, node.col_offset)
             self._plain[frame.module.path, node.lineno, column] = func.node
-        self.at.notebook.note(node, "call apart", frame, args=words)
+        self.at.notebook.note(node, "call apart", frame, args=sorts, details=words)
 
     def words_of_call(
         self, inner: Func | None, args: list[Value], kwargs: dict[str, Value], plain: bool
-    ) -> dict[int | str, str]:
+    ) -> tuple[dict[int | str, str], dict[str, str]]:
         """What each argument is, and what the function does with it; `plain`: it may be left to Python."""
-        words: dict[int | str, str] = {i: self.at.types.sort(a) for i, a in enumerate(args)}
-        words.update({k: self.at.types.sort(v) for k, v in kwargs.items()})
+        sorts: dict[int | str, str] = {i: self.at.types.sort(a) for i, a in enumerate(args)}
+        sorts.update({k: self.at.types.sort(v) for k, v in kwargs.items()})
+        words: dict[str, str] = {}
         if inner is not None:
             names, used = parameters_of(inner), self.decisive.of(inner)
             a = inner.node.args
@@ -268,12 +270,12 @@ class CompiledCalls:
             }
             for at, name in given:
                 words[f"name {at}"] = name
-                if name in texts and words.get(at) == "unknown":
-                    words[at] = "str"
+                if name in texts and sorts.get(at) == "unknown":
+                    sorts[at] = "str"
                 if name in used and not (plain and _is_left_to_python(inner, used[name])):
                     how, path, line = used[name]
                     words[f"use {at}"], words[f"at {at}"] = how, told_place(path, line)
-                elif str(words.get(at)).startswith(ITERATOR) and _reads(inner, name):
+                elif str(sorts.get(at)).startswith(ITERATOR) and _reads(inner, name):
                     # `items = list(items)`: what binds the name anew uses it, too.
                     words.setdefault(f"use {at}", "read")
             for at, name in given[: len(args) + len(kwargs)]:
@@ -281,7 +283,7 @@ class CompiledCalls:
                 if isinstance(module, Instance) and (numbers := self.numbers_of(module, inner, name)):
                     words[f"numbers {at}"] = numbers
             words |= {"to": title(inner), "to at": told_place(inner.module.path, inner.node.lineno)}
-        return words
+        return sorts, words
 
     def numbers_of(self, module: Instance, inner: Func, name: str) -> str:
         """The number that a compiled function reads of a module that it is given, and that each may have another of:
@@ -346,14 +348,14 @@ class CompiledCalls:
             self.at.expressions.quietly(head, env, frame)
         ):
             head = head.value
-        words: dict[int | str, str] = {0: self.at.types.sort(value), "head": ast.unparse(head)}
-        words |= self.counts(frame)
+        args: dict[int | str, str] = {0: self.at.types.sort(value)}
+        words = {"head": ast.unparse(head), **self.counts(frame)}
         if owner.cls is None:
             if place.attr == "p" and self.at.models.plays(owner.external, "rate"):
                 words |= {"use": f"constant {owner.external}", "to": owner.external or ""}
-                self.at.notebook.note(target, "set attribute of compiled", frame, args=words)
+                self.at.notebook.note(target, "set attribute of compiled", frame, args=args, details=words)
         elif read := self.read_in(owner, place.attr, index):
-            self.at.notebook.note(target, "set attribute of compiled", frame, args=words | read)
+            self.at.notebook.note(target, "set attribute of compiled", frame, args=args, details=words | read)
 
     def assigned_global(self, target: ast.expr, owner: Value, value: Py, frame: Frame) -> None:
         """`STEP = n`, `config.step = n` in the turns of a loop, where compiled code of the file reads it."""
@@ -371,10 +373,9 @@ class CompiledCalls:
         for definition in self.traced_in(frame.module):
             if _reads_global(place, definition):
                 at = told_place(frame.module.path, definition.lineno)
-                words: dict[int | str, str] = {0: self.at.types.sort(value), "to": definition.name, "at": at}
-                self.at.notebook.note(
-                    target, "set global of compiled", frame, args=words | self.counts(frame)
-                )
+                args: dict[int | str, str] = {0: self.at.types.sort(value)}
+                words = {"to": definition.name, "at": at, **self.counts(frame)}
+                self.at.notebook.note(target, "set global of compiled", frame, args=args, details=words)
                 return
 
     def is_global(self, place: str, frame: Frame) -> bool:
@@ -419,11 +420,12 @@ class CompiledCalls:
             owners = [func.bound] if own else list(self.parts().values())
             read = next((words for one in owners if (words := self.read_in(one, attribute))), None)
             if read is not None:
-                words = {0: self.at.types.sort(value), "head": ast.unparse(node.func.value), **read}
+                sorts: dict[int | str, str] = {0: self.at.types.sort(value)}
+                words = {"head": ast.unparse(node.func.value), **read}
                 words |= {"sets": attribute, "through": title(func), **self.counts(frame)}
-                self.at.notebook.note(argument, "set attribute of compiled", frame, args=words)
+                self.at.notebook.note(argument, "set attribute of compiled", frame, args=sorts, details=words)
 
-    def read_in(self, owner: Instance, attribute: str, key: Value | None = None) -> dict[int | str, str]:
+    def read_in(self, owner: Instance, attribute: str, key: Value | None = None) -> dict[str, str]:
         """What compiled methods of the module do with its attribute, which is no property, or with the item under a key
         of it; {} if none reads it."""
         cls = owner.cls

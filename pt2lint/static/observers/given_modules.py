@@ -29,7 +29,7 @@ SIGNATURES = ("inspect.signature", "inspect.getfullargspec")
 WORDS = ("isinstance(", "type(", '"module"', "'module'", "state_dict(", "signature(", "argspec(", *NAMES)
 OF_MODULES = ("parameters", "named_parameters", "modules", "named_modules", "children", "train", "eval")
 HELD = "module"  # where a wrapper that spreads a module keeps it
-Found = Iterator[tuple[str, ast.expr, dict[int | str, str]]]
+Found = Iterator[tuple[str, ast.expr, dict[str, str]]]
 
 
 class GivenModules:
@@ -53,7 +53,7 @@ class GivenModules:
             look = _Look(self.at, function, Frame(module, unit_of(function), title, cls=cls), cls is not None)
             for name, node, words in look.found():
                 compiles = compiles or ("yes" if self._compiles(module, classes) else "no")
-                self.at.notebook.note(node, name, look.frame, args={**words, "compiles": compiles})
+                self.at.notebook.note(node, name, look.frame, details={**words, "compiles": compiles})
 
     def _compiles(self, module: Module, classes: list[ClassInfo]) -> bool:
         """Whether the file itself wraps modules by torch.compile."""

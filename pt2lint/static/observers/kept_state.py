@@ -67,12 +67,13 @@ class KeptState:
             target, place, statement, node
         ):
             module = isinstance(owner, Instance) and self.at.classes.is_module(owner.cls)
-            words: dict[int | str, str] = {0: self.at.types.sort(value), "module": "yes" if module else ""}
-            self.at.notebook.note(target, "fill cache", frame, args=words)
+            args: dict[int | str, str] = {0: self.at.types.sort(value)}
+            words = {"module": "yes" if module else ""}
+            self.at.notebook.note(target, "fill cache", frame, args=args, details=words)
         elif self.at.notebook.listens("fill cache", frame) and self.starts_as_none(
             target, owner, value, node
         ):
-            self.at.notebook.note(target, "fill cache", frame, args={"state": "yes"})
+            self.at.notebook.note(target, "fill cache", frame, details={"state": "yes"})
 
     def starts_as_none(self, target: ast.expr, owner: Value, value: Value, node: FunctionNode) -> bool:
         """`self.state = y`, where `__init__` makes it None and the function asks for that: what a call leaves to the
@@ -161,8 +162,8 @@ class KeptState:
                 column(made.lineno, made.col_offset),
                 column(made.lineno, made.end_col_offset or 0),
             )
-            words: dict[int | str, str] = {"made": " ".join(map(str, place))} if len(starts) == 1 else {}
-            self.at.notebook.note(target, "change item", frame, args=words)
+            words = {"made": " ".join(map(str, place))} if len(starts) == 1 else {}
+            self.at.notebook.note(target, "change item", frame, details=words)
 
     # Tensors and caches
 
@@ -245,7 +246,9 @@ class KeptState:
                 if name and _is_number(part.comparators[0]):
                     by = self.set_by(me.cls, name, definition)
                     if by:
-                        self.at.notebook.note(part, "compare setting", callee, args={"by": by, "name": name})
+                        self.at.notebook.note(
+                            part, "compare setting", callee, details={"by": by, "name": name}
+                        )
 
     def set_by(self, cls: ClassInfo, name: str, reader: FunctionNode) -> str:
         """The method that sets the attribute, or an item of it, to what its caller gives, and that nothing traced

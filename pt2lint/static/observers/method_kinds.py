@@ -38,16 +38,18 @@ class MethodKinds:
                 home, definition = found
                 at = [d.lineno for d in definition.decorator_list]
                 last = self.roles(*found).index("static method")
-                words: dict[int | str, str] = {"decorators": f"{told_line(at[0])} {told_line(at[last])}"}
-                self.at.notebook.note(node, static, frame, args=words if home.module is frame.module else {})
+                words = {"decorators": f"{told_line(at[0])} {told_line(at[last])}"}
+                self.at.notebook.note(
+                    node, static, frame, details=words if home.module is frame.module else {}
+                )
         elif callee.attr == "apply" and self.at.classes.is_function(cls):
             for name in TRACED:
                 method = self.at.classes.find_method(cls, name)
                 if method is not None and "class method" in self.roles(*method):
-                    told: dict[int | str, str] = {"method": f"{cls.name}.{name}"}
+                    told = {"method": f"{cls.name}.{name}"}
                     if method[0].module.linted:
                         told["told"] = "yes"
-                    self.at.notebook.note(node, function, frame, args=told)
+                    self.at.notebook.note(node, function, frame, details=told)
                     self.defined(*method, told_place(frame.module.path, node.lineno), frame)
                     return
 
@@ -57,8 +59,8 @@ class MethodKinds:
         place = (node.lineno, start, node.lineno, start + len(node.name))
         within = Frame(cls.module, unit_of(node), f"`{cls.name}.{node.name}`", frame, True, cls)
         within.context, within.guards = frame.context, frame.guards
-        words: dict[int | str, str] = {"method": f"{cls.name}.{node.name}", "called": called}
-        self.at.notebook.note(node, "call class method of function", within, args=words, place=place)
+        words = {"method": f"{cls.name}.{node.name}", "called": called}
+        self.at.notebook.note(node, "call class method of function", within, details=words, place=place)
 
     def owner(self, node: ast.expr, env: Env, frame: Frame) -> ClassInfo | None:
         """The class of the project that the expression is, or is an object of."""

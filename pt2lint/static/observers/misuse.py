@@ -112,8 +112,8 @@ class Misuse:
         known = env.get(step)
         if isinstance(known, Wrapped) and known.how == "compiled":
             if self.at.notebook.listens("refuse compiled", frame):
-                words: dict[int | str, str] = {"how": "schedules", "step": step}
-                self.at.notebook.note(node, "refuse compiled", frame, args=words)
+                words: dict[str, str] = {"how": "schedules", "step": step}
+                self.at.notebook.note(node, "refuse compiled", frame, details=words)
 
     def compared(self, node: ast.Compare, left: Value, among: Value, frame: Frame) -> None:
         """A name from a module that torch.compile wrapped is looked up among names that it did not prefix, or one of
@@ -127,7 +127,7 @@ class Misuse:
             foreign = key is WRAPPED_NAME and isinstance(left, Py) and bool(left.const)
         if foreign and not frame.module.says("_orig_mod") and self.at.notebook.listens("foreign name", frame):
             wrapped = "left" if left is WRAPPED_NAME else "right"
-            self.at.notebook.note(node, "foreign name", frame, args={"wrapped": wrapped})
+            self.at.notebook.note(node, "foreign name", frame, details={"wrapped": wrapped})
 
     def looked_up(self, node: ast.expr, owner: Dict, index: Value, frame: Frame) -> None:
         """`shadow[name]`, `shadow.get(name)` of a name from a wrapped module among others, or the other way round."""
@@ -138,7 +138,7 @@ class Misuse:
             return
         if self.at.notebook.listens("foreign name", frame):
             wrapped = "left" if index is WRAPPED_NAME else "right"
-            self.at.notebook.note(node, "foreign name", frame, args={"wrapped": wrapped})
+            self.at.notebook.note(node, "foreign name", frame, details={"wrapped": wrapped})
 
     def asked_type(self, node: ast.Call, asked: Value, frame: Frame) -> None:
         """`type(model)`, which is the wrapper's."""
@@ -223,14 +223,14 @@ class Misuse:
             if all(map(self.is_plain_module, options(owner))) and any(
                 isinstance(o, Dict) and o.key is WRAPPED_NAME for o in options(state)
             ):
-                self.at.notebook.note(node, "load plain state", frame, args={"from": "compiled"})
+                self.at.notebook.note(node, "load plain state", frame, details={"from": "compiled"})
             elif given is not None and self.is_from_elsewhere(given, state, frame):
-                words: dict[int | str, str] = {"name": ast.unparse(node.func.value), "compiles": "yes"}
-                self.at.notebook.note(node, "load of given", frame, args=words)
+                words: dict[str, str] = {"name": ast.unparse(node.func.value), "compiles": "yes"}
+                self.at.notebook.note(node, "load of given", frame, details=words)
             return
         asks = self.at.models.last_words("state of a module")
         if not any(frame.module.says(f".{word}(") for word in asks):
-            self.at.notebook.note(node, "load plain state", frame, args={"from": "elsewhere"})
+            self.at.notebook.note(node, "load plain state", frame, details={"from": "elsewhere"})
             return
         if (
             not isinstance(given, ast.Call)
@@ -280,10 +280,10 @@ class Misuse:
         for name, value in self.parts_of(place, owner, env).items():
             listed = [o for one in options(value) for held in _listed(one) for o in options(held)]
             if any(map(_is_compiled_module, (*options(value), *listed))):
-                words: dict[int | str, str] = {"part": "constant " + repr(name)}
+                words: dict[str, str] = {"part": "constant " + repr(name)}
                 if listed:
                     words["listed"] = "yes"
-                self.at.notebook.note(node, "state of compiled part", frame, args=words)
+                self.at.notebook.note(node, "state of compiled part", frame, details=words)
                 return
 
     def parts_of(self, place: str, owner: Value | None, env: Env) -> dict[str, Value]:
@@ -302,12 +302,12 @@ class Misuse:
             inner = value.inner if isinstance(value, Wrapped) and value.how == "compiled" else None
             if isinstance(inner, Func) and inner.bound is original:
                 self.at.notebook.note(
-                    node, "copy of compiled", frame, args={"bound": "constant " + repr(name)}
+                    node, "copy of compiled", frame, details={"bound": "constant " + repr(name)}
                 )
                 return
         if place + IN_PLACE in env:
             self.at.notebook.note(
-                node, "copy of compiled", frame, args={"in place": "constant " + repr(place)}
+                node, "copy of compiled", frame, details={"in place": "constant " + repr(place)}
             )
 
     def assigned(
@@ -330,10 +330,10 @@ class Misuse:
         own = isinstance(owner, Instance) and owner is frame.me
         keeps = module or any(frame.module.says(word) for word in KEEPS_STATES)
         if keeps and (given == dotted(target) or (module and own and given)):
-            words: dict[int | str, str] = {"owner": "module"} if module else {}
+            words: dict[str, str] = {"owner": "module"} if module else {}
             if self.is_plain_module(value.inner) and getattr(value.inner, "cls", None) is None:
                 words["torch"] = "yes"  # whose `forward` compile() in place leaves as it is
-            self.at.notebook.note(target, "replace part", frame, args=words)
+            self.at.notebook.note(target, "replace part", frame, details=words)
 
     def patched(self, cls: ClassInfo, target: ast.Attribute, env: Env, frame: Frame) -> None:
         """`Class.method = ...` after something was compiled and called that runs the method."""
@@ -381,8 +381,8 @@ class Misuse:
             and tensor is not None
             and self.at.notebook.listens("assert tensor", frame)
         ):
-            words: dict[int | str, str] = {"caught": told_line(self.at.notebook.catching[-1])}
-            self.at.notebook.note(node.test, "assert tensor", frame, about=tensor, args=words)
+            words: dict[str, str] = {"caught": told_line(self.at.notebook.catching[-1])}
+            self.at.notebook.note(node.test, "assert tensor", frame, about=tensor, details=words)
 
 
 def _called_inside(compiled: Value, node: ast.Call) -> list[str]:

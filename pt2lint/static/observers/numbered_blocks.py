@@ -46,7 +46,7 @@ class NumberedBlocks:
                 node,
                 "compile block",
                 frame,
-                args={
+                details={
                     "class": cls.name,
                     "number": f"{read.cls.name}.{read.attribute}",
                     "at": told_place(read.cls.module.path, read.line),

@@ -57,8 +57,8 @@ class OwnForward:
             if own and not any(self._made_up(a, frame) for a in call.args):
                 column = cls.module.column(call.lineno, call.col_offset)
                 self._callers[cls.module.path, call.lineno, column] = (method, cls)
-                words: dict[int | str, str] = {"own": f"constant {method.name!r}"}
-                self.at.notebook.note(call, "forward of compiled", frame, args=words)
+                words = {"own": f"constant {method.name!r}"}
+                self.at.notebook.note(call, "forward of compiled", frame, details=words)
 
     def _made_up(self, argument: ast.expr, frame: Frame) -> bool:
         """`torch.zeros(1, 3, 8, 8)`: the call asks for a shape, once."""
@@ -70,12 +70,12 @@ class OwnForward:
 
     def finished(self, op: Op, path: str) -> Op:
         """Say whether Dynamo traces the method anyhow, and whether a module of the class is compiled in place."""
-        if op.name != "forward of compiled" or "own" not in op.args:
+        if op.name != "forward of compiled" or "own" not in op.details:
             return op
         method, cls = self._callers[path, op.line, op.column]
-        words: dict[int | str, str] = dict(op.args)
+        words = dict(op.details)
         if method in self.at.functions.reached:
             words["traced"] = "yes"
         elif any(cls in self.at.classes.bases(c)[0] for c in self.at.calls.roots.classes_in_place()):
             words["in place"] = "yes"
-        return op._replace(args=words)
+        return op._replace(details=words)

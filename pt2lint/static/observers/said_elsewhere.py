@@ -56,5 +56,5 @@ class SaidElsewhere:
     def _tell(self, node: Any, frame: Frame, operation: str, guards: Path, about: Tensor) -> None:
         if self.at.notebook.listens(operation, frame):
             before, frame.guards = frame.guards, frame.guards + guards
-            self.at.notebook.note(node, operation, frame, about, {"elsewhere": "yes"})
+            self.at.notebook.note(node, operation, frame, about, details={"elsewhere": "yes"})
             frame.guards = before

@@ -47,4 +47,4 @@ class Steps:
         if not before or not op.name.endswith(".step"):
             return op
         line, other = min(before)
-        return op._replace(args={**op.args, "after": other, "after at": told_line(line)})
+        return op._replace(details={**op.details, "after": other, "after at": told_line(line)})

@@ -207,7 +207,7 @@ class Ways:
         if op.name != "call another way":
             return op
         place = (path, op.line, op.column)
-        words: dict[int | str, str] = {}
+        words: dict[str, str] = {}
         told = 0
         for callee in self.at_place.get(place, {}).values():
             for here, there, where, within in self.differences(callee, place):
@@ -217,7 +217,7 @@ class Ways:
                     words[f"to {told}"] = title(callee)
                     words[f"to at {told}"] = told_place(callee.module.path, unit_of(callee.node)[0])
                 told += 1
-        return op._replace(args=words)
+        return op._replace(details=words)
 
     def differences(self, callee: Value, place: Place) -> list[tuple[str, str, str, str]]:
         """How the calls of it at a place differ from others: the words of `_difference`, the other one's place, and the
