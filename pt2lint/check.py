@@ -236,7 +236,7 @@ def _add_pages(settings: Settings, checked: Checked, cache: Cache | None) -> Non
 def _unknown_codes(settings: Settings, known: Iterable[str]) -> Iterator[Problem]:
     """A problem for each code in the settings' file that no rule has: it would silently select nothing."""
     places = [("`select`", settings.select), ("`extend-select`", settings.extend_select)]
-    places += [("`ignore`", settings.ignore)]
+    places += [("`ignore`", settings.ignore), ("`severity`", tuple(code for code, _ in settings.severity))]
     places += [(f'`per-file-ignores` at "{pattern}"', codes) for pattern, codes in settings.per_file_ignores]
     for place, codes in places:
         for code in codes:

@@ -167,6 +167,8 @@ def _read_stdin() -> str:
     import io
     import tokenize
 
+    if sys.stdin is None:
+        raise UsageError("standard input is closed; give it Python text, or name files")
     data = sys.stdin.buffer.read()
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)

@@ -20,6 +20,13 @@ FORMATS = ("text", "concise", "json", "sarif", "github")
 SUFFIXES = {".json": "json", ".sarif": "sarif", ".txt": "text"}
 
 
+DESTINATIONS = (
+    "output",
+    "report",
+    "write-baseline",
+    "commit-message",
+    "results",
+)  # options that name a file to write
 ZOO = ("results", "shard", "durations", "executor", "gpus")  # options of cli/zoo.py
 
 
@@ -249,9 +256,30 @@ def check_usage(options: argparse.Namespace) -> None:
         raise UsageError("--also-text goes with --output FILE")
     if options.config and not os.path.isfile(options.config):
         raise UsageError(f"--config {options.config}: no such file")
+    _check_destinations(options)
     if options.format is None:
         suffix = os.path.splitext(options.output or "")[1]
         options.format = SUFFIXES.get(suffix, "text")
+
+
+def _check_destinations(options: argparse.Namespace) -> None:
+    """What is written goes to a file of its own, and never takes the place of a source."""
+    given = {f"--{name}": getattr(options, name.replace("-", "_")) for name in DESTINATIONS}
+    if not any(given.values()):
+        return
+    from pt2lint.project.discover import SUFFIXES as SOURCES
+
+    seen: dict[str, str] = {}
+    for flag, path in given.items():
+        if not path or (os.path.exists(path) and not os.path.isfile(path)):
+            continue  # a folder, or a device such as /dev/null
+        place = os.path.realpath(path)
+        is_source = path.endswith(SOURCES) or any(os.path.realpath(one) == place for one in options.paths)
+        if is_source and os.path.isfile(path):
+            raise UsageError(f"{flag} {path}: would take the place of a source file; name another file")
+        if place in seen:
+            raise UsageError(f"{seen[place]} and {flag} name the same file, {path}")
+        seen[place] = flag
 
 
 def writes(options: argparse.Namespace) -> bool:

@@ -51,6 +51,13 @@ class VerifyOptions:
     gpus: tuple[str, ...] = ()
 
 
+_WORDS = {
+    list: "a list of strings",
+    str: "a text",
+    int: "a whole number",
+    bool: "true or false",
+    dict: 'a table, as in {TOKENIZERS_PARALLELISM = "false"}',
+}
 _SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([KMGT])?(?:i?B)?", re.ASCII | re.IGNORECASE)
 _TYPES: dict[str, tuple[type, ...]] = {
     "inputs": (list, tuple), "targets": (list, tuple), "modes": (list, tuple),
@@ -74,8 +81,9 @@ def options_from(table: Mapping[str, Any], **given: Any) -> VerifyOptions:
             near = get_close_matches(name.replace("_", "-"), known, n=1)
             told = f"did you mean `{near[0]}`?" if near else "its keys are " + ", ".join(known)
             raise ValueError(f"has no key `{key}`; {told}")
+        word = "a number" if float in _TYPES[name] else _WORDS[_TYPES[name][0]]
         if not isinstance(value, _TYPES[name]) or (isinstance(value, bool) and bool not in _TYPES[name]):
-            raise ValueError(f"`{key}` should be {_TYPES[name][0].__name__}, not {value!r}")
+            raise ValueError(f"`{key}` should be {word}, not {value!r}")
         if isinstance(value, dict):
             value = tuple((name_, text) for name_, text in value.items())
             if not all(isinstance(text, str) for _, text in value):

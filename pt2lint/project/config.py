@@ -123,16 +123,27 @@ def _flag(value: object) -> bool:
     return value
 
 
-def _strings(value: object) -> tuple[str, ...]:
+def _strings(value: object, such: str) -> tuple[str, ...]:
+    """A list of strings, `such` as this one in TOML."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError('should be a list of strings, as in ["PTB", "PTR201"]')
+        raise ValueError(f"should be a list of strings, as in {such}")
     return tuple(value)
+
+
+def _folders(such: str) -> Callable[[object], tuple[str, ...]]:
+    def folders(value: object) -> tuple[str, ...]:
+        names = _strings(value, such)
+        if any("\0" in name for name in names):
+            raise ValueError("holds a NUL character, which no name of a folder does")
+        return names
+
+    return folders
 
 
 def _codes(value: object) -> tuple[str, ...]:
     codes: list[str] = []
     wrong: list[str] = []
-    for item in _strings(value):
+    for item in _strings(value, '["PTB", "PTR201"]'):
         try:
             codes += parse_codes(item)
         except ValueError as error:
@@ -163,7 +174,7 @@ def _codes_by_file(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def _patterns(value: object) -> tuple[str, ...]:
-    lines = _strings(value)
+    lines = _strings(value, '["build/"]')
     wrong: dict[str, str] = {}
     for line in lines:
         try:
@@ -230,7 +241,7 @@ def parse_assumptions(value: object) -> tuple[str, ...]:
 
     held: list[str] = []
     wrong: list[str] = []
-    for text in _strings(value):
+    for text in _strings(value, '["training"]'):
         try:
             parse(text)
             held.append(text)
@@ -302,8 +313,8 @@ KEYS: dict[str, Callable[[object], Any]] = {
     "respect-gitignore": _flag,
     "target-torch": parse_torch,
     "roots": parse_roots,
-    "rule-paths": _strings,
-    "models": _strings,
+    "rule-paths": _folders('["lint"]'),
+    "models": _folders('["models"]'),
     "pedantic": _flag,
     "assume": parse_assumptions,
     "severity": _severities,

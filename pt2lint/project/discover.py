@@ -36,6 +36,11 @@ class Discovery:
         self.files += dict.fromkeys(found)
 
     def _under(self, given: str, force_exclude: bool) -> list[str]:
+        if not given:
+            self.problems.append(
+                Problem(None, "one of the paths is empty: name a file or a folder (. is the working folder)")
+            )
+            return []
         path = os.path.normpath(given)
         if os.path.isdir(path):
             files = sorted(self._walk(path))

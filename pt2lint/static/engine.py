@@ -135,6 +135,8 @@ def lint(
     pedantic = getattr(settings, "pedantic", False)
     run = _Run(files, settings, texts or {}, stop, cache, pedantic if unsure is None else unsure)
     parts = run.parts(run.groups())
+    if getattr(settings, "rule_paths", ()) or getattr(settings, "models", ()):
+        _ = run.rules, run.models  # what is wrong with them is told whatever is kept of the files
     if cache is not None:
         run.keep_ledger(parts)
         cache.tidy()

@@ -14,6 +14,7 @@ from tests.cli.test_cli import BAD, GOOD, PLACE, here, run, write
 __all__ = ["here", "run"]  # fixtures
 
 ODD = os.fsdecode(b"n\xff.py")
+EMPTY = "one of the paths is empty: name a file or a folder (. is the working folder)"
 SHOWN = "n\\xff.py"
 
 
@@ -103,6 +104,43 @@ def test_what_cannot_be_written_is_told(run, option: str, path: str) -> None:
     assert sorted(file.name for file in Path("folder").iterdir()) == ["file"]
 
 
+@pytest.mark.parametrize("option", ["--output", "--report", "--write-baseline", "--commit-message"])
+def test_a_report_does_not_take_the_place_of_a_source(run, option: str) -> None:
+    write(bad=BAD)
+    Path("script").write_text(BAD)
+    more = ["--diff"] if option == "--commit-message" else []
+    for source in ("bad.py", "script"):
+        ran = run(option, f"./{source}", *more, source)
+        assert (ran.status, ran.out) == (2, "")
+        assert (
+            ran.err
+            == f"pt2lint: {option} ./{source}: would take the place of a source file; name another file\n"
+        )
+        assert Path(source).read_text() == BAD
+    assert run(option, "bad.py", *more, "script").status == 2
+    assert Path("bad.py").read_text() == BAD
+
+
+def test_two_reports_do_not_go_to_one_file(run) -> None:
+    write(bad=BAD)
+    ran = run("--output", "out", "--report", "./out", "bad.py")
+    assert (ran.status, ran.err) == (2, "pt2lint: --output and --report name the same file, ./out\n")
+    assert run("--output", "/dev/null", "--report", "/dev/null", "bad.py").status == 1
+
+
+def test_a_path_that_is_empty_is_not_the_working_folder(run) -> None:
+    write(bad=BAD)
+    ran = run("", "--format", "concise")
+    assert (ran.status, ran.err) == (2, f"pt2lint: {EMPTY}\n")
+
+
+def test_a_standard_input_that_is_closed() -> None:
+    command = f"{sys.executable} -m pt2lint --no-cache - <&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, timeout=60)
+    told = "pt2lint: standard input is closed; give it Python text, or name files\n"
+    assert (done.returncode, done.stderr) == (2, told)
+
+
 def test_a_report_is_whole_or_the_one_that_was_there(run, monkeypatch: pytest.MonkeyPatch) -> None:
     write(bad=BAD)
     Path("out.json").write_text("before")
@@ -186,7 +224,8 @@ def test_a_baseline_with_wrong_types(run, baseline: str) -> None:
     "setting",
     ["x = " + "[" * 500 + "]" * 500, "x = " + "1" * 5000, 'target-torch = "2.²"', f'target-torch = "{"9" * 5000}.1"',
      'exclude = ["!"]', 'exclude = ["foo\\\\"]', 'per-file-ignores = {"!" = ["PTB"]}', 'select = ["PTB1O3"]',
-     'per-file-ignores = {"[a" = ["PTB"]}', 'roots = ["a b"]', "verify = {memory = '8Q'}", "verify = {timeout = nan}"]
+     'per-file-ignores = {"[a" = ["PTB"]}', 'roots = ["a b"]', "verify = {memory = '8Q'}", "verify = {timeout = nan}",
+     'models = ["\\u0000"]', 'rule-paths = ["\\u0000"]', 'severity = {PTB1O3 = "note"}']
 )  # fmt: skip
 def test_a_wrong_setting_is_one_line_and_the_rest_holds(run, setting: str) -> None:
     write(bad=BAD)
@@ -197,6 +236,36 @@ def test_a_wrong_setting_is_one_line_and_the_rest_holds(run, setting: str) -> No
     assert ran.err.count("\n") == 1
     if "select" not in setting:
         assert PLACE in ran.out
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ('assume = "training"', '`assume` should be a list of strings, as in ["training"]'),
+        ('exclude = "x"', '`exclude` should be a list of strings, as in ["build/"]'),
+        ('models = "x"', '`models` should be a list of strings, as in ["models"]'),
+        ("verify = {gpus = 1}", "`gpus` should be a list of strings, not 1"),
+        ("verify = {jobs = 'x'}", "`jobs` should be a whole number, not 'x'"),
+        ("verify = {made-up = 3}", "`made-up` should be true or false, not 3"),
+    ],
+)
+def test_what_a_setting_should_be_is_told_in_its_own_words(run, setting: str, told: str) -> None:
+    write(bad=BAD)
+    Path("pyproject.toml").write_text(f"[tool.pt2lint]\n{setting}\n")
+    assert run("bad.py").err.rstrip().endswith(told)
+
+
+@pytest.mark.parametrize("key", ["models", "rule-paths"])
+def test_a_folder_that_is_missing_is_told_whatever_is_kept(run, key: str) -> None:
+    write(bad=BAD)
+    run("--cache-dir", "kept", "bad.py")
+    Path("pyproject.toml").write_text(f'[tool.pt2lint]\n{key} = ["nowhere"]\n')
+    for _ in range(2):
+        ran = run("--cache-dir", "kept", "bad.py")
+        assert ran.status == 2
+        assert f"nowhere: no such folder; correct `{key}`" in ran.err
+        ran = run("--cache-dir", "kept", "--format", "json", "bad.py")
+        assert f"nowhere: no such folder; correct `{key}`" in ran.err
 
 
 def test_each_bad_item_is_told_and_the_others_hold(run) -> None:

@@ -528,9 +528,9 @@ def test_options_from_a_table() -> None:
     )
     for wrong, words in [
         ({"no": 1}, "has no key `no`"),
-        ({"timeout": "5"}, "`timeout` should be int"),
-        ({"timeout": True}, "`timeout` should be int"),
-        ({"targets": "a:b"}, "`targets` should be list"),
+        ({"timeout": "5"}, "`timeout` should be a number"),
+        ({"timeout": True}, "`timeout` should be a number"),
+        ({"targets": "a:b"}, "`targets` should be a list of strings"),
         ({"targets": [1]}, "list of strings"),
         ({"timeout": -1}, "should be positive"),
         ({"modes": ["test"]}, "`train`, `eval`"),

@@ -77,7 +77,7 @@ LIST = 'should be a list of strings, as in ["PTB", "PTR201"]'
         ("roots = 3", f"`roots` {ROOTS_ARE}"),
         ("roots = ['explicit', 'tensors']", '`roots` should hold one of "explicit" and "tensors", not both'),
         ("verify = 3", "`verify` should be a table: [tool.pt2lint.verify]"),
-        ("exclude = [1]", f"`exclude` {LIST}"),
+        ("exclude = [1]", '`exclude` should be a list of strings, as in ["build/"]'),
         ("per-file-ignores = []", '`per-file-ignores` should be a table, as in {"tests/**" = ["PTB101"]}'),
     ],
 )
