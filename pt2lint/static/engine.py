@@ -309,11 +309,13 @@ class _Run:
         """Put the facts of groups among the parts, as they were kept or made anew."""
         kept = {i: self.recall(groups[i]) for i in wanted}
         missing = [i for i, facts in kept.items() if facts is None]
-        made = dict(zip(missing, self.analyse([groups[i] for i in missing]), strict=True)) if missing else {}
-        for i, facts in made.items():
-            self.keep(groups[i], facts)
+        for i, facts in zip(
+            missing, self.analyse([groups[i] for i in missing]) if missing else (), strict=True
+        ):
+            self.keep(groups[i], facts)  # as it comes: who ends a long run shall find that again
+            kept[i] = facts
         for i in wanted:
-            parts[i] = made.get(i) or kept[i]
+            parts[i] = kept[i]
 
     def looked_at(self, parts: Iterable[Part]) -> list[str]:
         """All places where a module was sought, or what calls one."""

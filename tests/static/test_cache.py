@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pt2lint.finding import Finding
+from pt2lint.finding import Finding, Stopped
 from pt2lint.project.config import Settings
 from pt2lint.static import cache as cache_module
 from pt2lint.static import engine
@@ -148,6 +148,20 @@ def test_only_the_group_of_a_changed_file_is_looked_into_again(
     Path("helpers.py").write_text(NUMBER)
     run(cache, "model.py", "other.py")
     assert analysed == [["model.py"], ["other.py"], ["model.py"]]
+
+
+def test_what_a_run_found_before_it_was_stopped_is_kept(
+    cache: Cache, analysed: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "GROUP", 1)
+    Path("other.py").write_text(MODEL.replace("helpers", "elsewhere"))
+    with pytest.raises(Stopped):
+        lint(
+            ["model.py", "other.py"], Settings(), cache=cache, stop=lambda: any(Path("kept").glob("facts-*"))
+        )
+    analysed.clear()
+    run(cache, "model.py", "other.py")
+    assert analysed == [["other.py"]]
 
 
 def test_a_file_more_or_less_costs_those_that_it_concerns(
