@@ -102,7 +102,7 @@ class File:
             node
             for node in ast.walk(self.tree)
             if isinstance(node, ast.Name | ast.Attribute | ast.Call)
-            and dotted(node.func if isinstance(node, ast.Call) else node, names) == "torch.compile"
+            and qualified(node.func if isinstance(node, ast.Call) else node, names) == "torch.compile"
         ]
 
     @property
@@ -116,15 +116,6 @@ class File:
         given = [call.args[0] for call in self._compile_calls if isinstance(call, ast.Call) and call.args]
         ends = [one.attr if isinstance(one, ast.Attribute) else getattr(one, "id", "") for one in given]
         return {*ends} - {""}
-
-    @cached_property
-    def classes(self) -> list[ast.ClassDef]:
-        """All classes, outer ones before those in them."""
-        statements: list[ast.AST] = [*self.tree.body]
-        for one in statements:
-            for part in ("body", "orelse", "handlers", "finalbody", "cases"):
-                statements += getattr(one, part, ())
-        return [one for one in statements if isinstance(one, ast.ClassDef)]
 
     @cached_property
     def is_script(self) -> bool:
@@ -286,8 +277,12 @@ def file_at(path: str, source: str) -> File:
 
 def class_around(function: FunctionCode, line: int) -> ast.ClassDef | None:
     """The outermost class of the function's file that holds the line."""
-    classes = file_of(function).classes
-    return next((one for one in classes if one.lineno <= line <= (one.end_lineno or 0)), None)
+
+    def holds(one: ast.stmt) -> bool:
+        return one.lineno <= line <= (one.end_lineno or 0)
+
+    parts = (part for one in file_of(function).tree.body if holds(one) for part in ast.walk(one))
+    return next((part for part in parts if isinstance(part, ast.ClassDef) and holds(part)), None)
 
 
 def layers(tree: ast.AST) -> Iterator[tuple[str, str]]:
@@ -344,7 +339,7 @@ def _imports(body: Sequence[ast.stmt], bound: Bound) -> Iterator[_Import]:
             yield from _imports(statement.body, bound)
 
 
-def dotted(node: ast.expr, names: Mapping[str, str]) -> str:
+def qualified(node: ast.expr, names: Mapping[str, str]) -> str:
     """What a dotted name means by the imports (the local name: what it stands for); "" where it is none."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):

@@ -18,6 +18,7 @@ from pt2lint.fixes.comments import carry
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.layout import broken
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.syntax import dotted
 from pt2lint.rule.tree import spend, visit
 
 
@@ -255,13 +256,8 @@ def math_function(function: FunctionCode, name: str) -> tuple[str, tuple[Edit, .
 
 def qualified(function: FunctionCode, node: cst.BaseExpression) -> str | None:
     """What a dotted name means by the file's imports: `F.relu` is "torch.nn.functional.relu"."""
-    parts = []
-    while isinstance(node, cst.Attribute):
-        parts.append(node.attr.value)
-        node = node.value
-    if not isinstance(node, cst.Name) or node.value not in function.imports:
-        return None
-    return ".".join([function.imports[node.value], *reversed(parts)])
+    head, dot, rest = dotted(node).partition(".")
+    return function.imports[head] + dot + rest if head in function.imports else None
 
 
 # --- reading and writing of names

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.syntax import names
+from pt2lint.rule.syntax import dotted, names
 from pt2lint.rule.tree import says_none, walk
 
 if TYPE_CHECKING:
@@ -438,15 +438,6 @@ def _joining_dimension(call: cst.Call) -> int | None:
     dims = [a.value for a in call.args[1:] if a.keyword is None or a.keyword.value in ("dim", "axis")]
     text = dims[0].value if dims and isinstance(dims[0], cst.Integer) else "" if dims else "0"
     return int(text) if text.isdigit() else None
-
-
-def dotted(node: cst.BaseExpression) -> str:
-    """A name with its attributes, "torch.ones"; "" for anything else."""
-    parts: list[str] = []
-    while isinstance(node, cst.Attribute):
-        parts.append(node.attr.value)
-        node = node.value
-    return ".".join([node.value, *reversed(parts)]) if isinstance(node, cst.Name) else ""
 
 
 def _called(call: cst.Call) -> str:

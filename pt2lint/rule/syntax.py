@@ -8,6 +8,15 @@ from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import children
 
 
+def dotted(node: cst.BaseExpression) -> str:
+    """A name with its attributes, "torch.ones"; "" for anything else."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    return ".".join([node.value, *reversed(parts)]) if isinstance(node, cst.Name) else ""
+
+
 def names(node: cst.CSTNode) -> list[cst.Name]:
     """Every name in the node, in the order of the source."""
     found = [node] if isinstance(node, cst.Name) else []

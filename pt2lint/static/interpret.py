@@ -33,7 +33,7 @@ from pt2lint.static.interpreter.notebook import Key, Notebook
 from pt2lint.static.observers import EVERY
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.named import definitions, inside
-from pt2lint.static.source.nodes import SIMPLE, FunctionNode, Unit, last_word, unit_of, walk
+from pt2lint.static.source.nodes import BLOCKS, SIMPLE, FunctionNode, Unit, last_word, unit_of, walk
 from pt2lint.static.source.project import Project
 from pt2lint.static.values import (
     Class,
@@ -624,11 +624,12 @@ def _second(callee: ast.expr) -> str:
 
 
 def class_statements(body: list[ast.stmt]) -> Iterator[ast.ClassDef]:
+    """The classes that are defined anywhere below the statements, outer ones before those in them."""
     for statement in body:
         if statement.__class__ in SIMPLE:
             continue
         if isinstance(statement, ast.ClassDef):
             yield statement
-        for part in ("body", "orelse", "handlers", "finalbody"):
+        for part in BLOCKS:
             if inner := getattr(statement, part, None):
                 yield from class_statements(inner)

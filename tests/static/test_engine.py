@@ -827,3 +827,12 @@ def test_what_a_file_logs_that_is_not_linted_is_told_at_the_call(
         if finding.path == "net.py":  # `once` may do more than log: nothing is offered for its call
             assert "`logging.Logger.info` is called (helper.py:13)" in finding.message
             assert not finding.fixes
+
+
+def test_a_class_that_a_match_defines_is_read_as_any(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(
+        "import torch\n\nmatch torch.__version__:\n    case '2':\n        class Net(torch.nn.Module):\n"
+        "            def forward(self, x):\n                return x.max().item()\n"
+    )
+    assert [f.code for f in lint([str(path)], Settings()).findings] == ["PTB103"]

@@ -36,6 +36,7 @@ from pt2lint.fixes.rewrite import (
     torch_name,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.syntax import dotted
 from pt2lint.rule.tree import walk
 
 
@@ -308,10 +309,8 @@ class _Loop:
             return _product([self.size(node.left), self.size(node.right)])
         if isinstance(node, cst.Integer):
             return Counter() if node.value == "1" else Counter({node.value: 1})
-        inner = node
-        while isinstance(inner, cst.Attribute):
-            inner = inner.value
-        if not isinstance(inner, cst.Name) or inner.value in self.env:
+        head = dotted(node).partition(".")[0]
+        if not head or head in self.env:
             raise _No("a size is computed")
         text = source(self.function, node)
         if isinstance(node, cst.Attribute):

@@ -23,6 +23,7 @@ from pt2lint.fixes.rewrite import (
     source,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.syntax import dotted
 from pt2lint.rule.tree import walk
 from pt2lint.said import plain
 
@@ -232,7 +233,7 @@ class _Writer:
                 return self.number(value, depth - 1)
             if self.unpacks_shape(node):
                 return "int"
-        if self.may_assume and word == "unknown" and effect(node) is None and _dotted(node):
+        if self.may_assume and word == "unknown" and effect(node) is None and dotted(node):
             text = f"`{source(self.function, node)}`"
             self.assumed += [text] if text not in self.assumed else []
             return "int"
@@ -255,9 +256,3 @@ class _Writer:
                         text = source(self.function, one.value)
                         found.append(text.endswith((".shape", ".size()")))
         return found == [True]
-
-
-def _dotted(node: cst.BaseExpression) -> bool:
-    while isinstance(node, cst.Attribute):
-        node = node.value
-    return isinstance(node, cst.Name)

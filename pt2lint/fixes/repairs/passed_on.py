@@ -21,6 +21,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.syntax import dotted
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
@@ -73,15 +74,9 @@ def _called(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> str | None
         return None
     if isinstance(call.func, cst.Name):
         return None if hasattr(builtins, call.func.value) else call.func.value
-    begin: cst.BaseExpression = call.func
-    while isinstance(begin, cst.Attribute):
-        begin = begin.value
     # Of another object nobody knows whether it is a tensor.
-    own = (
-        isinstance(begin, cst.Name)
-        and begin.value in ("self", "cls")
-        and not kind(call.func).startswith("tensor")
-    )
+    head = dotted(call.func).partition(".")[0]
+    own = head in ("self", "cls") and not kind(call.func).startswith("tensor")
     return source(function, call.func) if own else None
 
 

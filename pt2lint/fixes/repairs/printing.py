@@ -30,6 +30,7 @@ from pt2lint.fixes.rewrite import (
     torch_name,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.syntax import dotted
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
@@ -266,12 +267,8 @@ def _steady(node: cst.BaseExpression, local: set[str], kind: Kind) -> bool:
         return False
     if isinstance(node, cst.Name):
         return node.value not in local or kind(node) == "str"
-    root: cst.BaseExpression = node
-    while isinstance(root, cst.Attribute):
-        root = root.value
-    return (
-        isinstance(root, cst.Name) and root is not node and (root.value == "self" or root.value not in local)
-    )
+    head = dotted(node).partition(".")[0]
+    return head != "" and (head == "self" or head not in local)
 
 
 def keep_logging(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:

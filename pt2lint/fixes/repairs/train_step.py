@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from pt2lint.finding import COMPILES_ELSEWHERE, LEFT_TO_YOU, Edit, Fix
-from pt2lint.fixes.file import File, dotted, file_of
+from pt2lint.fixes.file import File, file_of, qualified
 from pt2lint.fixes.layout import broken
 from pt2lint.op import Op
 from pt2lint.rule import FunctionCode, breaks_on, measured
@@ -80,7 +80,7 @@ class _Step:
     me: str
 
     def is_compile(self, node: ast.expr) -> bool:
-        return dotted(node, self.names) == "torch.compile"
+        return qualified(node, self.names) == "torch.compile"
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:

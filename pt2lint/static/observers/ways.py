@@ -13,7 +13,7 @@ from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.observers.computing import Computing
 from pt2lint.static.source.modules import Module
-from pt2lint.static.source.nodes import FunctionNode, Unit, below, unit_of, walk, yields
+from pt2lint.static.source.nodes import BLOCKS, FunctionNode, Unit, below, unit_of, walk, yields
 from pt2lint.static.values import NO_CONST, UNKNOWN, Func, Instance, Py, Seq, Tensor, Value, Wrapped, options
 
 if TYPE_CHECKING:
@@ -352,7 +352,7 @@ def _around(body: list[ast.stmt], first: int, last: int) -> Iterator[ast.AST]:
             pending += part.body
         elif part.lineno <= first and last <= (part.end_lineno or 0):  # type: ignore[attr-defined]
             yield part
-            for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+            for name in BLOCKS:
                 pending += getattr(part, name, ())
 
 

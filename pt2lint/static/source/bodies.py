@@ -10,9 +10,8 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pt2lint.static.source.nodes import SIMPLE, FunctionNode, below, is_range, walk
+from pt2lint.static.source.nodes import BLOCKS, SIMPLE, FunctionNode, below, is_range, walk
 
-_HOLD_STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")  # in the order of the source
 _ADD_WEIGHTS = ("register_parameter", "add_module", "register_module", "ParameterList", "ParameterDict")
 
 
@@ -30,7 +29,7 @@ def _statements(function: FunctionNode) -> list[ast.AST]:
     for node in nodes:
         if node.__class__ not in SIMPLE:
             own = node.__dict__
-            for name in _HOLD_STATEMENTS:
+            for name in BLOCKS:
                 nodes += own.get(name, ())
     return nodes
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from pt2lint.finding import Problem
+from pt2lint.static.source.nodes import BLOCKS
 from pt2lint.static.source.project import module_name
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -97,7 +98,7 @@ def definitions(body: Iterable[ast.stmt], name: str) -> list[Definition]:
         if isinstance(statement, Definition):
             found += [statement] if statement.name == name else []
             continue
-        for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+        for part in BLOCKS:
             found += definitions(getattr(statement, part, ()), name)
     return found
 

@@ -15,6 +15,13 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SIMPLE = frozenset(
     (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.Pass)
 )
+BLOCKS = (
+    "body",
+    "handlers",
+    "orelse",
+    "finalbody",
+    "cases",
+)  # where others stand, in the order of the source
 
 
 def parse(source: str, path: str) -> ast.Module:
