@@ -39,6 +39,8 @@ Names of operations:
                     at the method, details "method" and, at the method, "called": "PATH:LINE" of the call, at the call
                     "told" where the method is in a file that is linted
 - `call disabled`   a function that torch.compiler.disable decorates is called
+- `define disabled` a function of tensors that torch.compiler.disable decorates is defined, and nothing traced
+                    in its file calls it; at the decorator; details "name"
 - `define class`    a class statement runs
 - `discard NAME`    the result of a call is thrown away
 - `import guarded`  an import of a library, in a `try` that catches what it raises where there is none

@@ -202,6 +202,8 @@ def mapped(call: Call) -> Value:
     return Partial(call.args[0], [], {}) if call.args else UNKNOWN
 
 
+MODES = ("torch.no_grad", "torch.enable_grad", "torch.set_grad_enabled", "torch.inference_mode")
+
 LIBRARY = Library(
     "torch",
     given="tensors",
@@ -220,6 +222,7 @@ LIBRARY = Library(
         "torch.backends.cudnn.flags": "instance torch.backends.cudnn.flags",
         "torch.backends.cuda.sdp_kernel": "instance torch.backends.cuda.sdp_kernel",
         "torch.random.fork_rng": "instance torch.random.fork_rng",
+        **{name: f"instance {name}" for name in MODES},
     },
     constants={
         **dict.fromkeys(("torch.pi", "torch.inf", "torch.nan"), "float"),
@@ -250,11 +253,9 @@ LIBRARY = Library(
         "draws": tuple(f"torch.*.{n}" for n in RANDOM),
         "random source": tuple(f"torch.{n}*" for n in ("rand", "normal", "bernoulli", "multinomial")),
         "device context": ("torch.device",),
+        "entered where made": MODES,
         "resumable": (
-            "torch.no_grad*",
-            "torch.enable_grad*",
-            "torch.set_grad_enabled*",
-            "torch.inference_mode*",
+            *(f"{name}*" for name in MODES),
             "torch.profiler.*",
             "torch.nn.attention.sdpa_kernel*",
         ),
@@ -272,6 +273,7 @@ LIBRARY = Library(
         "torch.sub": ((), ("alpha",)),
         "torch.randint": ((0, 1, 2), ("low", "high", "size")),
         "torch.randperm": ((0,), ("n",)),
+        "torch.Size": ((0,), ()),
         "torch.reshape": ((1,), ("shape",)),
         "torch.broadcast_to": ((1,), ("size",)),
         "torch.tile": ((1,), ("dims",)),

@@ -37,6 +37,7 @@ TYPED = {
 FLOATS = ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
 INTS = ("int", "long", "short", "uint8", "int8", "int16", "int32", "int64")
 
+RESHAPES = "unsqueeze squeeze view reshape expand expand_as flatten transpose permute repeat to".split()
 SIZED = "view reshape expand repeat new_zeros new_ones new_empty resize_ tile".split()
 
 
@@ -116,6 +117,10 @@ LIBRARY = Library(
         "detaches": ("torch.Tensor.detach", "torch.Tensor.detach_"),
         "set of tensors alone": ("torch.Tensor.requires_grad",),
         "tells a tensor": telling(),
+        "takes a mask": ("torch.Tensor.masked_fill", "torch.Tensor.masked_fill_"),
+        "chooses by a mask": ("torch.Tensor.where",),
+        "keeps values": tuple(f"torch.Tensor.{n}" for n in RESHAPES),
+        "tells a tensor as keyword": ("torch.Tensor.split.dim", "torch.Tensor.sum.keepdim"),
         "takes sizes alone": tuple(f"torch.Tensor.{n}" for n in SIZED),
         "tells a tensor of arguments alone": tuple(f"torch.Tensor.{n}" for n in SHARED),
     },

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.libraries import load
 from pt2lint.libraries.model import Models
 from pt2lint.op import Op
+from pt2lint.static.interpreter import left_out
 from pt2lint.static.interpreter.context import Context
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.guards import (
@@ -419,6 +420,7 @@ class Interpreter:
 
     def _run_offered(self, module: Module) -> None:
         beside = (Guard("", UNCALLED),)
+        disabled: list[Func] = []
         handed_on = {
             given.id
             for statement in module.tree.body
@@ -432,27 +434,56 @@ class Interpreter:
             value = self.at.names.module_value(module, name)
             if name in handed_on:
                 continue
-            if isinstance(value, Func) and self.is_offered(own := Func(node, module)):
+            if value is not None and left_out.is_left_out(value):
+                if self.takes_tensors(own := Func(node, module)):
+                    disabled.append(own)
+            elif isinstance(value, Func) and self.is_offered(own := Func(node, module)):
                 self.at.calls.roots.root(own, None, beside)
+            elif isinstance(value, Func) and not self._is_traced(own := Func(node, module)):
+                for made in self._made_by(own):
+                    self.at.calls.roots.root(made, None, beside)
         for cls in self.classes_of(module):
-            steps = any(self.at.models.plays(b, "trains") for b in self.at.classes.bases(cls)[1])
-            me = self.at.objects.instance(cls)
-            for node in list(cls.methods.values()):
-                if node.name.startswith("__") and node.name != "__call__":
-                    continue
-                if node.name == "backward" and self.at.classes.is_function(cls):
-                    continue  # traced with `forward`
-                calling = (m for c in self.at.classes.bases(cls)[0] for m in c.mentioning(node.name))
-                if any(m in self.at.functions.reached for m in calling):
-                    continue  # a model calls it, or one that stands in its place
-                value = self.at.classes.method_value(cls, node, me)
-                if isinstance(value, Wrapped):
-                    continue
-                bound = value.bound if isinstance(value, Func) and value.node is node else me
-                own = Func(node, cls.module, cls.env, bound, cls)
-                surely = (steps and node.name == "step") or self.at.classes.is_differentiable(cls, node)
-                if self.is_offered(own, surely):
-                    self.at.calls.roots.root(own, None, beside)
+            self._run_methods_offered(cls, disabled)
+        for own in disabled:  # after all that may call them
+            left_out.tell(self.at, own, beside)
+
+    def _run_methods_offered(self, cls: ClassInfo, disabled: list[Func]) -> None:
+        beside = (Guard("", UNCALLED),)
+        steps = any(self.at.models.plays(b, "trains") for b in self.at.classes.bases(cls)[1])
+        me = self.at.objects.instance(cls)
+        for node in list(cls.methods.values()):
+            if node.name.startswith("__") and node.name != "__call__":
+                continue
+            if node.name == "backward" and self.at.classes.is_function(cls):
+                continue  # traced with `forward`
+            calling = (m for c in self.at.classes.bases(cls)[0] for m in c.mentioning(node.name))
+            if any(m in self.at.functions.reached for m in calling):
+                continue  # a model calls it, or one that stands in its place
+            value = self.at.classes.method_value(cls, node, me)
+            plain = value.inner if isinstance(value, Wrapped) else value
+            bound = plain.bound if isinstance(plain, Func) and plain.node is node else me
+            own = Func(node, cls.module, cls.env, bound, cls)
+            if isinstance(value, Wrapped):
+                forwards = node.name == "forward" and self.at.classes.is_module(cls)
+                if left_out.is_left_out(value) and (forwards or self.takes_tensors(own)):
+                    disabled.append(own)
+                continue
+            surely = (steps and node.name == "step") or self.at.classes.is_differentiable(cls, node)
+            if self.is_offered(own, surely):
+                self.at.calls.roots.root(own, None, beside)
+
+    def _made_by(self, factory: Func) -> list[Func]:
+        """The functions that a function defines and returns, where these are given tensors: who calls it for one, may
+        well have a model call that (`self.attend = attention_for(config)`)."""
+        assert not isinstance(factory.node, ast.Lambda)
+        names = {
+            part.value.id
+            for part in walk(factory.node)
+            if isinstance(part, ast.Return) and isinstance(part.value, ast.Name)
+        }
+        inner = {name for name in names if any(definitions(factory.node.body, name))}
+        found = [one for name in sorted(inner) for one in self.named_in(factory, name)]
+        return [one for one in found if isinstance(one, Func) and self.is_offered(one)]
 
     def is_offered(self, value: Func, surely: bool = False) -> bool:
         if self._is_traced(value) or isinstance(value.node, ast.Lambda):

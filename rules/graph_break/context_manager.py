@@ -27,8 +27,8 @@ class ContextManager(GraphBreak):
     function (GB0142; GB0208 for `cudnn.flags`; GB0092 for `warnings.catch_warnings`). `torch.no_grad`,
     `torch.autocast`, `torch.inference_mode`, `contextlib.nullcontext`, the profiler's and one's own are
     traced where the compiled code makes them. One's own that is there already, in an attribute or a global, is not
-    (`with self.manager:`, GB0142), nor is `torch.no_grad()`; `torch.autocast`, `contextlib.nullcontext` and the
-    profiler's are.
+    (`with self.manager:`, GB0142), nor are `torch.no_grad()` and its like; `torch.autocast`,
+    `contextlib.nullcontext` and the profiler's are.
 
     ## Example
     ```python
@@ -127,6 +127,9 @@ class ContextManager(GraphBreak):
         "with torch.random.fork_rng():\n    y = torch.rand(4)\nreturn x + y * 0",
         OWN + "c = C()\ndef f(x, m, i):\n    with c:\n        y = x + 1\n    return y",
         OWN + MODULE.replace("MADE", "C()"),
+        MODULE.replace("MADE", "torch.no_grad()"),
+        MODULE.replace("MADE", "torch.inference_mode() if len('ab') == 2 else torch.enable_grad()"),
+        "c = torch.set_grad_enabled(False)\ndef f(x, m, i):\n    with c:\n        y = x + 1\n    return y",
         "import contextlib\nplain = False\ndef flags():\n    if plain:\n        return contextlib.nullcontext()\n"
         "    return torch.backends.cudnn.flags(enabled=False)\ndef use_plain():\n    global plain\n    plain = True\n"
         "def f(x, m, i):\n    with flags():\n        y = x + 1\n    return y",
@@ -134,7 +137,10 @@ class ContextManager(GraphBreak):
     VALID = (
         OWN + "def f(x, m, i):\n    with C():\n        y = x + 1\n    return y",
         OWN + "def f(x, m, i):\n    c = C()\n    with c:\n        y = x + 1\n    return y",
+        OWN
+        + "def run(x, c):\n    with c:\n        return x + 1\ndef f(x, m, i):\n    return run(x, torch.no_grad())",
         MODULE.replace("MADE", "torch.autocast('cpu', dtype=torch.bfloat16)"),
+        MODULE.replace("MADE", "torch.no_grad").replace("self.c:", "self.c():"),
         "with torch.no_grad():\n    y = x + 1\nreturn y",
         "with torch.autocast('cpu', dtype=torch.bfloat16):\n    y = x + 1\nreturn y",
         "import contextlib\nwith contextlib.nullcontext():\n    y = x + 1\nreturn y",

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+import libcst as cst
+
+from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
 
@@ -49,7 +52,7 @@ class DisabledCall(GraphBreak):
     code = "PTB183"
     name = "disabled-call"
     severity = "note"
-    ops = ("call disabled",)
+    ops = ("call disabled", "define disabled")
     says = "{code} leaves the graph: the function is disabled for the compiler"
     instead = MappingProxyType(
         {
@@ -60,6 +63,16 @@ class DisabledCall(GraphBreak):
         }
     )
     graph_breaks = ("GB0098", "GB0099")
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name == "define disabled":
+            self.breaks(
+                node,
+                op,
+                f"{{code}} keeps `{op.detail('name')}` out of the graph, which ends at each call of it",
+            )
+        else:
+            self.breaks(node, op, self.says)
 
     INVALID = (
         "@torch._dynamo.disable\ndef g(x):\n    return x + 1\ndef f(x, m, i):\n    return g(x)",

@@ -53,12 +53,21 @@ class MaskIndex(GraphBreak):
         "y = x.clone()\ny[m] = x[m] * 2\nreturn y",
         "return x[m[0], :].sum() + x",
         "return x[[True, False, True, False]].sum() + x",
+        "def f(x: torch.Tensor, m: torch.Tensor, i):\n    return x[~m].sum() + x",
+        "def f(x: torch.Tensor, m: torch.Tensor, i):\n    n = ~m\n    return x[n].sum() + x",
+        "def f(x: torch.Tensor, m: torch.Tensor, i):\n    return x[m].sum() + x.masked_fill(~m.view(4, 4), 0.0)",
+        "def f(x: torch.Tensor, m: torch.Tensor, i):\n    return x[m].sum() + torch.where(m[0], x, 0.0)",
+        "def f(x: torch.Tensor, m: torch.Tensor, i):\n    return x[m & (x > 0.5)].sum() + x",
+        "class M(torch.nn.Module):\n    def forward(self, x: torch.Tensor, m, i):\n        y = x * 2\n"
+        "        return y[~m].sum() + x\nf = M()",
     )
     VALID = (
         "y = x.clone()\ny[m] = 0\nreturn y",
         "y = x.clone()\ny[m] = x.max()\nreturn y",
         "return x[i]",
         "return x.masked_fill(m, 0.0)",
+        "def f(x: torch.Tensor, m, i: torch.Tensor):\n    return x[i] + torch.where(m, x, 0.0)",
+        "def f(x: torch.Tensor, m: torch.Tensor, i):\n    i = i.masked_fill(m[0], 0)\n    return x[i] + x",
         "return x[True]",
         "layers = [1, 2]\nreturn x + layers[True]",
     )

@@ -19,7 +19,9 @@ class ModelledBreak(GraphBreak):
     In libraries that one would not suspect it is a test of values: `torchvision.transforms.Normalize` asks whether a
     deviation is zero (the one of `transforms.v2` does not), `torchmetrics.MeanMetric` looks for NaN (not with
     `nan_strategy="disable"`), a transform that draws random numbers reads them, a scheduler of diffusers chooses by
-    the timestep. Call these before or after what is compiled.
+    the timestep. Call these before or after what is compiled. `torch.distributions.kl_divergence` looks its
+    formula up the first time that it is given two `Normal`, `Bernoulli`, `Beta` or the like (GB0059, measured on 2.13):
+    call it once before.
 
     Of a function that the settings name as compiled, the same is told where it goes over an iterator that the
     program passes to it, or that its object keeps (GB0811, GB4347): a generator, `model.parameters()`, what `zip` and

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -355,3 +359,72 @@ class Net(torch.nn.Module):
 """
     (found,) = lint(["m.py"], None, {"m.py": code}).findings
     assert found.message.endswith("`Linear.bias` is a parameter")
+
+
+FIRST = """
+import torch
+from torch.distributions import Beta, Laplace, Normal, kl, kl_divergence
+
+class M(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        h = self.layer(x)
+        return {call}({kind}(h.exp(), h.exp()), {kind}(x, x.exp())).sum() * 2
+"""
+COUNTED = """
+from torch._dynamo.utils import counters
+torch.compile(M(), backend="eager")(torch.ones(2))
+print(sum(counters["graph_break"].values()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "breaks"),
+    [
+        ("kl_divergence", "Normal", True),
+        ("kl.kl_divergence", "Beta", True),
+        ("torch.distributions.kl_divergence", "Normal", True),
+        ("kl_divergence", "Laplace", False),  # of which there is one formula
+    ],
+)
+def test_a_divergence_breaks_the_first_time_that_its_formula_is_looked_up(
+    tmp_path: Path, call: str, kind: str, breaks: bool
+) -> None:
+    path = tmp_path / "m.py"
+    code = FIRST.format(call=call, kind=kind)
+    path.write_text(code)
+    assert [(f.code, f.line) for f in lint([str(path)]).findings] == [("PTB187", 12)] * breaks
+    for before, number in (("", str(int(breaks))), ("M()(torch.ones(2))", "0")):
+        path.write_text(f"{code}{before}{COUNTED}")
+        ran = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=True)
+        assert ran.stdout.strip() == number
+
+
+SIZED = """
+import torch
+
+@torch.compile(backend="eager")
+def f(x: torch.Tensor, sizes: torch.Tensor):
+    return torch.zeros(torch.Size({sizes})) + x.sum()
+"""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [
+        ("sizes * 2", True),
+        ("[x.shape[0], sizes.max()]", True),
+        ("x.shape", False),
+        ("[x.shape[0], 2]", False),
+    ],
+)
+def test_a_size_made_of_a_tensor_fails_in_dynamo(tmp_path: Path, sizes: str, told: bool) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(SIZED.format(sizes=sizes))
+    assert [f.code for f in lint([str(path)]).findings] == ["PTB106"] * told
+    path.write_text(SIZED.format(sizes=sizes) + "\nf(torch.ones(2), torch.tensor([1, 2]))\n")
+    ran = subprocess.run([sys.executable, str(path)], capture_output=True, text=True)
+    assert (ran.returncode != 0 and "torch.Size() takes an iterable" in ran.stderr) is told

@@ -54,14 +54,17 @@ class Calls:
         self.decorating = 0  # decorators are run as often as functions are decorated
         self.last_external = ""
         self.last_call: ast.AST | None = None
+        self.left_out: set[tuple[Any, str]] = (
+            set()
+        )  # disabled functions that traced code calls, and in which file
 
     def decorated(self, value: Value, node: Any, env: Env, frame: Frame) -> Value:
         if not node.decorator_list:
             return value
-        decorators = [self._decorator(d, env, frame) for d in node.decorator_list]
+        decorators = [self.decorator(d, env, frame) for d in node.decorator_list]
         return self.decorate(value, decorators, frame)
 
-    def _decorator(self, node: ast.expr, env: Env, frame: Frame) -> Value:
+    def decorator(self, node: ast.expr, env: Env, frame: Frame) -> Value:
         """What decorates; of `@numba.njit(parallel=True)`, of which nothing else is known, what is called."""
         value = self.at.expressions.quietly(node, env, frame)
         if isinstance(node, ast.Call) and value is UNKNOWN:
@@ -191,6 +194,7 @@ class Calls:
         if func.how == "disabled":
             if self.at.notebook.listens("call disabled", frame):
                 self.at.notebook.note(node, "call disabled", frame)
+                self.left_out.add((getattr(func.inner, "node", None), frame.module.path))
         elif func.how == "context manager":
             outer, frame.inside = frame.inside, "with"
             try:

@@ -29,7 +29,9 @@ def is_kept(at: Context, value: Value, node: ast.expr, env: Env, frame: Frame) -
 
 
 def _has_to_be_made(at: Context, manager: Instance) -> bool:
-    if manager.cls is None or manager.cls in at.objects.made_traced:
+    if manager.cls is None:
+        return at.models.plays(manager.external or "", "entered where made")
+    if manager.cls in at.objects.made_traced:
         return False
     if not any(at.classes.find_method(manager.cls, name) for name in ("__enter__", "__exit__")):
         return False

@@ -472,7 +472,8 @@ class Expressions:
             dtype = "float"
         elif isinstance(op, (ast.BitAnd, ast.BitOr, ast.BitXor)):
             if a is not None and b is not None and a.dtype != b.dtype:
-                dtype = None if None in (a.dtype, b.dtype) else "int"
+                kinds = {a.dtype, b.dtype}  # what is put together with a mask is one, too
+                dtype = "bool" if kinds == {"bool", None} else None if None in kinds else "int"
         elif a is not None and b is not None:
             dtype = "float" if "float" in (a.dtype, b.dtype) else (a.dtype if a.dtype == b.dtype else None)
         elif dtype == "bool":
@@ -488,7 +489,9 @@ class Expressions:
         value = self.eval(node.operand, env, frame)
         tensor = tensor_of(value)
         if tensor is not None:
-            return tensor.but(leaf=CONSTANT if tensor.leaf == CONSTANT else 0)
+            inverted = isinstance(node.op, ast.Invert) and tensor.dtype is None  # bits of numbers seldom are
+            leaf = CONSTANT if tensor.leaf == CONSTANT else 0
+            return tensor.but(leaf=leaf, dtype="bool" if inverted else tensor.dtype)
         if isinstance(value, Py) and value.type in ("int", "float", "bool"):
             if isinstance(node.op, ast.USub) and isinstance(value.const, (int, float)):
                 return Py(value.type, -value.const)

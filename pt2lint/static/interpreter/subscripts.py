@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.masks import Masks
 from pt2lint.static.values import (
     NAME,
     STR,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 class Subscripts:
     def __init__(self, at: Context) -> None:
         self.at = at
+        self.masks = Masks(at)
 
     def check_sizes(self, node: ast.expr, env: Env, frame: Frame) -> None:
         """Note slice bounds that are tensors."""
@@ -134,7 +136,7 @@ class Subscripts:
         )
         self.check_sizes(node.slice, env, frame)
         ndim = owner.ndim
-        for part in parts:
+        for at, part in enumerate(parts):
             mask = tensor_of(part)
             if (
                 isinstance(part, Seq)
@@ -151,8 +153,11 @@ class Subscripts:
                     ndim = ndim - 1 if mask is not None and mask.ndim == 0 else -99
             if self.is_number(mask) and self.at.notebook.listens("size tensor", frame):
                 self.at.notebook.note(node, "size tensor", frame, about=mask)
-            if mask is not None and mask.dtype == "bool" and isinstance(node.ctx, (ast.Load, ast.Store)):
-                if self.at.notebook.listens("index mask", frame):
+            if isinstance(node.ctx, (ast.Load, ast.Store)) and self.at.notebook.listens("index mask", frame):
+                several = isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == len(parts)
+                place = node.slice.elts[at] if isinstance(node.slice, ast.Tuple) and several else node.slice
+                mask = self.masks.of(part, place, frame)
+                if mask is not None:
                     self.at.notebook.note(node, "index mask", frame, about=mask)
         return Tensor(
             owner.dtype,

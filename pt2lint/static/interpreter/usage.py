@@ -52,6 +52,7 @@ class Usage:
         self.telling = at.models.last_words("tells a tensor")
         self._shared = at.models.last_words("tells a tensor of arguments alone")
         self._sized = at.models.last_words("takes sizes alone")
+        self._keywords = at.models.last_words("tells a tensor as keyword")
         self._used: dict[Any, dict[str, Use]] = {}
         self._asked: dict[Any, set[str]] = {}
         self._locals: dict[Any, _Locals] = {}
@@ -94,6 +95,8 @@ class Usage:
                     found.uses.setdefault(told.name, []).append(told)
             elif isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
                 found.bound.setdefault(n.id, []).append(n.lineno)
+            elif isinstance(n, ast.Call) and (use := self._told_by_keyword(n)) is not None:
+                found.uses.setdefault(use.name, []).append(use)
             elif isinstance(n, ast.Call) and isinstance(n.func, ast.Name):
                 found.several.add(n.func.id)
                 if n.func.id in by_type and n.args and isinstance(n.args[0], ast.Name):
@@ -128,6 +131,21 @@ class Usage:
                     if isinstance(side.value, ast.Name):
                         return Use(side.value.id, node.lineno, "is computed with in slices, as no list is")
         return None
+
+    def _told_by_keyword(self, call: ast.Call) -> Use | None:
+        """The name of which a method is called with a keyword that only methods of tensors have, and a number:
+        `x.split(sizes, dim=1)`."""
+        callee = call.func
+        if (
+            not call.keywords
+            or not isinstance(callee, ast.Attribute)
+            or not isinstance(callee.value, ast.Name)
+        ):
+            return None
+        word = next((k.arg for k in call.keywords if k.arg in self._keywords and _is_plain(k.value)), None)
+        if word is None:
+            return None
+        return Use(callee.value.id, call.lineno, f"is used as a tensor: `.{callee.attr}(..., {word}=...)`")
 
     def _is_asked_for_next(self, func: Func, name: str) -> bool:
         """`next(batches)`, of what the function does not bind anew: an iterator."""
@@ -177,6 +195,9 @@ class Usage:
                 if isinstance(n.func, ast.Name) and n.func.id in names:
                     several.add(n.func.id)  # no tensor is called: `engine.backward(engine(x))`
                 several.add(self._namespace(n))
+                told = self._told_by_keyword(n)
+                if told is not None:
+                    candidates += [told] * (told.name in names)
                 passed = [
                     (i, a.id) for i, a in enumerate(n.args) if isinstance(a, ast.Name) and a.id in names
                 ]
@@ -285,6 +306,15 @@ class Usage:
         if isinstance(value, Ext) and self.at.models.takes_tensor_first(value.name):
             return value.name
         return ""
+
+
+def _is_plain(value: ast.expr) -> bool:
+    """Whether it is a number, or several."""
+    if isinstance(value, ast.Tuple | ast.List):
+        return bool(value.elts) and all(map(_is_plain, value.elts))
+    if isinstance(value, ast.UnaryOp):
+        value = value.operand
+    return isinstance(value, ast.Constant) and isinstance(value.value, int)
 
 
 def _computed_of(node: ast.expr) -> str:

@@ -1,4 +1,5 @@
-"""What functions of files that are not linted log or print: it is told where linted code calls them."""
+"""What functions of files that are not linted log or print, and what they call that Dynamo does not trace: it is told
+where linted code calls them."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 Definition = FunctionNode | ast.Lambda
+Words = dict[str, str]
 
 
 class SaidElsewhere:
@@ -24,7 +26,7 @@ class SaidElsewhere:
 
     def __init__(self, at: Context) -> None:
         self.at = at
-        self.said: dict[Definition, tuple[str, Path, Tensor]] = {}
+        self.said: dict[Definition, tuple[str, Path, Tensor, Words]] = {}
         self.begun: dict[int, tuple[Frame, Definition, ast.Call]] = {}
 
     def given(
@@ -40,7 +42,10 @@ class SaidElsewhere:
 
     def external(self, call: Call, result: Value) -> None:
         frame, guards = call.frame, call.frame.guards
-        if frame.module.linted or not frame.region or not self.at.models.plays(call.name, "says"):
+        if frame.module.linted or not frame.region or not self.begun:
+            return
+        operation, words = self._broken_by(call)
+        if not operation:
             return
         while frame.parent is not None and not frame.parent.module.linted:
             frame = frame.parent
@@ -50,11 +55,25 @@ class SaidElsewhere:
             return
         _, function, node = begun
         place = call.frame.module.path, call.node.lineno, f"`{call.name.removeprefix(PYTHON)}` is called"
-        self.said[function] = f"call {call.name}", guards, Tensor(origin=place)
+        self.said[function] = operation, guards, Tensor(origin=place), words
         self._tell(node, caller, *self.said[function])
 
-    def _tell(self, node: Any, frame: Frame, operation: str, guards: Path, about: Tensor) -> None:
+    def _broken_by(self, call: Call) -> tuple[str, Words]:
+        """The operation by which a call ends the graph whatever it is given, and its words; "" for all others."""
+        entry = self.at.models.of(call.name)
+        if "says" in entry.roles:
+            return entry.op, {}
+        if entry.untraced:
+            return "call untraced", {"name": entry.library.name}
+        if entry.breaks:
+            why, _, until = entry.breaks.partition("\t")
+            return "call breaking", {"why": why, "until": until}
+        return "", {}
+
+    def _tell(
+        self, node: Any, frame: Frame, operation: str, guards: Path, about: Tensor, words: Words
+    ) -> None:
         if self.at.notebook.listens(operation, frame):
             before, frame.guards = frame.guards, frame.guards + guards
-            self.at.notebook.note(node, operation, frame, about, details={"elsewhere": "yes"})
+            self.at.notebook.note(node, operation, frame, about, details={"elsewhere": "yes", **words})
             frame.guards = before

@@ -193,6 +193,7 @@ class Module:
         told what of the file is read."""
         self.path, self.name, self.is_package = path, name, is_package
         self.home = home
+        self.above: tuple[str, ...] = ()  # packages that have the file below folders without an `__init__.py`
         self._source = source
         self._says: dict[str, bool] = {}
         self.reads = Reads() if reads is None else reads
@@ -242,8 +243,11 @@ class Module:
 
     @property
     def in_package(self) -> bool:
-        """Whether it is imported as part of a package: it lies in one, or imports from beside it as only such may."""
-        return "." in self.name or self.says("\nfrom .")
+        """Whether it is imported as part of a package: it lies in one, or imports from beside it as only such may, or
+        from a package by its name that has it somewhere below."""
+        if "." in self.name or self.says("\nfrom ."):
+            return True
+        return any(self.says(f"from {name}.") or self.says(f"import {name}.") for name in self.above)
 
     def says(self, word: str) -> bool:
         """Whether the text holds it."""

@@ -22,6 +22,7 @@ from pt2lint.static.source.reads import FILES, Reads, calls
 # package's folder of that name lacks (`texar/torch`).
 NEVER_OURS = {"torch": "_tensor.py", "numpy": os.path.join("ma", "__init__.py")}
 NAMESPACES = 2  # folders without modules of their own that a name may begin with, below the first
+MAX_ABOVE = 6  # folders above a file among which a package is sought
 TOPMOST = (".git", "pyproject.toml", "setup.py")  # what lies in a project's own folder
 MAX_SEARCHED = 400  # files that are looked through for calls
 MAX_CALLERS = 8  # files that are read because they call something
@@ -122,6 +123,7 @@ class Project:
             module = self._by_path[path] = Module(
                 path, name, source, is_package, linted, whole, partial(self.home, folders), self.reads
             )
+            module.above = self._packages_above(root) if linted and "." not in name else ()
         return module
 
     def _imports_from(self, name: str, root: str) -> tuple[str, ...]:
@@ -131,6 +133,20 @@ class Project:
             return (root,)
         self.looked_at.add(os.path.join(program, "__init__.py"))
         return root, program
+
+    def _packages_above(self, root: str) -> tuple[str, ...]:
+        """The packages in which a file lies that have folders without an `__init__.py` between: `core/ops/swap.py`."""
+        found = []
+        folder = os.path.abspath(root)
+        for _ in range(MAX_ABOVE):
+            if _is_topmost(folder):
+                break
+            place = os.path.join(folder, "__init__.py")
+            self.looked_at.add(place)
+            folder, name = os.path.split(folder)
+            if os.path.isfile(place):
+                found.append(name)
+        return tuple(found)
 
     def forget(self) -> None:
         """Let go of what is parsed."""

@@ -1,0 +1,84 @@
+"""Which tensors are masks where nothing but what the function does with them says so."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.source.nodes import FunctionNode, walk
+from pt2lint.static.values import Py, Seq, Tensor, Value, tensor_of
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+Use = tuple[int, str]  # the line, and what is done there
+
+
+class Masks:
+    """`_used`: function -> the names that it uses as masks, and in which line."""
+
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self._used: dict[FunctionNode, dict[str, Use]] = {}
+
+    def of(self, value: Value, index: ast.expr, frame: Frame) -> Tensor | None:
+        """The mask through which a tensor is read, if the index is one, or what the function does with it says so."""
+        tensor = tensor_of(value)
+        if tensor is not None and tensor.dtype is not None:
+            return tensor if tensor.dtype == "bool" else None
+        use = None if isinstance(value, (Py, Seq)) else self._use(index)
+        sure = tensor is None or tensor.sure
+        return Tensor("bool", (frame.module.path, *use), sure) if use is not None else None
+
+    def _use(self, index: ast.expr) -> Use | None:
+        if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.Invert):
+            return index.lineno, f"`{ast.unparse(index)}` inverts a mask"
+        running = self.at.functions.running()
+        if not isinstance(index, ast.Name) or running is None:
+            return None
+        if running not in self._used:
+            self._used[running] = self._uses(running)
+        return self._used[running].get(index.id)
+
+    def _uses(self, function: FunctionNode) -> dict[str, Use]:
+        """Of names that the function binds once, or is given and never binds."""
+        found: dict[str, Use] = {}
+        a = function.args
+        given = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
+        bound = dict.fromkeys(given, 1)
+        for part in walk(function):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                bound[part.id] = bound.get(part.id, 0) + 1
+            elif isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Invert):
+                self._put(part.operand, f"`{ast.unparse(part)}` inverts it", found)
+            elif isinstance(part, ast.Call):
+                mask = self._mask_of(part)
+                if mask is not None:
+                    self._put(mask, f"`{ast.unparse(part.func)}` takes it for a mask", found)
+        return {name: use for name, use in found.items() if bound.get(name) == 1}
+
+    def _mask_of(self, call: ast.Call) -> ast.expr | None:
+        """The argument of a call that is a mask for certain."""
+        if not isinstance(call.func, ast.Attribute):
+            return None
+        models, method = self.at.models, call.func.attr
+        if len(call.args) > 1 and method in models.last_words("takes a mask"):
+            return call.args[-2]
+        return call.args[0] if call.args and method in models.last_words("chooses by a mask") else None
+
+    def _put(self, node: ast.expr, how: str, found: dict[str, Use]) -> None:
+        """Note the name of which a mask is made, in another shape or inverted."""
+        reshapes = self.at.models.last_words("keeps values")
+        while not isinstance(node, ast.Name):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if node.func.attr not in reshapes:
+                    return
+                node = node.func.value
+            elif isinstance(node, ast.Subscript):
+                node = node.value
+            elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
+                node = node.operand
+            else:
+                return
+        found.setdefault(node.id, (node.lineno, how))
