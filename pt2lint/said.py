@@ -28,6 +28,12 @@ def plain(text: str) -> str:
     return _MARKED.sub(lambda m: m[2] if m[1] is None else f"{m[1]}:{m[2]}", text)
 
 
+def place_in(text: str) -> tuple[str, int] | None:
+    """The path and the line of "PATH:LINE", marked or not; None where it is no place."""
+    path, _, line = plain(text).rpartition(":")
+    return (path, int(line)) if path and line.isdigit() else None
+
+
 def places(text: str) -> set[str]:
     """The other files of which the text tells a line."""
     return {m[1] for m in _MARKED.finditer(text) if m[1] is not None} if _FIRST in text else set()

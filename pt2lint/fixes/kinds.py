@@ -10,7 +10,7 @@ does not know, the function's own text is asked.
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -66,60 +66,39 @@ SHAPES = words("dim size numel ndimension stride get_device element_size nelemen
 def guess(function: FunctionCode) -> Kind:
     """What the interpreter is sure of; else the kinds that the function's text gives away: annotations, torch calls,
     literals and what is made of them; names take the kind on which all their assignments agree."""
-    busy: set[str] = set()
-    known: dict[str, str] = {}
-    used = function.memo.get("used as tensors")
-    if used is None:
-        used = function.memo["used as tensors"] = _used_as_tensor(function)
+    return _Guess(function).kind
 
-    def name_kind(node: cst.Name) -> str:
-        if node.value in known:
-            return known[node.value]
-        owner = enclosing_function(function, node)
-        if owner is None or node.value in busy:
-            return "unknown"
-        busy.add(node.value)
-        kinds = []
-        for param in parameters(owner):
-            if param.name.value == node.value:
-                note = param.annotation
-                annotated = note is not None and _names_tensor(function.module.code_for_node(note.annotation))
-                kinds.append("tensor" if annotated else "unknown")
-        # What is made of the name itself comes last, and takes it for what the other values say.
-        targets = [
-            (_made_of_itself(function, one, node.value), one)
-            for one in _targets(owner.body).get(node.value, ())
-        ]
-        for itself, target in sorted(targets, key=lambda pair: pair[0]):
-            if itself:
-                known[node.value] = _agree(kinds)
-            kinds.append(_bound(function, target, kind))
-        known.pop(node.value, None)
-        busy.discard(node.value)
-        if node.value in used and all(one == "unknown" or one.startswith("tensor") for one in kinds):
-            kinds = [one if one != "unknown" else "tensor" for one in kinds]
-        if not busy:
-            known[node.value] = _agree(kinds)
-            return known[node.value]
-        return _agree([one for one in kinds if one != "unknown"] or kinds)
 
-    def kind(node: cst.CSTNode) -> str:
-        told = from_interpreter(function, node)
+class _Guess:
+    """`known` are the kinds of names, `busy` the names that are looked at, `used` those that are used as tensors."""
+
+    def __init__(self, function: FunctionCode) -> None:
+        self.function = function
+        self.busy: set[str] = set()
+        self.known: dict[str, str] = {}
+        used = function.memo.get("used as tensors")
+        if used is None:
+            used = function.memo["used as tensors"] = _used_as_tensor(function)
+        self.used: Collection[str] = used
+
+    def kind(self, node: cst.CSTNode) -> str:
+        told = from_interpreter(self.function, node)
         if told == "mixed" and isinstance(node, cst.BooleanOperation):
             return "unknown"  # its parts are asked one by one
         if told not in ("unknown", "tensor"):
             return told
-        if _holds_array(function, node):
+        if _holds_array(self.function, node):
             return "unknown"  # in eager mode it is no tensor
-        word = from_text(node)
+        word = self.from_text(node)
         if told == "tensor":
             return word if word.startswith("tensor") else told
-        tested = [op for op in function.ops_at(node) if op.name == "test tensor"]
+        tested = [op for op in self.function.ops_at(node) if op.name == "test tensor"]
         if word == "unknown" and tested and not any(op.detail("array") for op in tested):
             return "tensor"
         return word
 
-    def from_text(node: cst.CSTNode) -> str:
+    def from_text(self, node: cst.CSTNode) -> str:
+        """What the text tells: of literals and names here, of what is made of others by `made`."""
         if isinstance(node, cst.Integer):
             return "int"
         if isinstance(node, cst.Float):
@@ -129,20 +108,21 @@ def guess(function: FunctionCode) -> Kind:
         if isinstance(node, cst.Name):
             if node.value in ("True", "False"):
                 return "bool"
-            return "none" if node.value == "None" else name_kind(node)
+            return "none" if node.value == "None" else self.of_name(node)
+        if isinstance(node, cst.Call):
+            return self.of_call(node)
+        return self.made(node)
+
+    def made(self, node: cst.CSTNode) -> str:
+        """An operation, a choice, an item or an attribute of other expressions."""
+        kind = self.kind
         if isinstance(node, cst.UnaryOperation):
             inner = kind(node.expression)
             return "bool" if isinstance(node.operator, cst.Not) else inner
         if isinstance(node, cst.BinaryOperation):
             return _arithmetic(kind(node.left), kind(node.right), isinstance(node.operator, cst.Divide))
         if isinstance(node, cst.Comparison):
-            operators = [one.operator for one in node.comparisons]
-            if any(isinstance(one, cst.Is | cst.IsNot | cst.In | cst.NotIn) for one in operators):
-                return "bool"
-            sides = [kind(node.left), *(kind(one.comparator) for one in node.comparisons)]
-            if any(side.startswith("tensor") for side in sides):
-                return "tensor:bool" if len(sides) == 2 else "unknown"
-            return "unknown" if "unknown" in sides else "bool"
+            return self.of_comparison(node)
         if isinstance(node, cst.BooleanOperation):
             sides = [kind(node.left), kind(node.right)]
             return sides[0] if sides[0] == sides[1] else "unknown"
@@ -151,38 +131,78 @@ def guess(function: FunctionCode) -> Kind:
         if isinstance(node, cst.Subscript):
             inner = kind(node.value)
             return inner if inner.startswith("tensor") else inner.rpartition(" of ")[2] or "unknown"
-        if isinstance(node, cst.Attribute):
-            if kind(node.value).startswith("tensor"):
-                if node.attr.value in ("data", "T", "mT", "real", "imag", "grad"):
-                    return kind(node.value)
-                return "int" if node.attr.value == "ndim" else "unknown"
-            return "unknown"
-        if isinstance(node, cst.Call):
-            return call_kind(node)
+        if isinstance(node, cst.Attribute) and (inner := kind(node.value)).startswith("tensor"):
+            if node.attr.value in ("data", "T", "mT", "real", "imag", "grad"):
+                return inner
+            return "int" if node.attr.value == "ndim" else "unknown"
         return "unknown"
 
-    def call_kind(node: cst.Call) -> str:
+    def of_comparison(self, node: cst.Comparison) -> str:
+        operators = [one.operator for one in node.comparisons]
+        if any(isinstance(one, cst.Is | cst.IsNot | cst.In | cst.NotIn) for one in operators):
+            return "bool"
+        sides = [self.kind(node.left), *(self.kind(one.comparator) for one in node.comparisons)]
+        if any(side.startswith("tensor") for side in sides):
+            return "tensor:bool" if len(sides) == 2 else "unknown"
+        return "unknown" if "unknown" in sides else "bool"
+
+    def of_call(self, node: cst.Call) -> str:
         if isinstance(node.func, cst.Name) and node.func.value in ("int", "float", "bool", "len", "str"):
             return {"len": "int"}.get(node.func.value, node.func.value)
         if isinstance(node.func, cst.Name) and node.func.value in _ANSWERS:
             return "bool"
-        name = qualified(function, node.func)
+        name = qualified(self.function, node.func)
         if name is not None:
             if not name.startswith("torch."):
                 return "unknown"
             last = name.rpartition(".")[2]
             if name in ("torch.equal", "torch.allclose"):
                 return "bool"
-            return _returns(last, kind(node.args[0].value) if node.args else "unknown", True)
+            return _returns(last, self.kind(node.args[0].value) if node.args else "unknown", True)
         if isinstance(node.func, cst.Attribute):
-            receiver = kind(node.func.value)
+            receiver = self.kind(node.func.value)
             if receiver.startswith("tensor"):
                 if node.func.attr.value in ("max", "min", "sort") and node.args:
                     return "unknown"  # a pair, where a dimension is given
                 return _returns(node.func.attr.value, receiver, False)
         return "unknown"
 
-    return kind
+    def of_name(self, node: cst.Name) -> str:
+        if node.value in self.known:
+            return self.known[node.value]
+        owner = enclosing_function(self.function, node)
+        if owner is None or node.value in self.busy:
+            return "unknown"
+        self.busy.add(node.value)
+        kinds = self.bound_in(owner, node.value)
+        self.known.pop(node.value, None)
+        self.busy.discard(node.value)
+        if node.value in self.used and all(one == "unknown" or one.startswith("tensor") for one in kinds):
+            kinds = [one if one != "unknown" else "tensor" for one in kinds]
+        if not self.busy:
+            self.known[node.value] = _agree(kinds)
+            return self.known[node.value]
+        return _agree([one for one in kinds if one != "unknown"] or kinds)
+
+    def bound_in(self, owner: cst.FunctionDef, name: str) -> list[str]:
+        """The kinds of what the function binds the name to, as a parameter or in its body."""
+        kinds = []
+        for param in parameters(owner):
+            if param.name.value == name:
+                note = param.annotation
+                annotated = note is not None and _names_tensor(
+                    self.function.module.code_for_node(note.annotation)
+                )
+                kinds.append("tensor" if annotated else "unknown")
+        # What is made of the name itself comes last, and takes it for what the other values say.
+        bound = [
+            (_made_of_itself(self.function, one, name), one) for one in _targets(owner.body).get(name, ())
+        ]
+        for itself, target in sorted(bound, key=lambda pair: pair[0]):
+            if itself:
+                self.known[name] = _agree(kinds)
+            kinds.append(_bound(self.function, target, self.kind))
+        return kinds
 
 
 # Python's own functions that answer with a bool, whatever they are given.

@@ -96,11 +96,6 @@ def prove(
         for number, finding in enumerate(findings)
         if not finding.code.startswith("PTB") and _to_try(finding)
     ]
-    moved = [
-        number
-        for number in reach
-        if _to_try(findings[number]) and any(fix.compiles_elsewhere for fix in findings[number].fixes)
-    ]
     if not reach and not others and not timing:
         return Proof(list(findings))
     python, trouble = find_python(options.python, paths)
@@ -111,22 +106,7 @@ def prove(
         around = Around(folder, options.environment)
         bench = Bench(python, options, sources, roots, Path(scratch), progress, known, events.jobs, around)
         prover = _Prover(bench)
-        proved = list(findings)
-        # Calls of what is compiled again are compared like those of what breaks.
-        called = {number: _called(findings[number], events) for number in others}
-        called = {number: targets for number, targets in called.items() if targets}
-        bench.in_a_row = bool(called)
-        if moved:
-            proved = prover.prove_again(proved, moved, {}, events)
-            reach = {
-                number: by for number, by in reach.items() if not any(f.proven for f in proved[number].fixes)
-            }
-        if reach or called:
-            bench.observe(proved, reach | called)
-        if reach:
-            proved = prover.prove(proved, reach, last)
-        if others:
-            proved = prover.prove_again(proved, others, called, events)
+        proved = prover.prove_all(findings, reach, others, last, events)
         times = {}
         if timing:
             targets = sorted({run.target for run in events.runs if run.probe == "default"})
@@ -182,6 +162,39 @@ class _Prover:
     def __init__(self, bench: Bench) -> None:
         self.bench, self.notes, self.progress = bench, bench.notes, bench.progress
         self.attempts = Attempts(bench)
+
+    def prove_all(
+        self,
+        findings: Sequence[Finding],
+        reach: Mapping[int, set[str]],
+        others: Sequence[int],
+        last: Callable[[int], Fix | None],
+        events: Events,
+    ) -> list[Finding]:
+        """The findings, their fixes marked as far as they were tried: first those that compile something else instead,
+        then those of graph breaks (`reach`: in which targets each breaks), then the `others`."""
+        proved = list(findings)
+        # Calls of what is compiled again are compared like those of what breaks.
+        called = {number: _called(findings[number], events) for number in others}
+        called = {number: targets for number, targets in called.items() if targets}
+        self.bench.in_a_row = bool(called)
+        moved = [
+            number
+            for number in reach
+            if _to_try(findings[number]) and any(fix.compiles_elsewhere for fix in findings[number].fixes)
+        ]
+        if moved:
+            proved = self.prove_again(proved, moved, {}, events)
+            reach = {
+                number: by for number, by in reach.items() if not any(f.proven for f in proved[number].fixes)
+            }
+        if reach or called:
+            self.bench.observe(proved, {**reach, **called})
+        if reach:
+            proved = self.prove(proved, reach, last)
+        if others:
+            proved = self.prove_again(proved, others, called, events)
+        return proved
 
     def prove(
         self,

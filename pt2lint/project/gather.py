@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
@@ -57,19 +57,29 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
     codes = [(f.code, f.message) for f in findings if f.severity != "note"]
     if len(findings) < 2 or not (candidates or len(set(codes)) < len(codes)):
         return [*findings]
+    under = _covered(candidates, place)
+    if under is None:
+        return [*findings]
+    covered = [*candidates, *_repeated(findings, candidates, under, place)]
+    return _told(findings, covered, under)
+
+
+def _covered(
+    candidates: Sequence[Finding], place: Callable[[int], Where | None]
+) -> dict[int, Finding] | None:
+    """The id of each graph break that another one covers, and that one, which none covers; None where it cannot be
+    told where one of them stands."""
     leaders: list[tuple[Where, Finding]] = []
-    under: dict[int, Finding] = {}  # id of a finding -> its leader, as it was
+    under: dict[int, Finding] = {}
     for finding in sorted(candidates, key=lambda f: f.sort_key):
         where = place(finding.line)
         if where is None:
-            return [*findings]
+            return None
         leader = next((lead for at, lead in leaders if _covers(at, lead, where, finding)), None)
         if leader is not None:
             under[id(finding)] = leader
-        if (
-            leader is None or leader.code != finding.code
-        ):  # of one statement: it may well lead others of its cause
-            leaders.append((where, finding))
+        if leader is None or leader.code != finding.code:
+            leaders.append((where, finding))  # of one statement: it may well lead others of its cause
     for at, finding in leaders:  # one of the same cause that comes later and happens more often
         later = (lead for where, lead in leaders if where.function == at.function)
         more = (lead for lead in later if _mends(lead, finding))
@@ -80,6 +90,17 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
         while id(leader) in under:
             leader = under[id(leader)]
         under[name] = leader
+    return under
+
+
+def _repeated(
+    findings: Sequence[Finding],
+    candidates: Sequence[Finding],
+    under: dict[int, Finding],
+    place: Callable[[int], Where | None],
+) -> Iterator[Finding]:
+    """What is no graph break and is told with another finding, which `under` is given: the number of a loop that a
+    break leaves to Python, and what a function says twice."""
     broken = [
         (place(line), f)
         for f in candidates
@@ -88,20 +109,28 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
     ]
     repeated: dict[tuple[object, ...], Finding] = {}
     for finding in findings:
-        if finding.code == UNROLLED_NO_MORE and finding.verdict is None and finding.severity != "note":
-            here = place(finding.line)
+        if finding.code.startswith(BREAKS) or finding.severity == "note" or finding.verdict is not None:
+            continue
+        here = place(finding.line)
+        if finding.code == UNROLLED_NO_MORE:
             by = next((f for at, f in broken if at and here and at.function == here.function), None)
             if by is not None:
                 under[id(finding)] = under.get(id(by), by)
-                candidates.append(finding)
-        elif not finding.code.startswith(BREAKS) and finding.severity != "note" and finding.verdict is None:
-            here = place(finding.line)
+                yield finding
+        else:
             first = repeated.setdefault((here and here.function, finding.code, finding.message), finding)
             if first is not finding:
                 under[id(finding)] = first
-                candidates.append(finding)
+                yield finding
+
+
+def _told(
+    findings: Sequence[Finding], covered: Iterable[Finding], under: Mapping[int, Finding]
+) -> list[Finding]:
+    """The findings, those that others cover as notes, and these with the lines, the severity and the conditions of
+    what they cover."""
     told: dict[int, list[Finding]] = {}
-    for finding in candidates:
+    for finding in covered:
         if id(finding) in under:
             told.setdefault(id(under[id(finding)]), []).append(finding)
     result = []

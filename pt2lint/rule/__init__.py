@@ -40,6 +40,7 @@ from pt2lint.finding import (
 from pt2lint.op import ARRAY, DREW, Op, Range
 from pt2lint.rule import tree
 from pt2lint.rule.written import Shelf, Written
+from pt2lint.said import place_in
 
 EFFORT = (
     500_000  # nodes that the repairs of one function may look at, ten times what they do in ordinary code
@@ -190,8 +191,8 @@ class Rule:
 
     def led_to(self, op: Op, place: str, message: str) -> Op:
         """The operation with one more step in its flow, at that place ("PATH:LINE"), where one is named."""
-        path, _, line = place.rpartition(":")
-        return op._replace(flow=(*op.flow, Step(path, int(line), message))) if path and line.isdigit() else op
+        at = place_in(place)
+        return op if at is None else op._replace(flow=(*op.flow, Step(*at, message)))
 
     @classmethod
     def page(cls) -> RulePage:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from pt2lint.finding import Fix, Step
+from pt2lint.finding import Fix
 from pt2lint.fixes.repairs.methods import static
 from pt2lint.fixes.rewrite import accepted
 from pt2lint.op import Op
@@ -87,14 +87,14 @@ class ClassMethodFunction(GraphBreak):
     )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        path, _, line = op.detail("called").rpartition(":")
+        called = op.detail("called")
         self.owner = op.detail("method").partition(".")[0]
-        if not path:
+        if not called:
             if op.detail("told"):
                 op = op._replace(rare=op.rare or "told where the method stands")
             says = f"`{op.detail('method')}` is a class method, which Dynamo cannot bind: the graph ends at {{code}}"
         else:
-            op = op._replace(flow=(*op.flow, Step(path, int(line), ENDS)))
+            op = self.led_to(op, called, ENDS)
             says = (
                 "{code} is a class method, which Dynamo cannot bind: the graph ends where `apply` is called"
             )

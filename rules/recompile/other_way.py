@@ -5,9 +5,9 @@ from types import MappingProxyType
 
 import libcst as cst
 
-from pt2lint.finding import Step
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.said import place_in
 
 
 class OtherWay(Rule):
@@ -87,13 +87,11 @@ class OtherWay(Rule):
         here, there, where = (op.details[f"{word} {first}"] for word in ("here", "there", "where"))
         callee = f"`{op.detail(f'to {first}')}`" if f"to {first}" in op.details else self.quote(node.func)
         places = {op.detail(f"to at {n}"): op.detail(f"to {n}") for n in told if f"to {n}" in op.details}
-        steps = [
-            Step(path, int(line), f"`{title}` is compiled again")
-            for (path, _, line), title in ((place.rpartition(":"), title) for place, title in places.items())
-        ]
+        for place, title in places.items():
+            op = self.led_to(op, place, f"`{title}` is compiled again")
         self.report(
             node,
-            op._replace(flow=(*op.flow, *steps)),
+            op,
             f"{callee} is called {here}, and {there} ({where}): it is compiled for each of these once",
         )
 
@@ -113,5 +111,4 @@ class OtherWay(Rule):
         return here and (not other or self.holds(self.function.left, other))
 
     def holds(self, functions: Container[tuple[str, int]], place: str) -> bool:
-        path, _, line = place.rpartition(":")
-        return (path, int(line)) in functions
+        return place_in(place) in functions

@@ -8,7 +8,7 @@ import libcst as cst
 from pt2lint.finding import Edit, Fix, Step
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.said import plain, told_line, told_place
+from pt2lint.said import place_in, told_line, told_place
 
 FEEDS = "feeds\t"
 Feed = tuple[Any, ...]
@@ -126,12 +126,12 @@ class SmallerBatch(Rule):
 
 def _taken(place: str, title: str, names: str) -> list[Step]:
     """The parameters of a function that take what comes from the loader."""
-    file, _, first = plain(place).rpartition(":")
-    return [Step(file, int(first), f"`{name}` of `{title}`") for name in names.split(",") if name]
+    at = place_in(place)
+    return [Step(*at, f"`{name}` of `{title}`") for name in names.split(",") if name and at is not None]
 
 
 def _fed(use: str) -> Feed:
     """What lifecycle.py says of one call, with the path and the line of its place apart."""
     place, *rest = use.removeprefix(FEEDS).split("\t")
-    path, _, line = plain(place).rpartition(":")
-    return (path, int(line), *rest)
+    path, line = place_in(place) or ("", 0)
+    return (path, line, *rest)

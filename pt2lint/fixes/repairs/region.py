@@ -374,29 +374,7 @@ def _written(
         function.module.code_for_node(replaced(one, {each: cst.Name(each.attr.value) for each in attributes}))
         for one in region
     ).splitlines()[blank:]  # fmt: skip
-    deep = len(lines[0]) - len(lines[0].lstrip())
-    body = "\n".join(indent + one[deep:] if one.strip() else "" for one in lines)
-    names = ", ".join(types)
-    schema = ", ".join(["Tensor apart", *(f"{type_} {one}" for one, type_ in types.items())])
-    tags = f"{indent}tags=({torch}.Tag.nondeterministic_seeded,),\n" if function.target >= TAGS else ""
-    space = namespace(function)
-    length = shape[0] if not shape[1] else f"{shape[0]} {'+' if shape[1] > 0 else '-'} {abs(shape[1])}"
-    made = f"""@{torch}.library.custom_op(
-{indent}"{space}::{operator.strip("_")}",
-{indent}mutates_args=(),
-{indent}schema="({schema}) -> Tensor",
-{tags})
-def {operator}(apart, {names}):
-{body}
-{indent}return {torch}.from_numpy({numpy}.ascontiguousarray({name}))
-
-
-@{operator}.register_fake
-def _(apart, {names}):
-{indent}return {torch}.empty({length}, dtype={torch}.{shape[2]})
-
-
-"""
+    made = _operator(function, lines, name, shape, types, (operator, torch, numpy))
     given = ", ".join(
         next((source(function, each) for each in attributes if each.attr.value == one), one) for one in types
     )
@@ -425,3 +403,39 @@ def _(apart, {names}):
             Edit(function.path, begin, 1, end, 1, "".join(one + "\n" for one in call)),
         ),
     )
+
+
+def _operator(
+    function: FunctionCode,
+    lines: Sequence[str],
+    name: str,
+    shape: Shape,
+    types: dict[str, str],
+    called: tuple[str, str, str],
+) -> str:
+    """The custom operator whose body the lines are; `called` is what it, torch and NumPy are called here."""
+    operator, torch, numpy = called
+    indent = function.module.default_indent
+    deep = len(lines[0]) - len(lines[0].lstrip())
+    body = "\n".join(indent + one[deep:] if one.strip() else "" for one in lines)
+    names = ", ".join(types)
+    schema = ", ".join(["Tensor apart", *(f"{type_} {one}" for one, type_ in types.items())])
+    tags = f"{indent}tags=({torch}.Tag.nondeterministic_seeded,),\n" if function.target >= TAGS else ""
+    space = namespace(function)
+    length = shape[0] if not shape[1] else f"{shape[0]} {'+' if shape[1] > 0 else '-'} {abs(shape[1])}"
+    return f"""@{torch}.library.custom_op(
+{indent}"{space}::{operator.strip("_")}",
+{indent}mutates_args=(),
+{indent}schema="({schema}) -> Tensor",
+{tags})
+def {operator}(apart, {names}):
+{body}
+{indent}return {torch}.from_numpy({numpy}.ascontiguousarray({name}))
+
+
+@{operator}.register_fake
+def _(apart, {names}):
+{indent}return {torch}.empty({length}, dtype={torch}.{shape[2]})
+
+
+"""
