@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from pt2lint.finding import ASIDE, COPY, ITERATES, UNDER, Finding
+from pt2lint.finding import ASIDE, COPY, ITERATES, NESTED, UNDER, Finding
 
 BREAKS = "PTB1"  # how the codes of graph breaks begin
 UNROLLED_NO_MORE = (
@@ -52,7 +52,7 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
         for f in findings
         if f.code.startswith(BREAKS)
         and f.verdict is None
-        and (f.severity != "note" or f.note in (ITERATES, ASIDE))
+        and (f.severity != "note" or f.note in (ITERATES, ASIDE, NESTED))
     ]
     codes = [(f.code, f.message) for f in findings if f.severity != "note"]
     if len(findings) < 2 or not (candidates or len(set(codes)) < len(codes)):

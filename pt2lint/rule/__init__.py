@@ -25,6 +25,7 @@ import libcst as cst
 from pt2lint.finding import (
     ASIDE,
     EDGE,
+    NESTED,
     OPTIONAL,
     SETTING,
     Applicability,
@@ -45,6 +46,7 @@ from pt2lint.said import place_in
 EFFORT = (
     500_000  # nodes that the repairs of one function may look at, ten times what they do in ordinary code
 )
+LOOPS = (cst.For, cst.While, cst.BaseComp)
 QUOTED = 72  # characters of code that a message repeats
 
 
@@ -180,14 +182,31 @@ class Rule:
     def _is_row_by_row(self, node: cst.CSTNode, op: Op) -> bool:
         """Whether a loop or a comprehension does it again and again, for no layers, nor for one part of the object at a
         time: `for i in range(n): x = self.experts[i](x[chosen == i])`."""
-        loops = cst.For, cst.While, cst.BaseComp
         inner, loop = node, self.function.parent(node)
-        while loop is not None and (not isinstance(loop, loops) or isinstance(inner, cst.CompFor)):
+        while loop is not None and (not isinstance(loop, LOOPS) or isinstance(inner, cst.CompFor)):
             inner, loop = loop, self.function.parent(loop)  # what a comprehension goes over is made once
         if op.layers or loop is None or (op.inside != "loop" and not isinstance(loop, cst.BaseComp)):
             return False
         turn = loop.for_in.target if isinstance(loop, cst.BaseComp) else getattr(loop, "target", None)
         return turn is None or not any(_is_part(each, turn) for each in tree.walk(loop))
+
+    def _is_nested(self, node: cst.CSTNode, op: Op) -> bool:
+        """Whether it stands in loops or comprehensions within others, or beside the inner one in the outer one, and
+        none of them calls a part of the object: an algorithm over Python's own data."""
+        around, inner, here = [], node, self.function.parent(node)
+        while here is not None and not isinstance(here, cst.FunctionDef):
+            if isinstance(here, LOOPS) and inner is not getattr(here, "iter", None):
+                around += [] if isinstance(inner, cst.CompFor) else [here]
+            inner, here = here, self.function.parent(here)
+        if op.layers or not around:
+            return False
+        within = list(tree.walk(around[-1]))
+        loops = [each for each in within if isinstance(each, (cst.For, cst.CompFor))]
+        turns = {
+            part.value for each in loops for part in tree.walk(each.target) if isinstance(part, cst.Name)
+        }
+        nested = any(isinstance(each, LOOPS) for each in within[1:])
+        return nested and not any(_calls_part(each, turns) for each in within)
 
     def led_to(self, op: Op, place: str, message: str) -> Op:
         """The operation with one more step in its flow, at that place ("PATH:LINE"), where one is named."""
@@ -320,6 +339,22 @@ def calls(owner: str, names: str) -> tuple[str, ...]:
     return tuple(f"call {owner}.{name}" for name in names.split())
 
 
+def _calls_part(node: cst.CSTNode, turns: set[str]) -> bool:
+    """`self.layer(x)`, `self.layers[i](x)`, or `layer(x)` of the turn `layer`."""
+    if not isinstance(node, cst.Call):
+        return False
+    callee: cst.CSTNode = node.func
+    while isinstance(callee, cst.Subscript):
+        callee = callee.value
+    if isinstance(callee, cst.Name):
+        return callee.value in turns
+    return (
+        isinstance(callee, cst.Attribute)
+        and isinstance(callee.value, cst.Name)
+        and callee.value.value == "self"
+    )
+
+
 def _is_part(node: cst.CSTNode, turn: cst.CSTNode) -> bool:
     """`self.experts[i]`, of the turn `i`."""
     if not isinstance(node, cst.Subscript) or not isinstance(node.value, cst.Attribute):
@@ -411,6 +446,8 @@ class GraphBreak(Rule):
             return why
         if not (op.parts or op.inside or (self.step and repaired)):
             return EDGE
+        if not repaired and self._is_nested(node, op):
+            return NESTED
         return OPTIONAL if op.optional and not self.step else ""
 
     def price(self, op: Op) -> Price | None:

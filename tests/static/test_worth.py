@@ -1834,6 +1834,32 @@ class M(nn.Linear):
     assert notes(tmp_path, f"{code}\nfast = torch.compile(M(2, 2))\n", only) == [""]
 
 
+@pytest.mark.parametrize(
+    ("asked", "note"),
+    [
+        ("rank = dist.get_rank()", SPREAD),
+        ("with torch.no_grad():\n        dist.all_reduce(x)", SPREAD),
+        # not each time
+        ("if x.shape[0] > 3:\n        dist.all_reduce(x)", ""),
+        ("rank = 0", ""),
+    ],
+)
+def test_a_function_that_works_with_other_processes(tmp_path: Path, asked: str, note: str) -> None:
+    code = f"""
+import torch.distributed as dist
+
+def longest(x, sizes):
+    {asked}
+    return x[: sizes.max().item()]
+
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor, sizes: torch.Tensor):
+        return longest(super().forward(x), sizes) + 1
+"""
+    assert notes(tmp_path, code) == [note]
+    assert notes(tmp_path, f"{code}\nfast = torch.compile(M(2, 2))\n") == [""]
+
+
 def test_how_many_processes_a_group_has_is_kept(tmp_path: Path) -> None:
     code = """
 class M(nn.Linear):
@@ -1965,3 +1991,106 @@ class Accuracy(Metric):
 """
     assert set(notes(tmp_path, code)) == {"in code that is seldom compiled"}
     assert set(notes(tmp_path, code.replace("compute", "computed"))) == {""}
+
+
+FIRST_RUN = """
+FIRST = {first}
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        self.fresh = {first}
+
+    def features(self, x):
+        if {test}:
+            print("features", x.shape)
+        return self.layer(x)
+
+    def forward(self, x: torch.Tensor):
+        global FIRST
+        x = self.features(x + 1) * 2
+        {last}
+        return x.relu()
+
+def reset():
+    global FIRST
+    FIRST = False
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "last", "first", "note"),
+    [
+        ("FIRST", "FIRST = False", "True", "once"),
+        ("FIRST and x.dim() > 1", "FIRST = False", "True", "once"),
+        ("not FIRST", "FIRST = True", "False", "once"),
+        ("self.fresh", "self.fresh = False", "True", "once"),
+        # it is not so at first
+        ("not FIRST", "FIRST = False", "True", ""),
+        ("FIRST or x.dim() > 1", "FIRST = False", "True", ""),
+        # nothing that runs sets it, or not each time
+        ("FIRST", "pass", "True", ""),
+        ("FIRST", "if x.shape[0] > 4: FIRST = False", "True", ""),
+        ("FIRST", "FIRST = True", "True", ""),
+        ("self.fresh", "if x.shape[0] > 4: self.fresh = False", "True", ""),
+    ],
+)
+def test_what_the_first_run_alone_does(tmp_path: Path, test: str, last: str, first: str, note: str) -> None:
+    code = FIRST_RUN.format(test=test, last=last, first=first)
+    assert notes(tmp_path, code, "PTB101") == [note]
+
+
+NESTED = "in loops within loops over data, and nothing here compiles the module"
+
+
+@pytest.mark.parametrize(
+    ("body", "note"),
+    [
+        # of the innermost, and of the outer one
+        (
+            "for i in range(2):\n            for j in range(2):\n                out[i] += x[i, j].item()",
+            NESTED,
+        ),
+        (
+            "for i in range(2):\n            n = x[i].sum().item()\n            out += [n for _ in out]",
+            NESTED,
+        ),
+        ("out = [[v.item() for v in row] for row in x]", NESTED),
+        # one loop alone, after both, and what a loop goes over
+        ("for i in range(2):\n            out[i] = x[i].sum().item()", ""),
+        ("for i in range(2):\n            out = [i for i in out]\n        out = x.sum().item()", ""),
+        ("for n in range(int(x.sum().item())):\n            out = [n for i in out]", ""),
+        # a part of the model is called there
+        (
+            "for i in range(2):\n            for j in range(2):\n                out[i] = self.layer(x).sum().item()",
+            "",
+        ),
+        (
+            "for i in range(2):\n            for part in self.parts:\n"
+            "                out[i] = part(x).sum().item()",
+            "",
+        ),
+        (
+            "for i in range(2):\n            for part in self.more:\n"
+            "                out[i] = part(i) + x.sum().item()",
+            "",
+        ),
+    ],
+)
+def test_loops_within_loops_over_data(tmp_path: Path, body: str, note: str) -> None:
+    code = f"""
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        self.parts = [nn.Linear(2, 2), nn.Linear(2, 2)]
+        self.more = make_parts()
+
+    def forward(self, x: torch.Tensor):
+        x, out = self.layer(x), [0, 0]
+        {body}
+        return self.layer(x + out[0])
+"""
+    assert notes(tmp_path, code) == [note]
+    assert notes(tmp_path, f"{code}\nfast = torch.compile(M())\n") == [""]

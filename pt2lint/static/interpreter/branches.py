@@ -58,16 +58,21 @@ class Branches:
         env: Env,
         frame: Frame,
         alone: bool = False,
+        met: bool = True,
     ) -> Path:
         """What holds where the test came out so (`where`), and what is to be said of the statements that run then:
         they may run once only, or before an error. `known` says that the test is decided, `alone` that nothing runs
-        where it comes out otherwise."""
+        where it comes out otherwise, `met` how it came out."""
         if body and frame.region and not self.at.notebook.quiet:
             if not known and fails(body):
                 guards += (Guard("", RAISES),)
             elif not known and self._warns(test, body, env, frame, alone):
                 guards += (Guard("", WARNS),)
-            elif self._runs_once(test, body, frame) or self._readies(test, guards, frame):
+            elif (
+                self._runs_once(test, body, frame)
+                or self._readies(test, guards, frame)
+                or (not known and self._is_first_run(test, met, env, frame))
+            ):
                 guards += (Guard("", ONCE),)
                 for hear in self.at.events.settled:
                     hear(test, env, frame)
@@ -106,6 +111,31 @@ class Branches:
                 if keeps(node.body, left, right) or keeps(node.body, right, left):
                     return (Guard("", SEARCHES),)
         return ()
+
+    def _is_first_run(self, test: ast.expr, met: bool, env: Env, frame: Frame) -> bool:
+        """Whether a test asks for what is so in the first run alone, as a function that runs sets it otherwise in the
+        end: `if FIRST: print(x.shape)`, then `FIRST = False`."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return self._is_first_run(test.operand, not met, env, frame)
+        if isinstance(test, ast.BoolOp):
+            each_holds = isinstance(test.op, ast.And) is met
+            return each_holds and any(self._is_first_run(part, met, env, frame) for part in test.values)
+        at_first: list[ast.expr | None] = []
+        if isinstance(test, ast.Name) and (test.id not in env or test.id in frame.globals):
+            at_first += frame.module.assigned.get(test.id, ())
+        elif (
+            isinstance(test, ast.Attribute) and is_name(test.value, "self") and isinstance(frame.me, Instance)
+        ):
+            for own in self.at.classes.bases(frame.me.cls)[0] if frame.me.cls is not None else ():
+                at_first += [value for method, value in own.assigned(test.attr) if method.name == "__init__"]
+        if not at_first or not all(_is_flag(value, met) for value in at_first):
+            return False
+        place, running = dotted(test), self.at.functions.stack()
+        bodies = [node.body for node in running if isinstance(node, FunctionNode)]
+        if isinstance(test, ast.Name):
+            bodies = [body for body in bodies if any(test.id in _globals(each) for each in body)]
+        kept = (value for body in bodies for target, value in set_in(always(body)) if dotted(target) == place)
+        return any(_is_flag(value, not met) for value in kept)
 
     def _readies(self, test: ast.expr, guards: Path, frame: Frame) -> bool:
         """Whether the test is a call of an own method that sets what an outer test found not to be there: `if
@@ -279,3 +309,12 @@ class Branches:
                     if all(not isinstance(one, ast.Name) or one.id in shared for one in targets):
                         yield part
                 yield from self._called(function.body, frame, depth + 1)
+
+
+def _is_flag(value: ast.expr | None, outcome: bool) -> bool:
+    """Whether it is True, or False."""
+    return isinstance(value, ast.Constant) and value.value is outcome
+
+
+def _globals(statement: ast.stmt) -> list[str]:
+    return statement.names if isinstance(statement, ast.Global) else []

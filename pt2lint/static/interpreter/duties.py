@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.guard_syntax import always
 from pt2lint.static.interpreter.guards import (
     DRAWS,
     FOR_ARRAYS,
@@ -18,7 +19,7 @@ from pt2lint.static.interpreter.guards import (
     Guard,
     Path,
 )
-from pt2lint.static.source.nodes import FunctionNode, last_word, parameters_in, walk
+from pt2lint.static.source.nodes import SIMPLE, FunctionNode, last_word, parameters_in, walk
 from pt2lint.static.values import Func, Instance, Py, Seq, Tensor, Value, options
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ class Duties:
             found = self._known(me.cls)
         if self._says("array type", frame) and self._takes_arrays(definition, env, frame):
             found += (Guard("", FOR_ARRAYS),)
-        if self._needs_processes(definition, frame):
+        if self._needs_processes(definition, frame) or self._meets_processes(
+            definition, func.env or {}, frame
+        ):
             found += (Guard("", SPREAD),)
         if self._gives_records(definition, frame):
             found += (Guard("", RECORDS),)
@@ -186,6 +189,17 @@ class Duties:
             and self._plays("group of processes", p.annotation, frame)
             for p in needed
         )
+
+    def _meets_processes(self, definition: FunctionNode, env: Env, frame: Frame) -> bool:
+        """Whether it works together with other processes whenever it is called: `rank = dist.get_rank()`."""
+        if not frame.module.says("distributed"):
+            return False
+        key = (definition, "meets processes")
+        if key not in self._does:
+            simple = (one for one in always(definition.body) if one.__class__ in SIMPLE)
+            parts = (part for one in simple for part in walk(one))
+            self._does[key] = self.are_calls(parts, "works with processes", env, frame)
+        return self._does[key]
 
     def _says(self, role: str, frame: Frame) -> bool:
         return any(frame.module.says(word) for word in self.at.models.last_words(role))

@@ -260,7 +260,7 @@ class Statements:
         if known is not True:
             frame.guards = before
             frame.guards = self.at.conditions.branches.branch(
-                node.test, missed, not undecided, node.orelse, env, frame
+                node.test, missed, not undecided, node.orelse, env, frame, met=False
             )
             other = dict(env)
             self.at.conditions.narrow(node.test, other, False, frame)
