@@ -61,6 +61,8 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, held: dict[str, An
             return bool(known[0] != wanted)
         if isinstance(op, (ast.In, ast.NotIn)):
             return (known[0] in wanted) is isinstance(op, ast.In)
+        if isinstance(op, ast.Gt):
+            return bool(known[0] > wanted)
     except (ValueError, TypeError):
         pass
     return None

@@ -36,6 +36,9 @@ FINDING = Finding("PTB103", "tensor-item", "it breaks", "m.py", 1, 1, 1, 5)
         ("labels is None or self.training", "training", True),
         ("labels is None and self.training", "training", None),
         ("isinstance(x, Cache)", "training", None),
+        ("self.config.rate > 0", "config.rate=0.0", False),
+        ("self.config.rate > 0", "config.rate=0.1", True),
+        ("self.config.rate > 0", "config.rate='much'", None),
     ],
 )
 def test_a_condition_under_an_assumption(text: str, held: str, expected: bool | None) -> None:

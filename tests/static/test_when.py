@@ -593,6 +593,27 @@ def test_what_a_global_keeps_is_found_once_and_a_negative_number_is_a_default(tm
     assert [f.note for f in linted(tmp_path, code)] == ["once", "`self.ignored >= 0` is off by default"]
 
 
+@pytest.mark.parametrize(
+    ("default", "note"),
+    [
+        ("IGNORED", "`self.ignored >= 0` is off by default"),
+        ("constants.IGNORED", "`self.ignored >= 0` is off by default"),
+        ("constants.KEPT", ""),
+        ("constants.SOME", ""),
+    ],
+)
+def test_a_default_that_is_a_globals_number(tmp_path: Path, default: str, note: str) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "constants.py").write_text("import os\nIGNORED = -100\nKEPT = 1\nSOME = os.getpid()\n")
+    imports = "from package import constants\nfrom package.constants import IGNORED\n"
+    code = ONCE_A_PROCESS.format(asked="1").replace("ignored=-100", f"ignored={default}")
+    (package / "m.py").write_text(f"import torch\nfrom torch import nn\n{imports}{code}")
+    found = lint([str(package / "m.py")]).findings
+    assert [f.note for f in found if f.code == "PTB103"] == [note]
+
+
 def test_a_class_method_is_given_the_class_before_the_context(tmp_path: Path) -> None:
     code = """
     class Sparse(torch.autograd.Function):
@@ -618,3 +639,82 @@ def test_a_class_method_is_given_the_class_before_the_context(tmp_path: Path) ->
     path = tmp_path / "m.py"
     path.write_text("import torch\nfrom torch import nn\n" + textwrap.dedent(code))
     assert "PTB106" not in {f.code for f in lint([str(path)]).findings}
+
+
+DROPS = "if self.training and self.config.rate > 0:\n    drops = torch.rand(3)\nelse:\n    drops = None\n"
+DROPPED = ("self.training", "self.config.rate > 0")
+
+
+@pytest.mark.parametrize(
+    ("body", "conditions"),
+    [
+        (f"{DROPS}if drops is not None:\n    {ITEM}", DROPPED),
+        (f"{DROPS}if drops is None:\n    return x\n{ITEM}", DROPPED),
+        (f"{DROPS}y = drops is not None and float(drops[0]) > 0.5", DROPPED),
+        (
+            "drops = None\nif self.flag:\n    drops = torch.rand(3)\nif drops is not None:\n    drops.sum().item()",
+            ("self.flag",),
+        ),
+        # what is None may still be so for another reason, and what was given is something
+        (
+            f"if self.flag:\n    mask = x\nelse:\n    y = mask = None\nif mask is not None:\n    {ITEM}",
+            ("mask is not None",),
+        ),
+        (f"{DROPS}if drops is None:\n    {ITEM}", ()),
+        # in several branches, in an unpacked pair, and in a loop
+        (f"{DROPS}if mask is not None:\n    drops = mask\nif drops is not None:\n    {ITEM}", ()),
+        (f"{DROPS}y, drops = x, mask\nif drops is not None:\n    {ITEM}", ()),
+        (f"for drops in (None, x):\n    if drops is not None:\n        {ITEM}", ()),
+    ],
+)
+def test_a_name_that_is_something_in_one_branch_alone(
+    tmp_path: Path, body: str, conditions: tuple[str, ...]
+) -> None:
+    assert [found for found, _ in when(tmp_path, body)] == [conditions]
+
+
+@pytest.mark.parametrize(
+    ("body", "conditions"),
+    [
+        (f"if self.config.rate > 0:\n    {ITEM}", ("self.config.rate > 0",)),
+        (f"if self.config.rate != 0 and self.flag:\n    {ITEM}", ("self.config.rate != 0", "self.flag")),
+        ("self.on = self.flag and x.sum() > 0\nif self.on:\n    return x + 1\nreturn x", ("self.flag",)),
+        (
+            "self.on = self.config.queue > 0 and x.sum() > 0\nx = x + 1\nif self.on:\n    return x + 1\nreturn x",
+            ("self.config.queue > 0",),
+        ),
+        # a size, and what is kept twice
+        (f"if x.shape[0] > 0:\n    {ITEM}", ()),
+        (
+            "self.on = self.flag and x.sum() > 0\nif self.flag:\n    self.on = x.max() > 0\n"
+            "if self.on:\n    return x + 1\nreturn x",
+            (),
+        ),
+    ],
+)
+def test_numbers_that_are_switched_on_and_what_an_attribute_keeps(
+    tmp_path: Path, body: str, conditions: tuple[str, ...]
+) -> None:
+    assert [found for found, _ in when(tmp_path, body)] == [conditions]
+
+
+@pytest.mark.parametrize(
+    ("test", "conditions"),
+    [
+        ("x.ndim == 2", ("x.ndim == 2",)),
+        ("x.dim() == 2", ("x.dim() == 2",)),
+        ("len(x.shape) == 3", ("len(x.shape) == 3",)),
+        ("mask is not None and len(mask.size()) == 3", ("mask is not None", "len(mask.size()) == 3")),
+        # what the function made, other sizes, and more of one than that
+        ("(x + 1).ndim == 2", ()),
+        ("x.shape[0] == 2", ()),
+        ("x.ndim > 2", ()),
+        ("x.ndim != 2", ()),
+    ],
+)
+def test_how_many_dimensions_an_argument_has(tmp_path: Path, test: str, conditions: tuple[str, ...]) -> None:
+    assert when(tmp_path, f"if {test}:\n    {ITEM}") == [(conditions, "")]
+    if len(conditions) == 1:
+        other = f"if {test.replace('==', '!=')}:\n    return x\n{ITEM}"
+        assert when(tmp_path, other) == [(conditions, "")]
+        assert when(tmp_path, f"if {test}:\n    return x\n{ITEM}") == [((), "")]

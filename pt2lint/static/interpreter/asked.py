@@ -10,12 +10,16 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.guard_syntax import (
     MAX_PASSED,
     OPPOSITE,
+    asks_whether_none,
+    counts_dimensions,
     is_by_default,
     is_name,
+    is_something,
     is_zero,
     looked_up,
     opposite,
     says_none,
+    set_under,
 )
 from pt2lint.static.interpreter.guards import (
     ARGUMENT,
@@ -32,7 +36,7 @@ from pt2lint.static.interpreter.guards import (
     Path,
 )
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import made_once, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, made_once, parameters_in, unit_of, walk
 from pt2lint.static.values import (
     UNKNOWN,
     Class,
@@ -62,6 +66,7 @@ class Asked:
         self.defaults = Defaults(at)
         self._meant: dict[ast.Call, ast.expr] = {}
         self._made: dict[ast.expr, ast.expr | None] = {}
+        self._branch: dict[ast.expr, tuple[ast.expr, bool] | None] = {}
         self._texts: dict[tuple[ast.expr, bool], str] = {}
 
     def where(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> Path:
@@ -104,7 +109,10 @@ class Asked:
         sort = self._sort(test, outcome, env, frame)
         if sort is None:
             kept = self._kept(test)
-            return self._of(kept, outcome, env, frame) if kept is not None else ()
+            if kept is not None:
+                return self._of(kept, outcome, env, frame)
+            branch = self._set_where(test, outcome)
+            return self._of(*branch, env, frame) if branch is not None else ()
         about = (id(frame.me), dotted(test) or "", outcome) if self._stays(test, frame) else None
         return self._told(test, outcome, sort, about)
 
@@ -128,10 +136,30 @@ class Asked:
                 self._made[test] = made
         return self._made[test]
 
-    def of_kept(self, name: ast.Name, env: Env, frame: Frame) -> Path:
-        """The conditions of the frame, and what it takes for a name to hold the tensor that is one of several operands
-        of what the function assigns to it: `alike = fps is None or fps.min() == fps.max()`."""
-        made = self._kept(name)
+    def _set_here(self, place: ast.Attribute) -> ast.expr | None:
+        """What the function that runs assigns to an attribute, once and before it asks for it."""
+        if place not in self._made:
+            running, key = self.at.functions.running(), dotted(place)
+            sets = [value for value, _ in set_under(running.body, key, None)] if running and key else []
+            made = sets[0] if len(sets) == 1 else None
+            self._made[place] = made if made is not None and made.lineno < place.lineno else None
+        return self._made[place]
+
+    def _set_where(self, test: ast.expr, outcome: bool) -> tuple[ast.expr, bool] | None:
+        """The one test, and how it comes out, under which the function sets a name to something that is asked to be
+        not None: `drops = torch.rand(4) if self.training else None`, as statements, then `if drops is not None:`."""
+        asked = asks_whether_none(test)
+        if asked is None or asked[1] is outcome or not isinstance(asked[0], ast.Name):
+            return None
+        if test not in self._branch:
+            running = self.at.functions.running()
+            self._branch[test] = _one_branch(running, asked[0]) if running is not None else None
+        return self._branch[test]
+
+    def of_kept(self, place: ast.Name | ast.Attribute, env: Env, frame: Frame) -> Path:
+        """The conditions of the frame, and what it takes for a name, or an attribute, to hold the tensor that is one of
+        several operands of what the function assigns to it: `alike = fps is None or fps.min() == fps.max()`."""
+        made = self._kept(place) if isinstance(place, ast.Name) else self._set_here(place)
         before = frame.guards
         if isinstance(made, ast.BoolOp):
             is_and, inner = isinstance(made.op, ast.And), dict(env)
@@ -248,14 +276,21 @@ class Asked:
         if self.defaults.is_otherwise(test, outcome, frame):
             return OFF
         asks = isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and is_zero(right)
-        if outcome and asks and values[0] is UNKNOWN and self.defaults.made_off(left, frame):
-            return OFF
+        if outcome and asks and values[0] is UNKNOWN:
+            if self.defaults.made_off(left, frame):
+                return OFF
+            if self._given(left, frame) == FLAG:
+                return FLAG
         asks = isinstance(test.ops[0], (ast.IsNot, ast.NotEq)) is outcome and says_none(right)
         if asks and any(isinstance(o, Py) and o.off for o in options(values[0])):
             if not self.defaults.made_on(left, frame):
                 return OFF  # an option that is None by default
         if asks and self.defaults.made_where_asked(left, frame):
             return OFF
+        if (form := counts_dimensions(left)) is not None and isinstance(right, ast.Constant):
+            # That they are not so many says little, and `elif` again what the next test asks.
+            same = isinstance(test.ops[0], ast.Eq if outcome else ast.NotEq)
+            return ARGUMENT if same and self._given(form, frame) == ARGUMENT else None
         told = isinstance(right, ast.Constant) and (
             right.value is None or isinstance(right.value, (bool, str))
         )
@@ -362,3 +397,15 @@ def _items(value: Seq) -> list[Value]:
 
 def _is_dtype(value: Value) -> bool:
     return isinstance(value, Py) and value.type == "dtype"
+
+
+def _one_branch(function: FunctionNode, asked: ast.Name) -> tuple[ast.expr, bool] | None:
+    """The test, and how it comes out, under which alone a function sets a name to something, and to None otherwise."""
+    sets = list(set_under(function.body, asked.id, None))
+    where = [branch for value, branch in sets if is_something(value)]
+    if len(where) != 1 or len(sets) < 2 or where[0] is None or where[0][0].lineno >= asked.lineno:
+        return None
+    bound = [part for part in walk(function) if isinstance(part, ast.Name) and part.id == asked.id]
+    given = any(each.arg == asked.id for each in parameters_in(function.args))
+    others = given or sum(isinstance(part.ctx, ast.Store) for part in bound) != len(sets)
+    return None if others else where[0]

@@ -94,7 +94,8 @@ class Conditions:
                     )  # whoever asks whether it is there knows it as something else
                 array = {"array": "yes"} if tensor.array else None
                 before = frame.guards
-                frame.guards = self.asked.of_kept(node, env, frame) if isinstance(node, ast.Name) else before
+                if isinstance(node, (ast.Name, ast.Attribute)):
+                    frame.guards = self.asked.of_kept(node, env, frame)
                 self.at.notebook.note(node, "test tensor", frame, about=tensor, details=array)
                 frame.guards = before
                 if frame.region and frame.inside is None:

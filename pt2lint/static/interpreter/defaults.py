@@ -11,7 +11,8 @@ from pt2lint.static.interpreter.guard_syntax import (
     asks_for_one,
     asks_whether_none,
     came_out,
-    defaults_of,
+    constant,
+    default_of,
     is_empty,
     is_name,
     is_one_of,
@@ -212,8 +213,8 @@ class Defaults:
     def _is_other_option(self, made: _Made, option: ast.expr | None, test: ast.expr, outcome: bool) -> bool:
         """Whether a test of an option of `__init__` comes out otherwise than so by default, and nothing in the project
         gives it something with which it may come out so."""
-        default = defaults_of(made.init).get(option.id) if isinstance(option, ast.Name) else None
-        if default is None or default.value is None or came_out(test, default.value) is not (not outcome):
+        default = self._default(made, option.id) if isinstance(option, ast.Name) else None
+        if default is None or came_out(test, default) is not (not outcome):
             return False
         return all(
             is_none(value) is True
@@ -224,6 +225,17 @@ class Defaults:
             )
             for value in self._given_for(made, option, True)
         )
+
+    def _default(self, made: _Made, name: str) -> object:
+        """What an option of `__init__` is by default, None where that cannot be told: written out, or a global that is
+        always the same, `ignored=IGNORED`."""
+        default = default_of(made.init, name)
+        if default is None or isinstance(default, ast.Constant):
+            return None if default is None else default.value
+        place = dotted(default)
+        found = self.at.names.assignments(place, made.home.module) if place is not None else None
+        values = [constant(each) for each in found[1]] if found is not None else []
+        return values[0].value if len(values) == 1 and values[0] is not None else None
 
     def kept_under(self, place: ast.expr, part: Value, frame: Frame) -> tuple[ast.expr, bool, bool] | None:
         """The test of an option under which `__init__` keeps this part, of several that an attribute may be: how it

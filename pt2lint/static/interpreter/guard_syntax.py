@@ -134,13 +134,24 @@ def is_by_default(test: ast.Compare, frame: Frame) -> bool | None:
 
 def defaults_of(init: FunctionNode) -> dict[str, ast.Constant]:
     """What the options of an `__init__` are by default, where that is written out."""
+    return {name: known for name, d in _defaults(init).items() if (known := constant(d)) is not None}
+
+
+def default_of(init: FunctionNode, name: str) -> ast.expr | None:
+    """What one of them is by default, however that is written."""
+    default = _defaults(init).get(name)
+    return default if default is None else constant(default) or default
+
+
+def _defaults(init: FunctionNode) -> dict[str, ast.expr]:
     given = init.args
     defaults = dict(zip([a.arg for a in given.args[::-1]], given.defaults[::-1], strict=False))
-    defaults |= {a.arg: d for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None}
-    return {name: known for name, d in defaults.items() if (known := _constant(d)) is not None}
+    return defaults | {
+        a.arg: d for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None
+    }
 
 
-def _constant(node: ast.expr) -> ast.Constant | None:
+def constant(node: ast.expr) -> ast.Constant | None:
     """`0.1`, `"mean"`, `-100`"""
     if (
         isinstance(node, ast.UnaryOp)
@@ -187,6 +198,17 @@ def asks_whether_none(test: ast.expr) -> tuple[ast.expr, bool] | None:
         if isinstance(test.ops[0], (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
             return test.left, isinstance(test.ops[0], (ast.Is, ast.Eq))
     return None
+
+
+def counts_dimensions(node: ast.expr) -> ast.expr | None:
+    """Of what it is the number of dimensions: `x.ndim`, `x.dim()`, `len(x.shape)`, `len(x.size())`."""
+    if isinstance(node, ast.Call) and is_name(node.func, "len") and len(node.args) == 1:
+        node, names = node.args[0], ("shape", "size")
+    else:
+        names = ("ndim", "dim")
+    called = isinstance(node, ast.Call)
+    place = node.func if isinstance(node, ast.Call) and not node.args and not node.keywords else node
+    return place.value if isinstance(place, ast.Attribute) and place.attr == names[called] else None
 
 
 def asks_for_one(test: ast.expr, places: set[str | None]) -> bool:

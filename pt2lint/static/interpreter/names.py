@@ -154,12 +154,18 @@ class Names:
     def alias(self, name: str, module: Module) -> tuple[Module, list[ast.expr]] | None:
         """Where a name that stands for a type is defined, and as what: `Edges = Union[Tensor, Sparse]`. It is any of
         several under a condition (`if NEW: Mask = Union[Tensor, BlockMask]`, `else: Mask = Tensor`)."""
+        home = self.assignments(name, module)
+        shapes = (ast.Subscript, ast.BinOp, ast.Name, ast.Attribute)
+        return home if home is not None and all(isinstance(one, shapes) for one in home[1]) else None
+
+    def assignments(self, name: str, module: Module) -> tuple[Module, list[ast.expr]] | None:
+        """Where a top-level name, a dotted one too, is assigned, and what: here, or where it is imported from."""
         for _ in range(4):
             assigned = module.assigned.get(name)
             if assigned:
-                shapes = (ast.Subscript, ast.BinOp, ast.Name, ast.Attribute)
-                return (module, assigned) if all(isinstance(one, shapes) for one in assigned) else None
-            head, _, name = module.imports.get(name, "").rpartition(".")
+                return module, assigned
+            first, dot, rest = name.partition(".")
+            head, _, name = f"{module.imports.get(first, '')}{dot}{rest}".rpartition(".")
             found = self.project.find(head) if head else None
             if found is None:
                 return None
