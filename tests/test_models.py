@@ -10,7 +10,7 @@ import pytest
 from pt2lint.libraries import known, load
 from pt2lint.libraries.model import ROLES
 from pt2lint.libraries.words import wrong
-from pt2lint.project.config import Settings, load_settings
+from pt2lint.project.config import Configs, Settings
 from pt2lint.static.cache import Cache
 from pt2lint.static.engine import LintResult, lint
 from tests.test_docs import fences
@@ -25,7 +25,7 @@ def project(folder: Path, models: str, code: str) -> Path:
 
 
 def linted(path: Path) -> LintResult:
-    return lint([str(path)], load_settings(str(path)))
+    return lint([str(path)], Configs().of(str(path.parent)))
 
 
 def test_the_example_of_the_page(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_changed_model_is_seen_through_the_cache(tmp_path: Path) -> None:
     code = "import torch, acme\n@torch.compile\ndef f(x):\n    acme.log(x)\n    return x\n"
     path = project(tmp_path, '["acme.log"]\nbreaks = "it logs"\n', code)
     cache = Cache(str(tmp_path / "cache"))
-    settings = load_settings(str(path))
+    settings = Configs().of(str(path.parent))
     assert len(lint([str(path)], settings, cache=cache).findings) == 1
     (tmp_path / "lint" / "acme.toml").write_text('["acme.log"]\nreturns = "none"\n')
     assert lint([str(path)], settings, cache=cache).findings == []

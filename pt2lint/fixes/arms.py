@@ -11,7 +11,8 @@ from typing import Any
 
 import libcst as cst
 
-from pt2lint.fixes.condition import Condition
+from pt2lint.fixes.condition import Condition, read_condition
+from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
@@ -154,6 +155,19 @@ def elements(value: cst.BaseExpression) -> list[cst.BaseExpression]:
 
 class Refuse(Exception):
     pass
+
+
+def read_branch(function: FunctionCode, node: cst.If, kind: Kind) -> tuple[Condition, Arms]:
+    """The test and both sides; raises Refuse where one of them is not read, or asks more than a tensor."""
+    condition = read_condition(function, node.test, kind)
+    if isinstance(condition, Refusal):
+        raise Refuse(condition.reason)
+    arms = read_arms(function, node)
+    if isinstance(arms, Refusal):
+        raise Refuse(arms.reason)
+    if condition.static and (node.orelse is not None or len(arms.taken) > 1):
+        raise Refuse("the test is part plain Python, and there is another side")
+    return condition, arms
 
 
 def ordered(condition: Condition, then: str, orelse: str) -> tuple[str, str]:

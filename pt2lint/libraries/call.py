@@ -72,10 +72,6 @@ class Call:
         words: dict[int | str, str] = self.at.types.sorts(self.args, self.kwargs)
         return words
 
-    def sorts_of(self, values: list[Value]) -> dict[int | str, str]:
-        words: dict[int | str, str] = self.at.types.sorts(values, {})
-        return words
-
     # Values
 
     def apply(self, function: Value, args: list[Value]) -> Value:

@@ -23,14 +23,6 @@ _TORCH = re.compile(r"(\d{1,4})\.(\d{1,4})(?![^.+\w])", re.ASCII)
 _NAME = re.compile(r"[\w./\\-]*\w:\w+(\.\w+)*|[^:]+\.py:\w+(\.\w+)*|\w+(\.\w+)+")
 
 
-class ConfigError(ValueError):
-    """A configuration that cannot be used; `problems` holds one for each thing that is wrong with it."""
-
-    def __init__(self, problems: list[Problem]) -> None:
-        super().__init__("; ".join(map(str, problems)))
-        self.problems = problems
-
-
 class PartlyWrong(ValueError):
     """A value some of whose items cannot be used: `told` has a line for each of these, `rest` is the value
     without them."""
@@ -418,22 +410,6 @@ def _nearest(key: str) -> str:
 
     near = get_close_matches(key.lower().replace("_", "-"), KEYS, n=1)
     return f"; did you mean `{near[0]}`?" if near else "; its keys are " + ", ".join(KEYS)
-
-
-def load_settings(start: str, overrides: Mapping[str, Any] | None = None) -> Settings:
-    """Settings for a file or folder: the nearest pyproject.toml's, else the defaults.
-
-    Raises ConfigError where that file cannot be used as it stands.
-    """
-    start = str(start)
-    folder = start if os.path.isdir(start) else os.path.dirname(os.path.abspath(start))
-    path = find_config(folder)
-    if path is None:
-        return replace(Settings(root=os.getcwd()), **(overrides or {}))
-    settings, problems = read_config(path, overrides)
-    if problems:
-        raise ConfigError(problems)
-    return settings
 
 
 class Configs:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pt2lint.project.config import KEYS, ConfigError, Configs, Settings, load_settings, read_config
+from pt2lint.project.config import KEYS, Configs, Settings, read_config
 
 
 def written(folder: Path, text: str) -> str:
@@ -86,8 +86,9 @@ def test_a_mistake_is_named_and_the_rest_holds(tmp_path: Path, text: str, proble
     settings, [found] = read_config(path)
     assert str(found) == f"{path}: [tool.pt2lint] {problem}"
     assert settings.extend_select == ("PTS",)
-    with pytest.raises(ConfigError, match=r"\[tool.pt2lint\]"):
-        load_settings(str(tmp_path))
+    configs = Configs()
+    assert configs.of(str(tmp_path)).extend_select == ("PTS",)
+    assert configs.problems == [found]
 
 
 def test_a_mistake_in_the_verify_table(tmp_path: Path) -> None:
@@ -105,7 +106,7 @@ def test_a_file_that_is_no_toml(tmp_path: Path) -> None:
 
 def test_a_broken_file_of_another_tool_is_none_of_our_business(tmp_path: Path) -> None:
     written(tmp_path, "[tool.black\n")
-    assert load_settings(str(tmp_path)).select == ()
+    assert Configs().of(str(tmp_path)).select == ()
 
 
 def test_the_nearest_file_with_a_section_wins(tmp_path: Path) -> None:
@@ -113,9 +114,9 @@ def test_the_nearest_file_with_a_section_wins(tmp_path: Path) -> None:
     near, nearer = tmp_path / "a", tmp_path / "a" / "b"
     nearer.mkdir(parents=True)
     written(near, "[tool.black]\n")
-    assert load_settings(str(nearer)).select == ("PTB",)
+    assert Configs().of(str(nearer)).select == ("PTB",)
     written(near, "[tool.pt2lint]\nselect = ['PTS']\n")
-    assert load_settings(str(nearer / "m.py")).select == ("PTS",)
+    assert Configs().of(str(nearer)).select == ("PTS",)
     configs = Configs()
     assert configs.of(str(nearer)) is configs.of(str(near))
     assert configs.of(str(tmp_path)).select == ("PTB",)
@@ -123,7 +124,7 @@ def test_the_nearest_file_with_a_section_wins(tmp_path: Path) -> None:
 
 def test_the_command_line_wins(tmp_path: Path) -> None:
     written(tmp_path, "[tool.pt2lint]\nselect = ['PTB']\npedantic = true\n")
-    settings = load_settings(str(tmp_path), {"select": ("PTS",)})
+    settings = Configs({"select": ("PTS",)}).of(str(tmp_path))
     assert (settings.select, settings.pedantic) == (("PTS",), True)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN
-from pt2lint.fixes.arms import Refuse, elements, ordered, read_arms, replacement, under_static
+from pt2lint.fixes.arms import Refuse, elements, ordered, read_branch, replacement, under_static
 from pt2lint.fixes.condition import read_condition
 from pt2lint.fixes.kinds import Kind, guess, may_be_none, told, words
 from pt2lint.fixes.purity import callee, draws, effect, is_view, number
@@ -259,14 +259,7 @@ def _copied(function: FunctionCode, value: cst.BaseExpression) -> str:
 
 
 def _cond_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaired:
-    condition = read_condition(function, node.test, kind)
-    if isinstance(condition, Refusal):
-        return condition
-    arms = read_arms(function, node)
-    if isinstance(arms, Refusal):
-        return arms
-    if condition.static and (node.orelse is not None or len(arms.taken) > 1):
-        return Refusal("the test is part plain Python, and there is another side")
+    condition, arms = read_branch(function, node, kind)
     if max(_count(arms.then), _count(arms.orelse)) > MAX_STATEMENTS:
         return Refusal("a side is too long to become a function of its own")
     if _asks_for_class(*arms.then, *arms.orelse, *(arms.values or ())):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Edit, Fix
-from pt2lint.fixes.arms import Arms, Refuse, elements, ordered, read_arms, replacement, under_static
+from pt2lint.fixes.arms import Arms, Refuse, elements, ordered, read_branch, replacement, under_static
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.instead import bad_use
 from pt2lint.fixes.kinds import Kind, guess, may_be_none, words
@@ -199,14 +199,7 @@ def _check_shapes(function: FunctionCode, *values: cst.BaseExpression | str) -> 
 
 
 def _where_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaired:
-    condition = read_condition(function, node.test, kind)
-    if isinstance(condition, Refusal):
-        return condition
-    arms = read_arms(function, node)
-    if isinstance(arms, Refusal):
-        return arms
-    if condition.static and (node.orelse is not None or len(arms.taken) > 1):
-        return Refusal("the test is part plain Python, and there is another side")
+    condition, arms = read_branch(function, node, kind)
     writer = _WhereWriter(function, kind, arms.taken)
     if arms.values is not None:
         lines, values = writer.returned(condition, arms)

@@ -110,7 +110,6 @@ NAME, WRAPPED_NAME = Py("str"), Py("str")
 SIZE = Py("int")
 OBJECT = Py("object")
 TRUE = Py("bool", True)
-FALSE = Py("bool", False)
 
 
 class Seq(Value):
