@@ -67,7 +67,10 @@ LIBRARY = Library(
         "torchvision.transforms.functional.normalize": "tensor",
     },
     modules=MODULES,
-    roles={"seldom compiled": ("torchvision.transforms.v2.Transform",)},
+    roles={
+        "seldom compiled": ("torchvision.transforms.v2.Transform",),
+        "class of models": ("torchvision.models.*",),
+    },
     breaks=BREAKS,
     otherwise=called,
     attribute=attribute,

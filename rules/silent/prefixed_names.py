@@ -219,10 +219,11 @@ class PrefixedNames(Rule):
         name = op.detail("name")
         if any(o.name in ("attribute of compiled", "foreign name") for o in self.function.ops):
             return  # told of the one that it is given
+        what = "another part of the name" if op.detail("outcome") == "shifted" else "never true"
         self.report(
             node,
             op,
-            f"{self.quote(node)} is never true where torch.compile wrapped the module, or the part of it: such names "
+            f"{self.quote(node)} is {what} where torch.compile wrapped the module, or the part of it: such names "
             "have `_orig_mod.` in them",
             severity=severity(op),
             fixes=[self.without_prefix(node, name)],

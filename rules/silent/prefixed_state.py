@@ -27,7 +27,8 @@ class PrefixedState(Rule):
 
     A function that is given a module and saves its state may be given a compiled one. Where its file compiles modules
     itself that is told; elsewhere it is a note. So is a state that is read from a file: who saved it may have compiled
-    the module, or who loads it, and not the other one. A state is followed to where it is loaded (`best =
+    the module, or who loads it, and not the other one; and so is what takes the prefix of `DistributedDataParallel` off
+    the keys (`key.replace("module.", "")`), and not this one. A state is followed to where it is loaded (`best =
     copy.deepcopy(compiled.state_dict())`, then `model.load_state_dict(best)`), and through `AveragedModel`.
 
     A part that is replaced by what was compiled (`self.encoder = torch.compile(self.encoder)` in a module,
@@ -83,6 +84,7 @@ class PrefixedState(Rule):
         "load plain state",
         "state of given",
         "load of given",
+        "strip given",
         "replace part",
     )
     anywhere = True
@@ -114,6 +116,9 @@ class PrefixedState(Rule):
             return
         if op.name == "load of given":
             self.read(node, op)
+            return
+        if op.name == "strip given":
+            self.stripped(node, op)
             return
         if op.name == "replace part":
             self.replaced(node, op)
@@ -187,6 +192,20 @@ class PrefixedState(Rule):
                     self.edit(state, plain),
                 )
             ],
+        )
+
+    def stripped(self, node: cst.CSTNode, op: Op) -> None:
+        """`key.replace("module.", "")`: the other wrapper's prefix stays."""
+        if any(o.name == "load of given" for o in self.function.ops):
+            return  # told where it is loaded
+        fix = self.edit(node, f'{self.text(node)}.replace("_orig_mod.", "")')
+        self.report(
+            node,
+            op,
+            f"{self.quote(node)} takes off what DistributedDataParallel puts before the keys, and leaves `_orig_mod.` "
+            "where torch.compile wrapped the module that was saved",
+            severity="note",
+            fixes=[self.fix("Take that prefix off, too.", fix)] if op.detail("does") != "startswith" else [],
         )
 
     def replaced(self, node: cst.CSTNode, op: Op) -> None:

@@ -20,7 +20,8 @@ class SignatureOfCompiled(Rule):
     accepts passes on nothing, or everything. `compiled.__class__` and `type(compiled)` are not the model's class, nor
     is their `__name__`. `module.compile()` compiles in place, and both stay.
 
-    A function that is given a module may be given a compiled one. Where its file compiles modules itself that is told;
+    A function that is given a module may be given a compiled one: a checkpoint, or an entry of a table, that goes by
+    `type(model).__name__` then has the wrapper's name. Where its file compiles modules itself that is told;
     elsewhere it is a note. A file that mentions `_orig_mod` knows of the wrapper.
 
     ## Example
@@ -61,14 +62,14 @@ class SignatureOfCompiled(Rule):
 
     code = "PTS336"
     name = "signature-of-compiled"
-    ops = ("attribute of compiled", "type of compiled", "signature of given")
+    ops = ("attribute of compiled", "type of compiled", "signature of given", "class of given")
     anywhere = True
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
         if op.region or op.detail("aware"):
             return False
-        if op.name in ("type of compiled", "signature of given"):
+        if op.name != "attribute of compiled":
             return True
         of_module = op.detail("name") == "constant '__class__'" and op.detail("self") != "unknown"
         return of_module or op.detail("name") == "constant 'forward'"
@@ -77,6 +78,9 @@ class SignatureOfCompiled(Rule):
         if op.name == "type of compiled":
             self.named(node, op)
         if not isinstance(node, cst.Attribute):
+            return
+        if op.name == "class of given":
+            self.named_by_class(node, op)
             return
         module = self.text(node.value)
         inner = original(module, op)
@@ -117,6 +121,24 @@ class SignatureOfCompiled(Rule):
             f"{self.quote(name)} is the wrapper's, `OptimizedModule`: torch.compile wrapped the module",
             fixes=[
                 self.fix("Ask the module inside of the wrapper.", *rewrite(self.function, {module: inner}))
+            ],
+        )
+
+    def named_by_class(self, node: cst.Attribute, op: Op) -> None:
+        """`type(model).__name__` and `model.__class__.__name__` of a module that the function is given."""
+        whose = node.value.args[0].value if isinstance(node.value, cst.Call) else node.value
+        if isinstance(node.value, cst.Attribute):
+            whose = node.value.value
+        if any(o.name in ("attribute of compiled", "type of compiled") for o in self.function.ops):
+            return  # told of the one that it is given
+        inner = cst.parse_expression(inside(self.text(whose)))
+        self.report(
+            node,
+            op,
+            f"{self.quote(node)} is `OptimizedModule` of any module that torch.compile wrapped",
+            severity=severity(op),
+            fixes=[
+                self.fix("Ask the module inside of the wrapper.", *rewrite(self.function, {whose: inner}))
             ],
         )
 

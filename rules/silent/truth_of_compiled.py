@@ -18,6 +18,9 @@ class TruthOfCompiled(Rule):
     TypeError, unless the module has a length, as `nn.Sequential` has. A model that is compiled under a condition
     raises under that condition alone. `module.compile()` compiles in place, and the module stays true.
 
+    A function that is given a module, or None, may be given a compiled one: a note, in a file that compiles modules or
+    calls what takes the wrapper off.
+
     ## Example
     ```python
     import torch
@@ -50,7 +53,7 @@ class TruthOfCompiled(Rule):
 
     code = "PTS335"
     name = "truth-of-compiled"
-    ops = ("test compiled",)
+    ops = ("test compiled", "truth of given")
     anywhere = True
     severity = "error"
 
@@ -58,11 +61,16 @@ class TruthOfCompiled(Rule):
         if self.function.target < RAISES or not isinstance(node, cst.BaseExpression):
             return
         edit = self.asked_for_none(node)
+        given = op.name == "truth of given"
+        if given and any(o.name == "test compiled" for o in self.function.ops_at(node)):
+            return  # told so
+        where = " where torch.compile wrapped the module" if given else ""
         self.report(
             node,
             op,
-            f"{self.quote(node)} is tested for truth, which raises TypeError: what torch.compile wraps around a module "
-            "asks it for its length",
+            f"{self.quote(node)} is tested for truth, which raises TypeError{where}: what torch.compile wraps around a "
+            "module asks it for its length",
+            severity="note" if given else None,
             fixes=[self.fix("Ask whether it is there.", edit)] if edit is not None else [],
         )
 

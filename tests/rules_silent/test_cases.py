@@ -414,6 +414,126 @@ class Average:
                 if name in self.shadow:
                     self.shadow[name] = parameter
 """,
+    "a framework names modules by their classes, and tests them for truth": """
+import re
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+class Registered(nn.Module):
+    def save(self):
+        return 1
+
+class Starts:
+    @staticmethod
+    def named(model: nn.Module, patterns: dict):
+        for name, parameter in model.named_parameters():
+            for pattern in patterns:
+                if re.fullmatch(pattern, name):  # PTS317
+                    parameter.zero_()
+
+class Saver:
+    def __init__(self, model: nn.Module, other=None):
+        self.model = model
+        self.other = other
+
+    def file(self):
+        torch.save(self.model.cpu(), f"{type(self.model).__name__}.pt")  # PTS336
+        print(type(self.model).__name__)
+        self.model.eval()
+
+    def __repr__(self):
+        return {"a": 1}[type(self.model).__name__]
+
+    def kind(self, table):
+        name = self.other.__class__.__name__
+        return table[name]
+
+    def refuse(self):
+        raise TypeError(f"{type(self.model).__name__} {self.model.train()}")
+
+def unique(models: list[nn.Module]):
+    named = {}
+    for model in models:
+        if hasattr(model, "module"):
+            model = model.module
+        name = model.__class__.__name__  # PTS336
+        if isinstance(model, Registered):  # PTS304
+            name = "own"
+        named[name] = model
+    for model in models:
+        named[id(model)] = type(model).__name__
+    return named
+
+def chosen(model: nn.Module, names: list[str]):
+    if type(model).__name__ in names:  # PTS336
+        return 1
+    if type(model).__name__ == type(Net()).__name__:
+        return 2
+    assert model, type(model).__name__  # PTS335
+    return 3
+
+def compiled(model: nn.Module | None, spare: nn.Module, flag: bool):
+    if not model:  # PTS335
+        model = spare
+    if model is not None and flag:
+        return torch.compile(model)
+    return None
+
+def run(first, second: int):
+    used = first or second
+    return used
+""",
+    "a framework takes prefixes off and counts parts of names": """
+import torch
+from torch import nn
+
+def plain(state):
+    return {key.replace("module.", ""): value for key, value in state.items()}  # PTS303
+
+def shorter(path):
+    state = torch.load(path)["model"]
+    found = {}
+    for key in list(state.keys()):
+        if key.startswith("module."):  # PTS303
+            found[key[7:]] = state[key]
+        else:
+            found[key] = state[key]
+    return found
+
+def removed(state):
+    kept = {}
+    for key, value in state.items():
+        kept[key.removeprefix("module.")] = value  # PTS303
+    return kept
+
+def loaded(model, path):
+    state = {k.replace("module.", ""): v for k, v in torch.load(path).items()}
+    model.load_state_dict(state, strict=True)  # PTS303
+
+def renamed(state):
+    return {key.replace("backbone.", ""): value for key, value in state.items()}
+
+def counted(state):
+    return sum(key.startswith("module.") for key in state)
+
+def own(names):
+    return {n.replace("module.", ""): 1 for n in sorted(("module.a", "b"))}
+
+def rates(model: nn.Module, decay):
+    groups = {}
+    for name, parameter in model.named_parameters():
+        layer = int(name.split(".")[1])  # PTS317
+        groups[name] = decay ** layer
+    for name, parameter in model.named_parameters():
+        groups[name.split(".")[-1]] = 1
+    for name in sorted(groups):
+        groups[name.split(".")[0]] = 1
+    return groups
+""",
     "a framework takes wrappers off, saves and looks up names": """
 import torch
 from torch.nn.parallel import DistributedDataParallel as DDP
@@ -1711,6 +1831,35 @@ def test_names_in_ddp(tmp_path):
     assert ["`module._orig_mod.`" in f.message for f in found] == [True, False]
     fixed = [e.text for f in found for fix in f.fixes for e in fix.edits]
     assert fixed == ["net.module._orig_mod", "net.module._orig_mod"]
+
+
+@pytest.mark.parametrize(
+    ("unwraps", "told"),
+    [
+        ('return getattr(model, "_orig_mod", model)', [7, 8]),
+        ("while hasattr(model, '_orig_mod'):\n        model = model._orig_mod\n    return model", [7, 8]),
+        ("return model  # _orig_mod", []),
+    ],
+)
+def test_one_of_two_modules_is_handed_to_what_takes_the_wrapper_off(
+    unwraps: str, told: list[int], tmp_path: Path
+) -> None:
+    (tmp_path / "tools.py").write_text(f"def unwrap(kept, model):\n    {unwraps}\n", encoding="utf-8")
+    trainer = tmp_path / "trainer.py"
+    trainer.write_text(
+        """import torch
+from tools import unwrap
+
+class Trainer:
+    def plain(self, model=None, key=None):
+        key = key or self.fit.eval()
+        inner = unwrap(self.kept, model or self.model)
+        return unwrap(self.kept, model=self.model or model), key, inner
+""",
+        encoding="utf-8",
+    )
+    found = lint([str(trainer)], Settings(target_torch=(2, 13))).findings
+    assert [(f.code, f.severity, f.line) for f in found] == [("PTS335", "note", line) for line in told]
 
 
 def test_a_function_of_another_file_takes_the_wrapper_off(tmp_path: Path) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache, partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.observers.given_asked import asked
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import FunctionNode, parameters_in, unit_of, walk
 from pt2lint.static.values import Class, Ext, Seq, Value
@@ -24,9 +27,13 @@ OPS = (
     "state of given",
     "load of given",
     "signature of given",
+    "class of given",
+    "truth of given",
+    "strip given",
 )
 SIGNATURES = ("inspect.signature", "inspect.getfullargspec")
 WORDS = ("isinstance(", "type(", '"module"', "'module'", "state_dict(", "signature(", "argspec(", *NAMES)
+ASKED = ("__class__", "Module", ".parameters(", ".eval()", ".train(")  # for what given_asked.py looks for
 OF_MODULES = ("parameters", "named_parameters", "modules", "named_modules", "children", "train", "eval")
 HELD = "module"  # where a wrapper that spreads a module keeps it
 Found = Iterator[tuple[str, ast.expr, dict[str, str]]]
@@ -41,19 +48,31 @@ class GivenModules:
     def read_through(self, module: Module, classes: list[ClassInfo]) -> None:
         if not any(op in self.at.notebook.anywhere for op in OPS):
             return
-        if not any(map(module.says, WORDS)) or any(map(module.says, KNOWS)):
+        if not any(map(module.says, WORDS + ASKED)) or any(map(module.says, KNOWS)):
             return
         places: list[tuple[FunctionNode, ClassInfo | None]] = [(f, None) for f in module.functions.values()]
         places += [(method, cls) for cls in classes for method in cls.methods.values()]
-        compiles = ""
+        compiles = cache(partial(self._compiles, module, classes))
         for function, cls in places:
             if function in self.at.functions.reached or isinstance(function, ast.Lambda):
                 continue
             title = f"`{cls.name}.{function.name}`" if cls else f"`{function.name}`"
-            look = _Look(self.at, function, Frame(module, unit_of(function), title, cls=cls), cls is not None)
-            for name, node, words in look.found():
-                compiles = compiles or ("yes" if self._compiles(module, classes) else "no")
-                self.at.notebook.note(node, name, look.frame, details={**words, "compiles": compiles})
+            frame = Frame(module, unit_of(function), title, cls=cls)
+            look = Look(self.at, function, frame, self._has_self(function, cls))
+            for name, node, words in chain(look.found(), asked(look, KNOWS, compiles)):
+                told = "yes" if compiles() else "no"
+                self.at.notebook.note(node, name, look.frame, details={**words, "compiles": told})
+
+    def _has_self(self, function: FunctionNode, cls: ClassInfo | None) -> bool:
+        """Whether its first parameter is the object: it is a method, and no static one."""
+        return cls is not None and not any(
+            isinstance(
+                made := self.at.expressions.quietly(decorator, {}, Frame(cls.module, unit_of(function), "")),
+                Ext,
+            )
+            and self.at.models.plays(made.name, "static method")
+            for decorator in getattr(function, "decorator_list", ())
+        )
 
     def _compiles(self, module: Module, classes: list[ClassInfo]) -> bool:
         """Whether the file itself wraps modules by torch.compile."""
@@ -88,7 +107,7 @@ class GivenModules:
         return isinstance(kind, Ext) and kind.name.rpartition(".")[2] == "Callable"
 
 
-class _Look:
+class Look:
     """One function, and what it is given."""
 
     def __init__(self, at: Context, function: FunctionNode, frame: Frame, method: bool) -> None:
@@ -212,7 +231,7 @@ class _Look:
                     callee.name, "matches from the start"
                 )
                 return "never" if whole else ""
-        return ""
+        return "shifted" if _is_part_of(node, name) else ""
 
     def unwraps(self, node: ast.While | ast.If) -> Found:
         """`while isinstance(model, (DistributedDataParallel, ...)): model = model.module`"""
@@ -344,7 +363,7 @@ class _Look:
         asked, kinds = self.asked(test.operand)
         if asked is None or not isinstance(node.body[-1], ast.Raise):
             return
-        if kinds and all(isinstance(k, Class) and self.is_one(k) for k in kinds):
+        if kinds and all(self.is_one(kind) for kind in kinds):
             yield "type of given", test.operand, {"name": dotted(asked) or ""}
 
     def tells(self, node: ast.Call) -> Found:
@@ -353,10 +372,12 @@ class _Look:
         if self.at.classes.is_module(self.frame.cls):
             return
         if asked is None and len(node.args) == 2 and _is(node.func, "isinstance"):
-            kind = self.value(
-                node.args[1]
-            )  # of a list that an object holds: models, if a library's class says so
-            if isinstance(kind, Ext) and self.is_one(kind) and self.is_of_list(node.args[0]):
+            kind, listed = self.value(node.args[1]), node.args[0]
+            # Of a list that an object holds: models, if a library's class says so. Or where a wrapper is taken off.
+            own = isinstance(kind, Class) and self.at.classes.is_module(kind.info)
+            if (isinstance(kind, Ext) and self.is_one(kind) and self.is_of_list(listed)) or (
+                own and self.is_taken_off(listed)
+            ):
                 yield "type of given", node, {"name": dotted(node.args[0]) or "", "outcome": "never"}
         if asked is None:
             return
@@ -388,6 +409,30 @@ class _Look:
             if isinstance(one, ast.Assign) and isinstance(node, ast.Name) and _is(one.targets[0], node.id)
         ]
         return len(made) == 1 and self.is_given(_held(made[0]))
+
+    def is_taken_off(self, node: ast.expr) -> bool:
+        """Whether a loop over what the function is given binds the name, and goes on to what it holds:
+        `for model in models: model = model.module`."""
+        return (
+            isinstance(node, ast.Name)
+            and any(dotted(over) in self.given for over in self.gone_over(node.id))
+            and any(
+                isinstance(one, ast.Assign)
+                and _is(one.targets[0], node.id)
+                and isinstance(one.value, ast.Attribute)
+                and one.value.attr == HELD
+                and _is(one.value.value, node.id)
+                for one in walk(self.function)
+            )
+        )
+
+    def gone_over(self, name: str) -> list[ast.expr]:
+        """What loops go over that bind the name to each item."""
+        return [
+            one.iter
+            for one in walk(self.function)
+            if isinstance(one, ast.For | ast.comprehension) and _is(one.target, name)
+        ]
 
     def is_of_list(self, node: ast.expr) -> bool:
         """Whether a loop over what an object holds binds the name: `for one in self.parts`."""
@@ -456,6 +501,21 @@ def _held(value: ast.expr) -> ast.expr:
     """`net` of `getattr(net, name)`."""
     asks = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "getattr"
     return value.args[0] if asks and isinstance(value, ast.Call) and value.args else value
+
+
+def _is_part_of(node: ast.expr, name: str) -> bool:
+    """`name.split(".")[1]`, counted from the front."""
+    return (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.slice, ast.Constant)
+        and isinstance(node.slice.value, int)
+        and node.slice.value >= 0
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Attribute)
+        and node.value.func.attr == "split"
+        and _is(node.value.func.value, name)
+        and [getattr(a, "value", None) for a in node.value.args] == ["."]
+    )
 
 
 def _is(node: ast.expr, name: str) -> bool:
