@@ -55,7 +55,8 @@ Names of operations:
                     what differs at each call ("self.step epoch"): attributes that the caller's object counts in, and
                     parameters of the caller that a loop around its own call counts, and, with "hook": "yes",
                     what a framework counts that calls it; "named" where the settings
-                    alone say that it is compiled
+                    alone say that it is compiled; "parts N", what it reads of a dictionary or an object; "sized N",
+                    what says how long an argument is that a function of the project makes, a tab between two
 - `call apart`      traced code calls a function of the project from inside of a loop, a `try` or a `with`: compiled by
                     itself, if a break there has Dynamo leave the caller to Python; details as of `call compiled`
 - `call another way`  a compiled callable is called, or a function of the project by traced code; details: of other
@@ -76,7 +77,11 @@ Names of operations:
                     module in it, "aware" in a file that mentions `_orig_mod`, and "within",
                     what its names begin with in another wrapper ("module."), "maybe" where it need not be compiled
 - `compile block`   a module is compiled, of a class of which a loop makes objects with a number each that `forward`
-                    reads in any case; details: "class", "number" ("CLASS.ATTRIBUTE"), and "at", where it is read
+                    reads in any case; details: "class", "number" ("CLASS.ATTRIBUTE"), and "at", where it is read; or
+                    where a "method" of it under `@torch.compile` reads that
+- `unfreeze`        code that is not compiled sets `requires_grad` of a compiled module, of a part of it, or of
+                    parameters that a loop over those of one gives; details: "of", that part, and "head", the first
+                    name of it
 - `compile generator`  a generator function is compiled; details: "name"
 - `isinstance of compiled`  a compiled module is tested by isinstance
 - `type of compiled`  the type of a module that torch.compile wrapped is asked for
@@ -93,6 +98,11 @@ Names of operations:
 - `state of given`  the state of a module that a function is given is saved; details: "name", "compiles"
 - `load of given`   a module that a function is given loads a state, where the function reads files of tensors; details:
                     "name", "compiles"
+- `class of given`  the class of a module that a function is given is asked for its name, by which something is filed,
+                    looked up or compared; details as for `signature of given`
+- `strip given`     what DistributedDataParallel puts before names is taken off those of a state that a function is
+                    given, or reads; details: "name", "does" ("replace", "removeprefix", "startswith"), "compiles"
+- `truth of given`  a module that a function is given, or None, is tested for truth; details as for `signature of given`
 - `signature of given`  the signature of the `forward` of a module that a function is given is asked for; details:
                     "name", "compiles"
 - `unwrap given`    a wrapper that spreads a module is taken off one that a function is given; details: "name",

@@ -46,6 +46,7 @@ ROLES = {
     "class of models": "what models of a library are instances of",
     "spreads a module": "a module that runs another one, its `module`, on several devices",
     "passes on": "a module that returns what it is given, or may be given anything",
+    "pads to the longest": "makes samples as long as the longest of them, or an object that does so",
     "loader": "what is gone over, batch by batch",
     "followed": "an object whose later life rules ask about",
     "passes items": "gives the items of its first argument, one by one",

@@ -305,6 +305,7 @@ LIBRARY = Library(
         "gives parts": (f"{MODULE}.modules", f"{MODULE}.named_modules"),
         "gives children": (f"{MODULE}.children", f"{MODULE}.named_children"),
         "goes over items": ("torch.nn.utils.clip_grad_norm_",),
+        "pads to the longest": ("torch.nn.utils.rnn.pad_sequence",),
         "mode": (f"{MODULE}.training",),
         "seldom compiled": ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel"),
         "spreads a module": SPREADS,

@@ -76,11 +76,14 @@ def attribute(type_name: str, owner: Value, name: str) -> Value | None:
     return of_module(owner, name) if instances(type_name) is not None else None
 
 
+COLLATORS = ("WithPadding", "ForSeq2Seq", "ForTokenClassification")
+
 LIBRARY = Library(
     "transformers",
     roles={
         "class of models": ("*PreTrainedModel",),
         "makes one of its class": ("*PreTrainedModel._from_config",),
+        "pads to the longest": tuple(f"transformers.DataCollator{n}" for n in COLLATORS),
     },
     returns={f"{MODEL}.get_input_embeddings": "instance torch.nn.Embedding"},
     instances=instances,

@@ -63,6 +63,15 @@ class CompiledCall(Rule):
             key: int | str = a.keyword.value if a.keyword is not None else at
             yield Argument(key, a.value, op.arg(key), op.detail(f"use {key}"))
 
+    def sized(self, op: Op, key: int | str, turns: Turns) -> str:
+        """What changes from turn to turn and says how long an argument is, which a function of the project makes."""
+        for text in op.detail(f"sized {key}").split("\t"):
+            if text:
+                number = cst.parse_expression(text)
+                if turns.number(number) or turns.fraction(number):
+                    return text
+        return ""
+
     def callee(self, op: Op) -> str:
         """What was compiled, for a message."""
         title = op.detail("to").partition(" | ")[0]  # of several that the call may run

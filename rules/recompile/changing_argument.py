@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import MappingProxyType
 
 import libcst as cst
 
+from pt2lint.finding import Severity
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall
 from pt2lint.rule.loop_turns import Turns, loops_around
@@ -24,7 +26,8 @@ class ChangingArgument(CompiledCall):
     (`for split in ("train", "val"): batch(split)`), where what is called looks at it. The length of a list is always
     part of the graph: each length is compiled anew. A tensor of no dimensions is never guarded on by value, and a list
     that is padded to one length, or given one by one, has the same each time. A module that is given brings its numbers
-    with it: for each that has another number (`layer.index`), the function is compiled anew. So does a
+    with it: for each that has another number (`layer.index`), the function is compiled anew. So does a dictionary or an
+    object of which the function reads a number that is read out of a tensor, or set at every turn, and so does a
     `functools.partial` with another number at every turn.
 
     ## Example
@@ -79,6 +82,15 @@ class ChangingArgument(CompiledCall):
                     f"{self.quote(argument.value)} is a module whose number `{number}` {self.callee(op)} reads: "
                     "it is compiled anew for each module that has another; given as a tensor, it is not",
                 )
+            if part := self.changing_part(argument, op, turns):
+                self.report(
+                    argument.value,
+                    self.shown(op, argument.key),
+                    f"{self.quote(argument.value)} holds `{part}`, another number at every call, for "
+                    f"{self.callee(op)}: {self.cost(op)}; given as a tensor it costs nothing",
+                    severity=self.severity_of(op),
+                )
+                continue
             if not argument.use and op.detail(f"name {argument.key}") and not turns.bound_in(argument.value):
                 continue  # nothing is done with it
             what = "" if op.detail("no tensors") else self.what(argument, op, turns)
@@ -86,17 +98,65 @@ class ChangingArgument(CompiledCall):
                 what = "is another text at every turn"
             if what:
                 each = "length" if "length" in what else "one" if "text" in what else ""
-                told = (
-                    f"each {each} is compiled anew"
-                    if each
-                    else "it is compiled for the first, and then again"
-                )
+                told = f"each {each} is compiled anew" if each else self.cost(op)
                 self.report(
                     argument.value,
                     self.shown(op, argument.key, "is used here"),
                     f"{self.quote(argument.value)} {what} for {self.callee(op)}: {told}; given as a tensor, or always "
                     "alike, it costs nothing",
+                    severity=self.severity_of(op) if "read out" in what else None,
                 )
+
+    def cost(self, op: Op) -> str:
+        if op.detail("compile dynamic") == "constant False":
+            return "with `dynamic=False` each is compiled anew, until the limit"
+        return "it is compiled for the first, and then again"
+
+    def severity_of(self, op: Op) -> Severity | None:
+        return "warning" if op.detail("compile dynamic") == "constant False" else None
+
+    def changing_part(self, argument: Argument, op: Op, turns: Turns) -> str:
+        """What the compiled function reads of a dictionary or an object, and is another number at every call: read out
+        of a tensor where it is made, or set at every turn."""
+        read = op.detail(f"parts {argument.key}").split()
+        made = self.made(argument.value) if read else None
+        parts: list[tuple[str, cst.BaseExpression]] = []
+        if isinstance(made, cst.Dict):
+            for one in made.elements:
+                key = one.key if isinstance(one, cst.DictElement) else None
+                if isinstance(key, cst.SimpleString):
+                    parts.append((str(key.evaluated_value), one.value))
+        elif isinstance(made, cst.Call):
+            parts = [(a.keyword.value, a.value) for a in made.args if a.keyword is not None]
+        for name, value in parts:
+            if name in read and self.is_read(self.made(value)):
+                return name
+        return next(
+            (n for n, v in self.set_in(argument.value, turns) if n in read and self.changes(v, turns)), ""
+        )
+
+    def changes(self, value: cst.BaseExpression, turns: Turns) -> bool:
+        return turns.number(value) or turns.fraction(value) or self.is_read(self.made(value))
+
+    def set_in(self, place: cst.BaseExpression, turns: Turns) -> Iterator[tuple[str, cst.BaseExpression]]:
+        """`options.rate = n / 10`, `options["rate"] = n / 10` in the loops around."""
+        name = place.value if isinstance(place, cst.Name) else ""
+        for loop in turns.loops if name else ():
+            for part in walk(loop.body):
+                target = part.targets[0].target if isinstance(part, cst.Assign) else None
+                if not isinstance(target, cst.Attribute | cst.Subscript) or not isinstance(
+                    target.value, cst.Name
+                ):
+                    continue
+                if target.value.value != name:
+                    continue
+                if not isinstance(part, cst.Assign):
+                    continue
+                if isinstance(target, cst.Attribute):
+                    yield target.attr.value, part.value
+                elif len(target.slice) == 1 and isinstance(index := target.slice[0].slice, cst.Index):
+                    if isinstance(index.value, cst.SimpleString):
+                        yield str(index.value.evaluated_value), part.value
 
     def what(self, argument: Argument, op: Op, turns: Turns) -> str:
         value, word = argument.value, argument.word
@@ -171,8 +231,11 @@ class ChangingArgument(CompiledCall):
         ]
         return found[0] if len(found) == 1 else value
 
-    def is_read(self, value: cst.BaseExpression) -> bool:
-        """`t.item()`, `t.tolist()`, `int(mask.sum())`"""
+    def is_read(self, value: cst.BaseExpression, depth: int = 2) -> bool:
+        """`t.item()`, `t.tolist()`, `int(mask.sum())`, `int(mask.sum()) + 1`"""
+        if isinstance(value, cst.BinaryOperation):
+            sides = (value.left, value.right) if depth else ()
+            return any(self.is_read(self.made(side), depth - 1) for side in sides)
         if not isinstance(value, cst.Call):
             return False
         if isinstance(value.func, cst.Attribute):

@@ -72,6 +72,8 @@ class ChangingSize(CompiledCall):
             return
         for key, value, word, use in self.arguments(node, op):
             size = turns.size(value)
+            if size is None and not word.startswith("list") and (by := self.sized(op, key, turns)):
+                size = None, by
             if size is None and word.startswith(("tensor", "unknown")) and (says := turns.differs(value)[0]):
                 self.report(
                     value,

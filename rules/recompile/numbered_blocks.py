@@ -74,6 +74,14 @@ class NumberedBlocks(Rule):
     anywhere = True
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if method := op.detail("method"):
+            self.report(
+                node,
+                op,
+                f"{self.quote(node)} is another number in each `{op.detail('class')}`, whose `{method}` is compiled "
+                "for each anew; past the recompile limit of 8 it runs without being compiled",
+            )
+            return
         if not self.is_repeated(node):
             return
         number = op.detail("number")

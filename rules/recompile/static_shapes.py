@@ -16,8 +16,8 @@ class StaticShapes(CompiledCall):
     function runs without compiling. By default Dynamo compiles once for a size that changed, and not at all
     if `torch._dynamo.mark_dynamic` says beforehand which dimension varies. What changes the shape may be a count,
     values (`x[mask]` of a mask that each turn makes), a draw (`x[:, :random.randint(8, 64)]`), a size that a picture
-    is brought to (`interpolate(x, size=(n, n))`), or a list of lengths (`torch.split(x, lengths.tolist())`); a note
-    where the lengths need not differ.
+    is brought to (`interpolate(x, size=(n, n))`), a number that another function makes it by (`batch(data, n)`), or a
+    list of lengths (`torch.split(x, lengths.tolist())`); a note where the lengths need not differ.
 
     ## Example
     ```python
@@ -70,6 +70,13 @@ class StaticShapes(CompiledCall):
             says, often = (
                 turns.differs(value) if size is None and word.startswith(("tensor", "unknown")) else ("", "")
             )
+            if (
+                size is None
+                and not says
+                and not word.startswith("list")
+                and (by := self.sized(op, key, turns))
+            ):
+                size = None, by
             if says and often != "twice":
                 self.report(
                     value,

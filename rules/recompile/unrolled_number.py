@@ -90,6 +90,14 @@ class UnrolledNumber(CompiledCall):
                     "is longer at every call, and Dynamo guards on its length: each length is",
                     "",
                 )
+            elif (
+                argument.word.startswith("list")
+                and use == "iterated"
+                and (by := self.sized(op, argument.key, turns))
+            ):
+                self.say(
+                    op, argument, f"has another length with `{by}`, and Dynamo guards on that: each is", ""
+                )
             elif self.is_number(argument, turns) and (turns.number(value) or turns.fraction(value)):
                 why = self.why(use, op)
                 if why:

@@ -15,6 +15,225 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "functions that make what they are asked for as long": """
+import torch
+
+def crop(data, n):
+    at = torch.randint(len(data) - n, (2,))
+    return torch.stack([data[j : j + n] for j in at])
+
+def picture(i, extra=0):
+    side = 16 + 2 * i
+    image = torch.rand(3, side, 8)
+    return image, extra
+
+def boxes(count):
+    return [torch.ones(4) for _ in range(1 + count)]
+
+def level(n):
+    part = torch.rand(n, 3)
+    return part.mean(0)
+
+def first(n):
+    return torch.ones(4) * n
+
+@torch.compile(dynamic=False)
+def static(x):
+    return x * 2
+
+still = torch.compile(lambda x: x + 1, dynamic=False)
+alike = torch.compile(lambda x: x + 2, dynamic=False)
+
+@torch.compile
+def auto(x):
+    return x * 2
+
+@torch.compile
+def fuse(parts):
+    total = 0
+    for part in parts:
+        total = total + part
+    return total
+
+class Source:
+    def draw(self, n):
+        return torch.zeros(n, 2)
+
+    def run(self):
+        for step in range(20):
+            auto(self.draw(step))  # PTR213
+
+def run(data):
+    for step in range(20):
+        size = 8 + 2 * step
+        x = crop(data, size)
+        static(x)  # PTR206
+        auto(crop(data, n=size))  # PTR213
+        image = picture(step)
+        static(image[0][None])
+        still(crop(data, 8))
+        alike(level(step))
+        alike(first(step))
+        fuse(boxes(step))  # PTR207
+        fuse(boxes(3))
+""",
+    "blocks whose compiled method reads their number": """
+import torch
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self, index, width):
+        super().__init__()
+        self.index = index
+        self.width = width
+        self.fc = nn.Linear(4, 4)
+
+    @torch.compile
+    def forward(self, x):
+        if self.index == 3:  # PTR226
+            x = x * 2
+        return self.fc(x) * self.width
+
+class Same(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.width = width
+
+    @torch.compile(dynamic=True)
+    def forward(self, x):
+        return x * self.width
+
+class Plain(nn.Module):
+    def __init__(self, index):
+        super().__init__()
+        self.index = index
+
+    @torch.compiler.disable
+    def forward(self, x):
+        return x * self.index
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(i, 4) for i in range(12)])
+        self.same = nn.ModuleList([Same(4) for i in range(12)])
+        self.plain = nn.ModuleList([Plain(i) for i in range(12)])
+""",
+    "a place in a cache": """
+import torch
+from torch import nn
+
+class Cache(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.at, self.room = 0, 64
+        self.register_buffer("kept", torch.zeros(64, 4))
+
+    def forward(self, x):
+        n = x.shape[0]
+        if self.at + n > self.room:
+            self.at -= n  # PTR202
+        self.kept[self.at : self.at + n] = x
+        self.at += n  # PTR202
+        return self.kept[: self.at].sum()
+
+cache = torch.compile(Cache())
+""",
+    "numbers that dictionaries and objects hold": """
+from dataclasses import dataclass
+from types import SimpleNamespace
+import torch
+
+@dataclass
+class Lengths:
+    cu: torch.Tensor
+    longest: int = 1
+    unread: int = 2
+
+@torch.compile
+def attend(x, meta):
+    return x.mul(meta["longest"]) + meta["cu"]
+
+@torch.compile
+def packed(x, lengths):
+    return x * lengths.longest + lengths.cu
+
+@torch.compile(dynamic=False)
+def fixed(x, lengths):
+    return x * lengths.longest + lengths.cu
+
+def run(x, masks, n=0):
+    options = Lengths(x)
+    other = {"longest": 1, "cu": x}
+    for step in range(20):
+        lens = masks.sum(1)
+        meta = {"longest": int(lens.max()), "cu": lens}
+        attend(x, meta)  # PTR220
+        attend(x, {"longest": 3, "cu": lens, "unread": lens.max().item()})
+        packed(x, Lengths(lens, longest=lens.max().item()))  # PTR220
+        packed(x, Lengths(lens, longest=4, unread=lens.max().item()))
+        ctx = Lengths(cu=lens, longest=lens.max().item())
+        fixed(x, ctx)  # PTR220
+        options.longest = step / 20
+        options.unread = step
+        packed(x, options)  # PTR220
+        other["longest"] = step + 1
+        attend(x, other)  # PTR220
+        n = n + 1
+        fixed(x, Lengths(lens, n + n))
+""",
+    "parameters that are unfrozen": """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(3, 3), nn.Linear(3, 3)
+        self.layers = nn.ModuleList([nn.Linear(3, 3) for _ in range(12)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(self.body(x))
+
+def late(x):
+    net = Net()
+    net.body.requires_grad_(False)
+    model = torch.compile(net)
+    for p in model.parameters():
+        p.requires_grad = False
+    for epoch in range(30):
+        net.head.requires_grad_(True)
+        for p in net.head.parameters():
+            p.requires_grad = True
+        if epoch == 3:
+            net.body.requires_grad_(True)  # PTR228
+            for name, p in net.named_parameters():
+                p.requires_grad = True  # PTR228
+        x.requires_grad_(epoch > 3)
+        model(x).sum().backward()
+
+def gradually(x):
+    net = Net()
+    net.compile()
+    for epoch in range(30):
+        for p in net.layers[-epoch].parameters():
+            p.requires_grad_(True)  # PTR228
+        net(x).sum().backward()
+
+def others(x):
+    net, teacher = Net(), Net()
+    model = torch.compile(net)
+    for epoch in range(30):
+        if epoch == 2:
+            teacher.requires_grad_(True)
+        model(x).sum().backward()
+    if x.numel():
+        net.requires_grad_(False)
+
+late(torch.ones(3))
+""",
     "numbers that a trainer counts in": """
 import torch
 from torch import nn
@@ -1768,3 +1987,177 @@ def test_kept_state_is_mended(name: str, tmp_path: Path) -> None:
     assert same(first.value, second.value)
     path.write_text(after, encoding="utf-8")
     assert lint([str(path)], Settings()).findings == []
+
+
+PADDED = """
+import torch
+import torch.nn.functional as F
+from functools import partial
+from torch import nn
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader
+from transformers import DataCollatorWithPadding
+
+ROWS = [torch.arange(3 + i // 4) for i in range(48)]
+tokenizer = None
+
+
+def stacked(rows, **_):
+    return pad_sequence(rows, batch_first=True)
+
+
+def by_hand(rows):
+    longest = max(len(row) for row in rows)
+    return torch.stack([F.pad(row, (0, longest - len(row))) for row in rows])
+
+
+def texts(rows):
+    return tokenizer([r["text"] for r in rows], padding=True, return_tensors="pt")["input_ids"]
+
+
+def fixed(rows):
+    return tokenizer(rows, padding="max_length", max_length=max(map(len, rows)))
+
+
+def cut(rows):
+    return torch.stack([row[:3] for row in rows])
+
+
+class Collate:
+    def __call__(self, rows):
+        return stacked(rows)
+
+    def other(self, rows):
+        return pad_sequence(rows)
+
+
+class Both:
+    def __call__(self, rows):
+        return {"ids": pad_sequence([r for r in rows], batch_first=True)}
+
+
+def train():
+    model = torch.compile(nn.Embedding(99, 4)COMPILED)
+    collate = DataCollatorWithPadding(tokenizer)
+    aligned = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=64)
+    both = Both()
+    loader = DataLoader(ROWS, batch_size=4, drop_last=True, collate_fn=COLLATE)
+    for ids in loader:
+        MARK
+        model(ids)
+
+
+train()
+"""
+
+
+@pytest.mark.parametrize("compiled", ["", ", dynamic=False", ", dynamic=True"])
+@pytest.mark.parametrize(
+    ("collate", "pads"),
+    [
+        ("stacked", True),
+        ("partial(stacked, batch_first=True)", True),
+        ("by_hand", True),
+        ("texts", True),
+        ("collate", True),
+        ("both", True),
+        ("Collate().other", True),
+        ("fixed", False),
+        ("cut", False),
+        ("aligned", False),
+        ("None", False),
+    ],
+)
+def test_batches_padded_to_the_longest(compiled: str, collate: str, pads: bool, tmp_path: Path) -> None:
+    source = PADDED.replace("COMPILED", compiled).replace("COLLATE", collate).replace("MARK", "pass")
+    path = tmp_path / "m.py"
+    path.write_text(source, encoding="utf-8")
+    told = {"": ["note"], ", dynamic=False": ["warning"], ", dynamic=True": []}[compiled] if pads else []
+    found = [f for f in lint([str(path)], Settings(target_torch=(2, 13))).findings if f.code == "PTR227"]
+    assert [f.severity for f in found] == told
+
+
+@pytest.mark.parametrize(
+    ("compiled", "mark", "times"),
+    [
+        ("", "pass", 1),
+        (", dynamic=False", "pass", 8),
+        (", dynamic=True", "pass", 0),
+        ("", "torch._dynamo.mark_dynamic(ids, 1)", 0),
+    ],
+)
+def test_what_padded_batches_cost(compiled: str, mark: str, times: int) -> None:
+    source = PADDED.replace("COMPILED", compiled).replace("COLLATE", "stacked").replace("MARK", mark)
+    source = source.replace(
+        "from transformers import DataCollatorWithPadding", "DataCollatorWithPadding = lambda *_, **__: None"
+    )
+    source = source.removesuffix("train()\n").replace("def train", "def run")
+    assert len(outcome(source).recompiled) == times
+
+
+MADE_AS_LONG = """
+import torch
+from torch import nn
+
+def crop(data, n):
+    return torch.stack([data[j : j + n] for j in (0, 3)])
+
+def boxes(count):
+    return [torch.ones(4) for _ in range(1 + count)]
+
+def fuse(parts):
+    total = 0
+    for part in parts:
+        total = total + part
+    return total
+
+def attend(x, meta):
+    return x * meta["longest"]
+
+class Block(nn.Module):
+    def __init__(self, index):
+        super().__init__()
+        self.index = index
+
+    @torch.compile
+    def forward(self, x):
+        return x * 2 if self.index == 3 else x + 1
+
+class Cache(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.at = 0
+        self.register_buffer("kept", torch.zeros(64, 4))
+
+    def forward(self, x):
+        n = x.shape[0]
+        if self.at + n > 64:
+            self.at -= n
+        self.kept[self.at : self.at + n] = x
+        self.at += n
+        return self.kept[: self.at].sum()
+
+def run():
+    made = MADE
+    for n in range(12):
+        CALL
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "call", "times"),
+    [
+        ("torch.compile(fuse, dynamic=False)", "made(crop(torch.ones(99), n + 8))", 8),
+        ("torch.compile(torch.relu, dynamic=False)", "made(crop(torch.ones(99), n + 8))", 8),
+        ("torch.compile(torch.relu)", "made(crop(torch.ones(99), n + 8))", 1),
+        ("torch.compile(fuse)", "made(boxes(n))", 8),
+        ("[Block(n) for n in range(12)]", "made[n](torch.ones(3))", 8),
+        ("[Block(4) for n in range(12)]", "made[n](torch.ones(3))", 0),
+        ("torch.compile(Cache())", "made(torch.ones(2, 4))", 8),
+        ("torch.compile(attend)", 'made(torch.ones(2, 4), {"longest": torch.tensor(n + 4).item()})', 1),
+        ("torch.compile(attend, dynamic=False)", 'made(torch.ones(2), {"longest": n + 4})', 8),
+        ("torch.compile(attend, dynamic=False)", 'made(torch.ones(2), {"longest": torch.tensor(n)})', 0),
+    ],
+)
+def test_what_sizes_and_numbers_of_others_cost(made: str, call: str, times: int) -> None:
+    assert len(outcome(MADE_AS_LONG.replace("MADE", made).replace("CALL", call)).recompiled) == times

@@ -23,6 +23,7 @@ from pt2lint.static.observers.numbered_blocks import NumberedBlocks
 from pt2lint.static.observers.own_forward import OwnForward
 from pt2lint.static.observers.said_elsewhere import SaidElsewhere
 from pt2lint.static.observers.steps import Steps
+from pt2lint.static.observers.unfrozen import Unfrozen
 from pt2lint.static.observers.ways import Ways
 
 if TYPE_CHECKING:
@@ -43,4 +44,5 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     GivenModules,
     NumberedBlocks,
     SaidElsewhere,
+    Unfrozen,
 )

@@ -16,7 +16,9 @@ from pt2lint.static.values import (
     Dict,
     Instance,
     Py,
+    Tensor,
     Value,
+    options,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ class ChangingState:
 
     def changed(self, target: ast.expr, current: Value, env: Env, frame: Frame) -> None:
         """A number is read and written back: `self.step += 1`, `global n; n += 1`."""
-        if not frame.region or not isinstance(current, Py) or current.type != "int" or current.read:
+        kinds = options(current)
+        if not frame.region or not any(map(_is_whole, kinds)) or any(isinstance(o, Tensor) for o in kinds):
             return
         if isinstance(target, ast.Attribute) and self.at.notebook.listens("change attribute", frame):
             owner = self.at.expressions.quietly(target.value, env, frame)
@@ -279,6 +282,11 @@ def _is_list(value: ast.expr) -> bool:
             for bound in bounds
         )
     return isinstance(value, ast.List)
+
+
+def _is_whole(value: Value) -> bool:
+    """Whether it is a whole number of Python, and none that was read out of a tensor."""
+    return isinstance(value, Py) and value.type == "int" and not value.read
 
 
 def _is_self(node: ast.Attribute) -> bool:

@@ -11,6 +11,7 @@ from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.observers.computing import Computing
+from pt2lint.static.observers.sized import Sized
 from pt2lint.static.observers.uses import Decisive, Use
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import FunctionNode, binds, is_range, parameters_in, unit_of, walk, yields
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 
 ITERATOR = "generator of "  # what the word for an iterator (Op.args) begins with
+HOLDING = ("dict", "object")  # words for what may hold numbers
 MANY = (
     2  # calls of torch functions on tensors that make a method worth compiling; or one product with its own
 )
@@ -45,6 +47,7 @@ class CompiledCalls:
     def __init__(self, at: Context) -> None:
         self.at = at
         self.decisive = Decisive(at)
+        self.sized = Sized(at)
         self._counted: dict[ClassInfo, set[str]] = {}
         self._parts: dict[int, Instance] = {}
         self._read_of = 0  # modules that were compiled when the parts were looked for
@@ -182,7 +185,7 @@ class CompiledCalls:
         for name, value in self.at.calls.roots.settings.get(id(func), (None, {}))[1].items():
             words["compile " + name] = value
         sorts, uses = self.words_of_call(inner, args, kwargs, isinstance(func, Func))
-        words |= uses | self.counts(frame)
+        words |= uses | self.counts(frame) | self.sized.words(node, frame)
         self.at.notebook.note(node, "call compiled", frame, args=sorts, details=words)
         if inner is not None and _is_plain(inner, args, kwargs):
             column = frame.module.column(node.lineno, node.col_offset)
@@ -278,6 +281,9 @@ class CompiledCalls:
                 elif str(sorts.get(at)).startswith(ITERATOR) and _reads(inner, name):
                     # `items = list(items)`: what binds the name anew uses it, too.
                     words.setdefault(f"use {at}", "read")
+            for at, name in given:
+                if str(sorts.get(at)).startswith(HOLDING) and (parts := _parts_read(inner, name)):
+                    words[f"parts {at}"] = " ".join(parts)
             for at, name in given[: len(args) + len(kwargs)]:
                 module = args[at] if isinstance(at, int) else kwargs.get(str(at), UNKNOWN)
                 if isinstance(module, Instance) and (numbers := self.numbers_of(module, inner, name)):
@@ -515,6 +521,19 @@ def _bound_in(function: FunctionNode) -> set[str]:
     parts = walk(function)
     shared = {name for p in parts if isinstance(p, ast.Global) for name in p.names}
     return (binds(function) - shared) | {p.arg for p in parts if isinstance(p, ast.arg)}
+
+
+def _parts_read(func: Func, name: str) -> list[str]:
+    """The keys and the attributes of a parameter that the function reads."""
+    found: dict[str, None] = {}
+    for part in walk(func.node):
+        if not isinstance(part, ast.Attribute | ast.Subscript) or not isinstance(part.ctx, ast.Load):
+            continue
+        if isinstance(part.value, ast.Name) and part.value.id == name:
+            key = part.attr if isinstance(part, ast.Attribute) else getattr(part.slice, "value", None)
+            if isinstance(key, str) and key.isidentifier():
+                found.setdefault(key)
+    return list(found)
 
 
 def _reads(func: Func, name: str) -> bool:

@@ -10,6 +10,7 @@ from pt2lint.op import Op
 from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.syntax import parameters_of
+from pt2lint.static.observers.padding import PADS, Padding
 from pt2lint.static.source.nodes import last_word, walk
 from pt2lint.static.values import (
     Ext,
@@ -47,6 +48,7 @@ class Lifecycle:
         self.at = at
         self.made_at: dict[tuple[str, int, int, str], Instance] = {}
         self.uses: dict[int, set[str]] = {}
+        self.padding = Padding(at)
 
     def external(self, call: Call, result: Value) -> None:
         """Something outside the project was called: an object is made, or something is done with one."""
@@ -64,6 +66,8 @@ class Lifecycle:
             self.uses[id(made)] = set()
             column = module.column(node.lineno, node.col_offset)
             self.made_at[module.path, node.lineno, column, f"call {call.name}"] = made
+            if self.at.models.plays(call.name, "loader") and (place := self.padding.of_loader(call)):
+                self.uses[id(made)].add(PADS + place)
         for a in [*call.args, *call.kwargs.values()]:
             if isinstance(a, Instance) and id(a) in self.uses:
                 self.uses[id(a)].add(f"given to {call.name}")
@@ -123,9 +127,12 @@ class Lifecycle:
         """A compiled callable is called in a loop over a loader."""
         if not isinstance(node, ast.Call) or not frame.loaders or self.at.notebook.quiet:
             return
-        if self.at.calls.roots.settings.get(id(func), (None, {}))[1].get("dynamic", "none") == "none":
+        dynamic = self.at.calls.roots.settings.get(id(func), (None, {}))[1].get("dynamic", "none")
+        if dynamic in ("none", "constant False"):
             inner = self.at.calls.roots.body_of(func.inner if isinstance(func, Wrapped) else func)
-            self.feeds(ast.unparse(node.func), inner, node, frame)
+            self.feeds(
+                ast.unparse(node.func), inner, node, frame, "feeds" if dynamic == "none" else "feeds static"
+            )
 
     def called(
         self, node: ast.Call, func: Value, args: list[Value], result: Value, env: Env, frame: Frame
@@ -135,12 +142,13 @@ class Lifecycle:
             for one in self.at.calls.roots.presumed(func):
                 self.called_compiled(one, args, {}, node, frame)
 
-    def feeds(self, callee: str, inner: Func | None, node: ast.Call, frame: Frame) -> None:
+    def feeds(self, callee: str, inner: Func | None, node: ast.Call, frame: Frame, word: str) -> None:
         """A compiled callable is called: remember it with the loader whose batches it is given.
 
-        The words: where the statement begins ("PATH:LINE", column), the names given as they are, how torch is
-        called there, the callee; and where the function that it runs is defined ("PATH:LINE"), its name, and its
-        parameters that take what comes from the loader.
+        The words: `word`, "feeds", or "feeds static" where it is compiled with `dynamic=False`; where the statement
+        begins ("PATH:LINE", column), the names given as they are, how torch is called there, the callee; and where the
+        function that it runs is defined ("PATH:LINE"), its name, and its parameters that take what comes from the
+        loader.
         """
         for loader, made in frame.loaders:
             given = [*node.args, *(k.value for k in node.keywords)]
@@ -154,7 +162,7 @@ class Lifecycle:
                 library = self.at.models.named("reads the environment")
                 torch = next((local for local, n in frame.module.imports.items() if n == library), "")
                 words = [
-                    "feeds",
+                    word,
                     told_place(frame.module.path, frame.line),
                     str(column),
                     names,

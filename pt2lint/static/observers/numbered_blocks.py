@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, below, walk
-from pt2lint.static.values import Class, Instance, Value
+from pt2lint.static.source.nodes import FunctionNode, below, unit_of, walk
+from pt2lint.static.values import Class, Instance, Value, Wrapped
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -25,7 +25,7 @@ class Reading(NamedTuple):
 
     cls: ClassInfo
     attribute: str
-    line: int
+    node: ast.Attribute
 
 
 class NumberedBlocks:
@@ -49,9 +49,30 @@ class NumberedBlocks:
                 details={
                     "class": cls.name,
                     "number": f"{read.cls.name}.{read.attribute}",
-                    "at": told_place(read.cls.module.path, read.line),
+                    "at": told_place(read.cls.module.path, read.node.lineno),
                 },
             )
+
+    def read_through(self, module: Module, classes: list[ClassInfo]) -> None:
+        """Methods of a linted file under `@torch.compile`: what is compiled for one module is tried for the others."""
+        for cls in classes if module.says("compile") else ():
+            for definition in cls.methods.values():
+                if getattr(definition, "decorator_list", ()) and self.at.classes.is_module(cls):
+                    self.decorated(cls, definition)
+
+    def decorated(self, cls: ClassInfo, definition: FunctionNode) -> None:
+        frame = Frame(cls.module, unit_of(definition), f"`{cls.name}.{definition.name}`", cls=cls)
+        if not self.at.notebook.listens("compile block", frame):
+            return
+        value = self.at.classes.method_value(cls, definition, self.at.objects.instance(cls))
+        wrapped = isinstance(value, Wrapped) and value.how == "compiled"
+        if not wrapped and definition not in self.at.calls.roots.by_decorator:
+            return
+        numbered = set(self.numbered(cls, cls.module))
+        read = self.reading(cls, numbered, 0, definition.name) if numbered else None
+        if read is not None:
+            details = {"class": cls.name, "method": definition.name}
+            self.at.notebook.note(read.node, "compile block", frame, details=details)
 
     def numbered(self, cls: ClassInfo, module: Module) -> Iterator[str]:
         """The parameters of the constructor that a loop of a file gives the number of its turn."""
@@ -69,12 +90,14 @@ class NumberedBlocks:
         made = self.at.names.global_name(module, func.id)
         return isinstance(made, Class) and made.info is cls
 
-    def reading(self, cls: ClassInfo, numbered: set[str], depth: int) -> Reading | None:
-        """The first number, of those that the constructor is given under these names, which `forward` reads in any
+    def reading(
+        self, cls: ClassInfo, numbered: set[str], depth: int, method: str = "forward"
+    ) -> Reading | None:
+        """The first number, of those that the constructor is given under these names, which a method reads in any
         case: itself, or in a module that it holds."""
         held = dict(cls.layers())
         own = {attribute for attribute, value in held.items() if _is_made_of(value, numbered)}
-        found = self.at.classes.find_method(cls, "forward")
+        found = self.at.classes.find_method(cls, method)
         if found is None or not found[1].args.args:
             return None
         me = found[1].args.args[0].arg
@@ -84,7 +107,7 @@ class NumberedBlocks:
             if part.value.id != me or not isinstance(part.ctx, ast.Load):
                 continue
             if part.attr in own:
-                return Reading(found[0], part.attr, part.lineno)
+                return Reading(found[0], part.attr, part)
             made = held.get(part.attr)
             if isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and depth:
                 inner = self.at.names.global_name(cls.module, made.func.id)
