@@ -193,6 +193,7 @@ class Numbered(nn.Module):
         return x + self.index
 
 blocks = [torch.compile(Numbered(i)) for i in range(3)]
+model.lin.requires_grad_(False)
 """
 # What each observer alone writes down of that.
 ALONE = {
@@ -210,6 +211,7 @@ ALONE = {
     "GivenModules": {"type of given"},
     "NumberedBlocks": {"compile block"},
     "SaidElsewhere": set(),  # it hears of files that are not linted
+    "Unfrozen": {"unfreeze"},
 }
 WANTED = frozenset({"test tensor", "call torch.optim.SGD"}.union(*ALONE.values()))
 

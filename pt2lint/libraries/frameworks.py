@@ -27,11 +27,19 @@ COUNTED = ("current_epoch", "global_step")
 STEPS = ("training", "validation", "test", "predict")
 
 
+PLUGIN = {"accelerate.utils.TorchDynamoPlugin": ("backend",)}
+
+
 def settings(call: Call) -> Value:
-    """An object that says whether its owner compiles: TrainingArguments(torch_compile=True), or with a backend."""
+    """An object that says whether its owner compiles: TrainingArguments(torch_compile=True), or with a backend;
+    Accelerator(dynamo_plugin=TorchDynamoPlugin(backend=...))."""
     made = Instance(None, call.name, True)
+    plugin = call.kwargs.get("dynamo_plugin", NONE)
+    if any(isinstance(one, Instance) and COMPILES in one.attrs for one in options(plugin)):
+        made.attrs[COMPILES] = TRUE
     asked = [
-        call.kwargs.get(name, NONE) for name in ("torch_compile", "torch_compile_backend", "dynamo_backend")
+        call.kwargs.get(name, NONE)
+        for name in ("torch_compile", "torch_compile_backend", "dynamo_backend", *PLUGIN.get(call.name, ()))
     ]
     if any(
         truth(value) or (isinstance(value, Py) and value.type == "str")
@@ -105,9 +113,10 @@ LIBRARIES = (
             "base of hooks": ("accelerate.hooks.ModelHook",),
             "trains": ("accelerate.Accelerator.backward",),
         },
-        mentions=("dynamo_backend",),
+        mentions=("dynamo_backend", "dynamo_plugin"),
         handlers={
             "accelerate.Accelerator": settings,
+            **dict.fromkeys(PLUGIN, settings),
             "accelerate.Accelerator.prepare": prepared,
             "accelerate.Accelerator.unwrap_model": unwrapped,
         },

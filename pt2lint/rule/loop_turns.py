@@ -192,6 +192,11 @@ class Turns:
 
     def pieces(self, value: cst.BaseExpression) -> cst.Call | None:
         """`torch.split(x, lengths)` of which the value is a piece, another one at each turn."""
+        value = self.meaning(value)
+        if isinstance(value, cst.Call) and _called(value).rsplit(".", 1)[-1] in _STACK and value.args:
+            listed = value.args[0].value
+            parts = [e.value for e in listed.elements] if isinstance(listed, cst.List | cst.Tuple) else []
+            return next(filter(None, map(self.pieces, parts)), None)
         if not isinstance(value, cst.Name):
             return None
         for loop in self.loops:

@@ -234,6 +234,20 @@ def others(x):
 
 late(torch.ones(3))
 """,
+    "pieces that are joined": """
+import torch
+
+def score(x):
+    return x.sum()
+
+def run(chosen, rejected, n):
+    fast = torch.compile(score)
+    same = torch.compile(lambda x: x * 2)
+    for one, other in zip(torch.chunk(chosen, n), torch.chunk(rejected, n)):
+        both = torch.cat([one, other], dim=0)
+        fast(both)  # PTR213
+        same(torch.cat([chosen, rejected]))
+""",
     "numbers that a trainer counts in": """
 import torch
 from torch import nn

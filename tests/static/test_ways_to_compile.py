@@ -64,6 +64,11 @@ WAYS = {
     "accelerate": (
         "from accelerate import Accelerator\n" + NET + "m = Accelerator(dynamo_backend='inductor').prepare(M())\n"
     ),
+    "accelerate, by a plugin": (
+        "from accelerate import Accelerator\nfrom accelerate.utils import TorchDynamoPlugin\n"
+        + NET
+        + "plugin = TorchDynamoPlugin(backend='inductor')\nm = Accelerator(dynamo_plugin=plugin).prepare(M())\n"
+    ),
     "a decorator under a condition": (
         "def fast(f):\n    if os.environ.get('SLOW'):\n        return f\n    return torch.compile(f)\n@fast\n" + F
     ),
