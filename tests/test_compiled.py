@@ -48,6 +48,9 @@ def refused(tree: ast.Module) -> list[str]:
                 for inner in ast.walk(node)
                 if isinstance(inner, ast.ClassDef)
             ]
+        elif isinstance(node, ast.IfExp):
+            if isinstance(node.body, ast.Name) and ast.unparse(node.test) == f"{node.body.id} is None":
+                found.append(f"{node.lineno}: what is None is given by its name, whose type is then None")
         elif isinstance(node, ast.Compare):
             asked = [part for part in node.comparators if isinstance(part, (ast.Tuple, ast.List))]
             if any(isinstance(one, ast.Starred) for part in asked for one in part.elts):

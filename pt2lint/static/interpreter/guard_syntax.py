@@ -140,7 +140,7 @@ def defaults_of(init: FunctionNode) -> dict[str, ast.Constant]:
 def default_of(init: FunctionNode, name: str) -> ast.expr | None:
     """What one of them is by default, however that is written."""
     default = _defaults(init).get(name)
-    return default if default is None else constant(default) or default
+    return None if default is None else constant(default) or default
 
 
 def _defaults(init: FunctionNode) -> dict[str, ast.expr]:
