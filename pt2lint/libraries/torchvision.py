@@ -23,7 +23,16 @@ NORMALIZE = (
     "it tests whether a standard deviation is zero; the one of torchvision.transforms.v2 stays in the graph"
 )
 STAYING = "Normalize Resize CenterCrop Grayscale Pad ConvertImageDtype FiveCrop TenCrop LinearTransformation"
+NO_FAKE = "what it returns, Dynamo cannot tell: it is an operator without a fake, and the call fails"
+OF_IMAGES = "it asks an image of PIL's for what Dynamo does not trace"
+# Measured on torch 2.13 with torchvision 0.29.
+FILES = "read_image decode_image read_file encode_jpeg write_png"
 BREAKS = {
+    **{f"torchvision.io.{name}": NO_FAKE for name in FILES.split()},
+    "torchvision.utils.save_image": "it writes a file",
+    "torchvision.utils.draw_bounding_boxes": "it looks at the boxes, and has PIL draw them",
+    "torchvision.transforms.functional.to_pil_image": OF_IMAGES,
+    "torchvision.transforms.functional.pil_to_tensor": OF_IMAGES,
     "torchvision.ops.nms": "how many boxes it keeps depends on their values",
     "torchvision.ops.batched_nms": "how many boxes it keeps depends on their values",
     "torchvision.ops.remove_small_boxes": "how many boxes it keeps depends on their values",
