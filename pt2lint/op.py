@@ -13,7 +13,9 @@ Names of operations:
                     "goes over", "traces"; "always" where it is compiled on every way; or a schedule is made of an
                     optimizer ("schedules") whose compiled method is "step"
 - `sort by tensor`  `sorted` or `list.sort` is given a `key` that returns tensors
-- `size tensor`     a tensor stands where Python needs a number: a size, a slice bound, a list index, `range`
+- `size tensor`     a tensor stands where Python or torch needs a number: a size, a slice bound, a list index, `range`,
+                    a value to fill with; details "uncaptured": compiling a captured one raises; "number": none
+                    that is a size
 - `index mask`      a tensor is read through a boolean mask
 - `set NAME`        an attribute of an external object is assigned: `set torch.Tensor.requires_grad`
 - `get NAME`        an attribute of an external object is read: `get logging.Logger.level`

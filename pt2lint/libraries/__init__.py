@@ -11,7 +11,7 @@ from pt2lint.finding import Problem
 from pt2lint.libraries import user
 from pt2lint.libraries.model import Library, Models
 
-NO_LIBRARY = ("call", "forms", "model", "torch_table", "types", "user", "words")
+NO_LIBRARY = ("call", "forms", "model", "torch_numbers", "torch_table", "types", "user", "words")
 
 
 @cache

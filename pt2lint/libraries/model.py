@@ -143,6 +143,7 @@ ROLES = {
     "makes a leaf": "a method that says whether a tensor requires a gradient",
     "repeats": "repeats items as often as another tensor says",
     "takes a tensor first": "a function whose first argument is a tensor",
+    "takes uncaptured numbers": "a function that does not compile where a tensor stands for a number and is captured",
     "takes a sparse tensor": "a function whose first argument is a sparse tensor",
     "indifferent": "what it is given does not matter",
 }
@@ -160,6 +161,7 @@ class Library:
     `instances`   (qualified name) -> the same, for classes that `modules` does not list; None for what is none
     `roles`       role -> names (see ROLES)
     `sizes`       qualified name -> which arguments are Python numbers, or sequences of them
+    `numbers`     qualified name -> which other arguments are single numbers, as measured
     `baked`       qualified name -> which numbers become constants of the graph
     `breaks`      qualified name -> why Dynamo ends the graph there; of a module, that of its `forward`
     `untraced`    whether every call into the library ends the graph, but for names in `traced`
@@ -189,6 +191,7 @@ class Library:
     instances: Callable[[str], str | None] | None = None
     roles: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sizes: Mapping[str, Sizes] = field(default_factory=dict)
+    numbers: Mapping[str, Sizes] = field(default_factory=dict)
     baked: Mapping[str, Constants] = field(default_factory=dict)
     breaks: Mapping[str, str] = field(default_factory=dict)
     untraced: bool = False
@@ -224,6 +227,7 @@ class Entry:
         "given",
         "library",
         "name",
+        "numbers",
         "op",
         "result",
         "roles",
@@ -239,6 +243,7 @@ class Entry:
         self.forward: str | None = None
         self.result: Handler = unknown
         self.sizes: Sizes | None = None
+        self.numbers: Sizes | None = None
         self.baked: Constants = ()
         self.breaks = ""
         self.untraced = library.untraced and name not in library.traced
@@ -278,6 +283,7 @@ class Models:
         # What is said of a name, by the first that says something.
         self._modules = {name: one for one in reversed(libraries) for name in one.modules}
         self._sizes = {name: said for one in reversed(libraries) for name, said in one.sizes.items()}
+        self._numbers = {name: said for one in reversed(libraries) for name, said in one.numbers.items()}
         self._tensor = ""
         self._telling = [
             (
@@ -319,6 +325,7 @@ class Models:
             entry.forward = module.modules[name]
             entry.result = module.forward or returning(entry.forward)
         entry.sizes = self._sizes.get(name, entry.sizes)
+        entry.numbers = self._numbers.get(name, entry.numbers)
         entry.baked = self._baked.get(name, entry.baked)
         entry.breaks = self._breaks.get(name, entry.breaks)
         entry.answer = self._answer(name)

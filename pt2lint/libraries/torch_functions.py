@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library, made_or_unknown
+from pt2lint.libraries.torch_numbers import NUMBERS, UNCAPTURED
 from pt2lint.libraries.torch_table import table
 from pt2lint.said import told_line, told_place
 from pt2lint.static.values import (
@@ -250,6 +251,7 @@ LIBRARY = Library(
         "takes a tensor first": tuple(
             f"torch.{name}_like" for name in ("zeros", "ones", "empty", "full", "rand", "randn", "randint")
         ),
+        "takes uncaptured numbers": UNCAPTURED,
         "draws": tuple(f"torch.*.{n}" for n in RANDOM),
         "random source": tuple(f"torch.{n}*" for n in ("rand", "normal", "bernoulli", "multinomial")),
         "device context": ("torch.device",),
@@ -265,31 +267,28 @@ LIBRARY = Library(
     },
     sizes={
         **{f"torch.{n}": (ALL, ("size",)) for n in ("zeros", "ones", "empty", "rand", "randn")},
-        "torch.arange": (ALL, ("start", "end", "step", "steps", "n", "m")),
-        "torch.eye": (ALL, ("start", "end", "step", "steps", "n", "m")),
+        "torch.arange": (ALL, ("start", "end", "step")),
+        "torch.eye": (ALL, ("n", "m")),
         "torch.full": ((0,), ("size",)),
-        "torch.full_like": ((1,), ("fill_value",)),
-        "torch.add": ((), ("alpha",)),
-        "torch.sub": ((), ("alpha",)),
         "torch.randint": ((0, 1, 2), ("low", "high", "size")),
         "torch.randperm": ((0,), ("n",)),
         "torch.Size": ((0,), ()),
+        "torch.linspace": ((2,), ("steps",)),
+        "torch.select": ((2,), ("index",)),
+        "torch.topk": ((1,), ("k",)),
         "torch.reshape": ((1,), ("shape",)),
         "torch.broadcast_to": ((1,), ("size",)),
         "torch.tile": ((1,), ("dims",)),
-        "torch.linspace": ((2,), ("steps",)),
         "torch.narrow": ((2, 3), ("start", "length")),
-        "torch.select": ((2,), ("index",)),
         "torch.roll": ((1,), ("shifts",)),
         "torch.tensor_split": ((1,), ("indices_or_sections", "tensor_indices_or_sections")),
         "torch.split": ((1,), ("split_size_or_sections",)),
-        "torch.topk": ((1,), ("k",)),
         f"{F}pad": ((1, 3), ("pad", "value")),
-        f"{F}dropout": ((1,), ("p",)),
-        f"{F}leaky_relu": ((1,), ("negative_slope",)),
         f"{F}one_hot": ((1,), ("num_classes",)),
+        f"{F}cross_entropy": ((7,), ("label_smoothing",)),
         f"{F}interpolate": ((1,), ("size",)),
     },
+    numbers=NUMBERS,
     # Measured on torch 2.6, 2.9, 2.13 and 2.15 (matrix/recompilations/arguments.py): a number that changes there is
     # compiled anew each time, where one that enters the arithmetic, a clamp, a fill or `alpha` costs one
     # recompilation.

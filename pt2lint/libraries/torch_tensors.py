@@ -126,16 +126,14 @@ LIBRARY = Library(
     },
     sizes={
         **{f"torch.Tensor.{n}": (ALL, ("size", "shape", "sizes", "repeats")) for n in SIZED},
-        "torch.Tensor.add": ((), ("alpha",)),
-        "torch.Tensor.sub": ((), ("alpha",)),
         "torch.Tensor.new_full": ((0, 1), ("size", "fill_value")),
         "torch.Tensor.narrow": ((1, 2), ("start", "length")),
         "torch.Tensor.select": ((1,), ("index",)),
+        "torch.Tensor.topk": ((0,), ("k",)),
         "torch.Tensor.roll": ((0,), ("shifts",)),
         "torch.Tensor.tensor_split": ((0,), ("indices_or_sections", "tensor_indices_or_sections")),
         "torch.Tensor.split": ((0,), ("split_size",)),
         "torch.Tensor.unfold": ((1, 2), ("size", "step")),
-        "torch.Tensor.topk": ((0,), ("k",)),
     },
     # Methods whose receiver nobody else's class shares with a number as argument.
     baked={

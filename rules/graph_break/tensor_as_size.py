@@ -9,11 +9,13 @@ from pt2lint.rule import GraphBreak
 
 
 class TensorAsSize(GraphBreak):
-    """A tensor stands where torch needs a Python number: a size, a bound of a slice, `range`, a value to fill with.
+    """A tensor stands where torch needs a Python number: a size, a bound of a slice, `range`, a scale, a diagonal.
 
     ## What happens
     Shapes have to be known while tracing, so Dynamo has to read the number out of the tensor: it ends the
-    graph (GB0124, GB0033; GB0059 for `range`, GB0213 for a list times a tensor).
+    graph (GB0124, GB0033; GB0059 for `range`, GB0213 for a list times a tensor). So it is with each other number that
+    a function takes: `addcmul(..., value=t)`, `triu(x, t)`, `elu(x, t)`. Which do has been measured, one by one
+    (`matrix/number_arguments.py`): `lerp`, `clamp`, `masked_fill` and `torch.full` take a tensor.
 
     ## Example
     ```python
@@ -63,6 +65,10 @@ class TensorAsSize(GraphBreak):
         "return torch.full_like(x, x.max())",
         "return torch.nn.functional.pad(x, (1, 1), value=x.min())",
         "return torch.add(x, x, alpha=i[1])",
+        "return torch.addcmul(x, x, x, value=x.mean())",
+        "return torch.nn.functional.elu(x, x.mean())",
+        "return torch.nn.functional.scaled_dot_product_attention(x[None], x[None], x[None], scale=x.mean())",
+        "return x.clone().uniform_(0, x.max() + 1) * 0",
         "return torch.zeros(torch.ones(3).sum().int(), 2) + x.sum()",
     )
     VALID = (
@@ -74,6 +80,8 @@ class TensorAsSize(GraphBreak):
         "return torch.full((2, 4), x.max()) + x.sum()",
         "return x.masked_fill(x > 0, x.max())",
         "return x.clamp(min=x.mean())",
+        "return torch.lerp(x, x * 2, x.mean()) + torch.linspace(0, x.mean(), 4)",
+        "return x.clone().add_(x, alpha=i[1])",
         "n = torch.ceil(torch.tensor(x.shape[0]) / 3).to(torch.int64) * 3\nreturn torch.zeros(1, n) + x.sum()",
         "return x.sum() + torch.zeros(torch.maximum(torch.tensor(3), torch.tensor(x.shape[1])).long())",
         "return x.view(x.size(0), -1) + torch.zeros(torch.div(x.size(0), 2, rounding_mode='trunc'), 1, 1).sum()",
@@ -101,5 +109,7 @@ class TensorAsSize(GraphBreak):
         yield from found or by_hand.number(self.function, node)
         yield from disable.fixes(self.function, node)
         called = isinstance(node, cst.Call) and self.text(node.func) != "range"
+        if any("uncaptured" in op.details for op in self.function.ops_at(node)):
+            return  # with the setting, compiling it raises
         if called or isinstance(self.function.parent(node), cst.Slice):
             yield from accepted(capture_scalars(self.function))

@@ -96,6 +96,11 @@ def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             "Write and read by position: `index_copy_` with a tensor of positions, and a mask over what is not there "
             "yet, need no number"
         )
+    elif any("number" in op.details for op in function.ops_at(node)):
+        yield told(
+            "Leave the argument a number, and compute with the tensor around the call: multiply or add what goes in or "
+            "comes out, or make a mask of positions (`torch.arange(n) < k`)"
+        )
     elif isinstance(node, cst.Call) and not isinstance(function.parent(node), cst.Index):
         yield told(
             "Take a number that is known: a bound from a shape, the configuration or an argument, with a mask for what "

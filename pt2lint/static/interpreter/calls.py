@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.libraries.call import Call
-from pt2lint.libraries.model import FOREIGN, Entry
+from pt2lint.libraries.model import FOREIGN, Entry, Sizes
 from pt2lint.static.interpreter.frame import Env, Frame, entry, may_be_python
 from pt2lint.static.interpreter.functions import MAX_DEPTH
 from pt2lint.static.interpreter.guards import FETCHES, LOADS, MEASURES, WRITES, Guard
@@ -320,7 +320,7 @@ class Calls:
             self.roots.does |= {"trains"}
         if "draws" in entry.roles and truth(kwargs.get("training", UNKNOWN)) is not False:
             self.at.notebook.drawn.append((name, frame.module.path, getattr(node, "lineno", 0)))
-        if entry.sizes is not None:
+        if entry.sizes is not None or entry.numbers is not None:
             self.sizes(entry, args, kwargs, node, frame)
         call = Call(name, args, kwargs, node, frame, receiver, self.at)
         result = entry.answer(call)
@@ -345,23 +345,32 @@ class Calls:
     def sizes(
         self, entry: Entry, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame
     ) -> None:
-        """Note a tensor that stands where a size is needed: Dynamo has to read it."""
-        if entry.sizes is None or not self.at.notebook.listens("size tensor", frame):
+        """Note a tensor that stands where a size or another number is needed: Dynamo has to read it."""
+        if not self.at.notebook.listens("size tensor", frame):
             return
-        positions, keywords = entry.sizes
-        given = [args[i] for i in positions if i < len(args)] + [kwargs[k] for k in keywords if k in kwargs]
-        for value in given:
-            parts = [value]
-            if isinstance(value, Seq):
-                parts = value.elts if value.elts is not None else [value.elem]
-            for part in parts:
-                tensor = tensor_of(part)
-                if tensor is not None and not tensor.sure and isinstance(part, Union):
-                    continue  # an annotation alone lists it
-                # Of an input, Dynamo knows the number if it has no dimensions; Python itself has to read it.
-                if tensor is not None and (not tensor.leaf or tensor.ndim or entry.given == "anything"):
-                    self.at.notebook.note(node, "size tensor", frame, about=tensor)
+        details = {"uncaptured": "yes"} if "takes uncaptured numbers" in entry.roles else {}
+        for listed in filter(None, (entry.sizes, entry.numbers)):
+            for value in _given(listed, args, kwargs):
+                tensor = self._read_as_number(value, entry)
+                if tensor is not None:
+                    if listed is entry.numbers:
+                        details["number"] = "yes"
+                    self.at.notebook.note(node, "size tensor", frame, about=tensor, details=details)
                     return
+
+    def _read_as_number(self, value: Value, entry: Entry) -> Tensor | None:
+        """The tensor in what stands for a number, or for several, which Dynamo has to read."""
+        parts = [value]
+        if isinstance(value, Seq):
+            parts = value.elts if value.elts is not None else [value.elem]
+        for part in parts:
+            tensor = tensor_of(part)
+            if tensor is not None and not tensor.sure and isinstance(part, Union):
+                continue  # an annotation alone lists it
+            # Of an input, Dynamo knows the number if it has no dimensions; Python itself has to read it.
+            if tensor is not None and (not tensor.leaf or tensor.ndim or entry.given == "anything"):
+                return tensor
+        return None
 
     def call_external_module(
         self, func: Instance, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame
@@ -408,3 +417,9 @@ class Calls:
                 and self.at.notebook.listens(f"iterate {o.external}", frame)
             ):
                 self.at.notebook.note(node, f"iterate {o.external}", frame)
+
+
+def _given(listed: Sizes, args: list[Value], kwargs: dict[str, Value]) -> list[Value]:
+    """The arguments at these positions and of these names."""
+    positions, keywords = listed
+    return [args[i] for i in positions if i < len(args)] + [kwargs[k] for k in keywords if k in kwargs]
