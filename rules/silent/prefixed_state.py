@@ -28,8 +28,9 @@ class PrefixedState(Rule):
     A function that is given a module and saves its state may be given a compiled one. Where its file compiles modules
     itself that is told; elsewhere it is a note. So is a state that is read from a file: who saved it may have compiled
     the module, or who loads it, and not the other one; and so is what takes the prefix of `DistributedDataParallel` off
-    the keys (`key.replace("module.", "")`), and not this one. A state is followed to where it is loaded (`best =
-    copy.deepcopy(compiled.state_dict())`, then `model.load_state_dict(best)`), and through `AveragedModel`.
+    the keys (`key.replace("module.", "")`), and not this one, in a file that asks wrappers for their `module`. A state
+    is followed to where it is loaded (`best = copy.deepcopy(compiled.state_dict())`, then
+    `model.load_state_dict(best)`), and through `AveragedModel`.
 
     A part that is replaced by what was compiled (`self.encoder = torch.compile(self.encoder)` in a module,
     `agent.model = torch.compile(agent.model)` where the file keeps states) is a note: the state has other names from

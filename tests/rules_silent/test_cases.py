@@ -487,9 +487,18 @@ def run(first, second: int):
     used = first or second
     return used
 """,
+    "a published state is converted": """
+import torch
+
+def plain(state):
+    return {key.replace("module.", ""): value for key, value in state.items()}
+""",
     "a framework takes prefixes off and counts parts of names": """
 import torch
 from torch import nn
+
+def inner(replicated: nn.DataParallel):
+    return replicated.module
 
 def plain(state):
     return {key.replace("module.", ""): value for key, value in state.items()}  # PTS303

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pt2lint.static.observers.given_modules import Found, Look
 
 NAMES = ("__name__", "__qualname__")
+HELD = "module"  # where a wrapper that spreads a module keeps it
 LOOKS_UP = ("get", "setdefault", "pop")  # of a dictionary
 IN_WORDS = ("__repr__", "__str__")
 
@@ -119,8 +120,9 @@ def _tested(node: ast.AST) -> Iterator[ast.expr]:
 
 def _prefixes(look: Look) -> Found:
     """`{k.replace("module.", ""): v for k, v in state.items()}`: what DistributedDataParallel puts before the names is
-    taken off, where torch.compile puts something, too."""
-    keys = dict(_keys(look))
+    taken off, where torch.compile puts something, too; in a file that takes modules out of wrappers: what only converts
+    a published state meets no compiled one."""
+    keys = dict(_keys(look)) if look.frame.module.says(f".{HELD}") else {}
     makes = any(
         isinstance(part, ast.DictComp)
         or (isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store))
