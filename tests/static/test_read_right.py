@@ -358,6 +358,23 @@ class Outer{n}(nn.Module):
         assert f"a loop of `Outer{n}.forward`" in finding.message
 
 
+PARTS = """
+class Net(torch.nn.Module):
+    def __init__(self, dim, make_split, **parts):
+        super().__init__()
+        self.split = make_split(dim)
+        self.view = parts.pop("view")
+
+    def forward(self, x: torch.Tensor, other):
+        y = self.view(self.split(x.cos()))
+        return y + other.view(x.sum(), 2)
+"""
+
+
+def test_a_part_of_a_module_called_like_a_method_of_tensors_is_given_no_size(tmp_path: Path) -> None:
+    assert findings(tmp_path, PARTS) == [("PTB106", "return y + other.view(x.sum(), 2)")]
+
+
 FILLED = """
 @torch.compile
 def f(x: torch.Tensor, t{annotation}):

@@ -38,6 +38,7 @@ from pt2lint.static.values import (
     is_none,
     join,
     join_all,
+    options,
     tensor_of,
     truth,
 )
@@ -720,7 +721,7 @@ class Expressions:
         if isinstance(func, Ext) and func.name == SUPER:
             return self.at.classes.super_call(args, frame)
         if func is UNKNOWN and isinstance(node.func, ast.Attribute) and frame.region:
-            func = self.sized_method(node.func, args, frame) or func
+            func = self.sized_method(node.func, args, env, frame) or func
         for hear in self.at.events.calling:
             hear(node, func, env, frame)
         if frame.region:
@@ -732,8 +733,9 @@ class Expressions:
             hear(node, func, args, result, env, frame)
         return result
 
-    def sized_method(self, node: ast.Attribute, args: list[Value], frame: Frame) -> Value | None:
-        """The method of a tensor, where a tensor stands for a size: `out.view(len(out), n)`, whatever `out` is."""
+    def sized_method(self, node: ast.Attribute, args: list[Value], env: Env, frame: Frame) -> Value | None:
+        """The method of a tensor, where a tensor stands for a size: `out.view(len(out), n)`, if `out` is not known to
+        be something else, as the module is whose part is called in `self.split(x)`."""
         name = f"{self.at.models.tensor}.{node.attr}"
         if not args or not any(isinstance(a, (Tensor, Seq)) for a in args):
             return None
@@ -743,6 +745,8 @@ class Expressions:
         given = [args[i] for i in positions if i < len(args)]
         parts = [part for a in given for part in (a.elts or () if isinstance(a, Seq) else (a,))]
         if not any(isinstance(part, Tensor) for part in parts):
+            return None
+        if not any(o is UNKNOWN for o in options(self.again(node.value, env, frame))):
             return None
         origin = (frame.module.path, node.lineno, f"`.{node.attr}` is given a tensor")
         return Ext(name, Tensor(None, origin))
