@@ -146,6 +146,7 @@ NOT_HERE = {
     *(f"call logging.Logger.{name}" for name in ("info_once", "warning_once", "warning_advice")),
     "call breaking",  # what a model says: measured by whoever wrote it
     "call extension",  # what a setup.py builds
+    "define disabled",  # no call is in sight: what it leads to is measured where one is
     "with kept manager",  # by the rule's own cases, on torch 2.13 alone
     "call untraced",  # of libraries that are not installed where the tables are measured
     *(f"call torch.cuda.{name}" for name in ("get_rng_state", "set_rng_state")),

@@ -46,7 +46,6 @@ from pt2lint.said import place_in
 EFFORT = (
     500_000  # nodes that the repairs of one function may look at, ten times what they do in ordinary code
 )
-LOOPS = (cst.For, cst.While, cst.BaseComp)
 QUOTED = 72  # characters of code that a message repeats
 
 
@@ -183,7 +182,7 @@ class Rule:
         """Whether a loop or a comprehension does it again and again, for no layers, nor for one part of the object at a
         time: `for i in range(n): x = self.experts[i](x[chosen == i])`."""
         inner, loop = node, self.function.parent(node)
-        while loop is not None and (not isinstance(loop, LOOPS) or isinstance(inner, cst.CompFor)):
+        while loop is not None and (not _is_loop(loop) or isinstance(inner, cst.CompFor)):
             inner, loop = loop, self.function.parent(loop)  # what a comprehension goes over is made once
         if op.layers or loop is None or (op.inside != "loop" and not isinstance(loop, cst.BaseComp)):
             return False
@@ -195,7 +194,7 @@ class Rule:
         none of them calls a part of the object: an algorithm over Python's own data."""
         around, inner, here = [], node, self.function.parent(node)
         while here is not None and not isinstance(here, cst.FunctionDef):
-            if isinstance(here, LOOPS) and inner is not getattr(here, "iter", None):
+            if _is_loop(here) and inner is not getattr(here, "iter", None):
                 around += [] if isinstance(inner, cst.CompFor) else [here]
             inner, here = here, self.function.parent(here)
         if op.layers or not around:
@@ -205,7 +204,7 @@ class Rule:
         turns = {
             part.value for each in loops for part in tree.walk(each.target) if isinstance(part, cst.Name)
         }
-        nested = any(isinstance(each, LOOPS) for each in within[1:])
+        nested = any(_is_loop(each) for each in within[1:])
         return nested and not any(_calls_part(each, turns) for each in within)
 
     def led_to(self, op: Op, place: str, message: str) -> Op:
@@ -353,6 +352,10 @@ def _calls_part(node: cst.CSTNode, turns: set[str]) -> bool:
         and isinstance(callee.value, cst.Name)
         and callee.value.value == "self"
     )
+
+
+def _is_loop(node: cst.CSTNode) -> bool:
+    return isinstance(node, (cst.For, cst.While, cst.BaseComp))
 
 
 def _is_part(node: cst.CSTNode, turn: cst.CSTNode) -> bool:
