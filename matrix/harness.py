@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import json
+import logging
 import os
 import random
 import re
@@ -11,6 +12,7 @@ import sys
 import warnings
 
 import torch
+import torch._dynamo
 
 from matrix.table import FOLDER
 
@@ -24,6 +26,13 @@ def load_family(table, family):
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def prepared(level=logging.ERROR):
+    """Make this process measure: one thread, no timing of guards (see measure.py), of torch's log what is an error."""
+    torch.set_num_threads(1)
+    torch._dynamo.guards.profile_guard_manager = lambda *args: 0.0
+    logging.getLogger("torch").setLevel(level)
 
 
 def seed():

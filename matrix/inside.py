@@ -12,7 +12,6 @@ is left to Python, the place in torch where Dynamo stopped]; what cannot run in 
 
 import argparse
 import json
-import logging
 import os
 import sys
 import tempfile
@@ -28,7 +27,7 @@ import torch._dynamo  # noqa: E402
 from child import log_listener  # noqa: E402
 
 from matrix.construct_probe import given  # noqa: E402
-from matrix.harness import contained, said, shortened  # noqa: E402
+from matrix.harness import contained, prepared, said, shortened  # noqa: E402
 from matrix.operators import text  # noqa: E402
 from matrix.table import RESULTS  # noqa: E402
 
@@ -797,9 +796,7 @@ def place(record):
 
 
 def run(names=()):
-    torch.set_num_threads(1)
-    torch._dynamo.guards.profile_guard_manager = lambda *args: 0.0  # see measure.py
-    logging.getLogger("torch").setLevel(logging.ERROR)
+    prepared()
     fine, broken = [], {}
     with tempfile.TemporaryDirectory() as here, log_listener.listening([here]) as records:
         attempt = Attempt(records, here)

@@ -10,10 +10,8 @@ floats and of ints. What eager mode takes and Dynamo ends the graph for, since i
 `torch._dynamo.config.capture_scalar_outputs` is no way round: they break the graph still, or compiling them raises.
 """
 
-import argparse
 import json
 import logging
-import os
 import re
 import sys
 from pathlib import Path
@@ -27,8 +25,8 @@ import torch._dynamo  # noqa: E402
 import torch_table  # noqa: E402
 from child import log_listener  # noqa: E402
 
-from matrix.harness import contained  # noqa: E402
-from matrix.operators import copied  # noqa: E402
+from matrix.harness import contained, prepared  # noqa: E402
+from matrix.operators import command, copied, on_copies  # noqa: E402
 
 OUTPUT = ROOT / "pt2lint" / "libraries" / "torch_numbers.json"
 NUMBER = re.compile(r"\b_?(int|float|SymInt|Number|complex)\b")
@@ -75,12 +73,8 @@ class Numbers:
 
     def breaking(self, own, function, overload, method, parameter):
         """The calls with a float or an int computed there, which eager mode takes and Dynamo ends the graph for."""
-
-        def on_copies(*args, **kwargs):
-            return function(*map(copied, args), **{k: copied(v) for k, v in kwargs.items()})
-
         with contained():
-            done = torch_table.first_call(on_copies, [overload], method)
+            done = torch_table.first_call(on_copies(function), [overload], method)
         if not done:
             return
         call = caller(function, own, method, parameter, done[1], done[2])
@@ -137,9 +131,7 @@ def caller(function, own, method, parameter, args, kwargs):
 
 
 def run(names=()):
-    torch.set_num_threads(1)
-    torch._dynamo.guards.profile_guard_manager = lambda *args: 0.0  # see measure.py
-    logging.getLogger("torch").setLevel(logging.CRITICAL)
+    prepared(logging.CRITICAL)
     with log_listener.listening([str(Path(__file__).resolve())]) as records:
         numbers = Numbers(records, names)
         for prefix, module in torch_table.CALLED.items():
@@ -161,19 +153,7 @@ def text(data):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Measure where a tensor stands for a number.")
-    parser.add_argument("--stdout", action="store_true", help="print the results, write nothing")
-    parser.add_argument("names", nargs="*", help="only these, as torch.addcmul")
-    options = parser.parse_intermixed_args()
-    if options.names and not options.stdout:
-        parser.error("a part can only be printed: add --stdout")
-    data = text(run(options.names))
-    if options.stdout:
-        sys.stdout.write(data)
-    else:
-        OUTPUT.write_text(data, encoding="utf-8")
-    sys.stdout.flush()
-    os._exit(0)
+    command("Measure where a tensor stands for a number.", "torch.addcmul", run, text, lambda data: OUTPUT)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ fullgraph=True compiles it, whether the frame is left to Python]; "fine" are tho
 
 import argparse
 import json
-import logging
 import os
 import sys
 from pathlib import Path
@@ -24,7 +23,7 @@ import torch._dynamo  # noqa: E402
 import torch_table  # noqa: E402
 from child import log_listener  # noqa: E402
 
-from matrix.harness import contained, said, shortened  # noqa: E402
+from matrix.harness import contained, prepared, said, shortened  # noqa: E402
 from matrix.table import RESULTS  # noqa: E402
 
 
@@ -34,6 +33,15 @@ def copied(value):
     if isinstance(value, (list, tuple)):
         return type(value)(copied(v) for v in value)
     return value
+
+
+def on_copies(function):
+    """The function, called with copies of its arguments: it may change them."""
+
+    def called(*args, **kwargs):
+        return function(*map(copied, args), **{k: copied(v) for k, v in kwargs.items()})
+
+    return called
 
 
 class Operators:
@@ -52,11 +60,8 @@ class Operators:
         if not call:
             return
 
-        def on_copies(*args, **kwargs):
-            return function(*map(copied, args), **{k: copied(v) for k, v in kwargs.items()})
-
         with contained():
-            done = torch_table.first_call(on_copies, overloads, method)
+            done = torch_table.first_call(on_copies(function), overloads, method)
         if done:
             self.measure(name, caller(own, function, method), done[1], done[2])
         return
@@ -113,9 +118,7 @@ def caller(own, function, method):
 
 
 def run(names=()):
-    torch.set_num_threads(1)
-    torch._dynamo.guards.profile_guard_manager = lambda *args: 0.0  # see measure.py
-    logging.getLogger("torch").setLevel(logging.ERROR)
+    prepared()
     with log_listener.listening([str(Path(__file__).resolve())]) as records:
         operators = Operators(records, names)
         for prefix, module in torch_table.CALLED.items():
@@ -139,21 +142,29 @@ def text(data):
     return f'{{{head},\n"breaks": {{\n{lines}\n}},\n"fine": {fine}}}\n'
 
 
-def main():
-    parser = argparse.ArgumentParser(description="Measure each torch function and Tensor method.")
+def command(description, example, measured, written, place):
+    """The command line of what measures all of torch, or prints a part: `measured(names)` gives the data,
+    `written(data)` its text, `place(data)` the file for it."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--stdout", action="store_true", help="print the results, write nothing")
-    parser.add_argument("names", nargs="*", help="only these, as torch.Tensor.item")
+    parser.add_argument("names", nargs="*", help=f"only these, as {example}")
     options = parser.parse_intermixed_args()
     if options.names and not options.stdout:
         parser.error("a part can only be printed: add --stdout")
-    data = run(options.names)
+    data = measured(options.names)
     if options.stdout:
-        sys.stdout.write(text(data))
+        sys.stdout.write(written(data))
     else:
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"operators-{data['torch']}.json").write_text(text(data), encoding="utf-8")
+        path = place(data)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(written(data), encoding="utf-8")
     sys.stdout.flush()
     os._exit(0)
+
+
+def main():
+    about = "Measure each torch function and Tensor method."
+    command(about, "torch.Tensor.item", run, text, lambda data: RESULTS / f"operators-{data['torch']}.json")
 
 
 if __name__ == "__main__":

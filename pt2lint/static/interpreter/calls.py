@@ -348,13 +348,13 @@ class Calls:
         """Note a tensor that stands where a size or another number is needed: Dynamo has to read it."""
         if not self.at.notebook.listens("size tensor", frame):
             return
-        details = {"uncaptured": "yes"} if "takes uncaptured numbers" in entry.roles else {}
         for listed in filter(None, (entry.sizes, entry.numbers)):
             for value in _given(listed, args, kwargs):
                 tensor = self._read_as_number(value, entry)
                 if tensor is not None:
-                    if listed is entry.numbers:
-                        details["number"] = "yes"
+                    details = {"number": "yes"} if listed is entry.numbers else {}
+                    if "takes uncaptured numbers" in entry.roles:
+                        details["uncaptured"] = "yes"
                     self.at.notebook.note(node, "size tensor", frame, about=tensor, details=details)
                     return
 

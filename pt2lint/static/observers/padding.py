@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pt2lint.libraries.call import Call
 from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Frame
-from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, assigned_once, unit_of, walk
 from pt2lint.static.values import Ext, Func, Instance, Partial, Value
 
 if TYPE_CHECKING:
@@ -72,22 +72,18 @@ class Padding:
         padding = next((k.value for k in call.keywords if k.arg == "padding"), None)
         if isinstance(padding, ast.Constant) and padding.value in (True, "longest"):
             return True
-        callee = self.at.expressions.quietly(call.func, {}, frame)
-        return isinstance(callee, Ext) and self.at.models.plays(callee.name, "pads to the longest")
+        return self.calls_padder(call, frame)
 
     def made(self, node: ast.expr, frame: Frame) -> str:
         """Where an object of a library that pads is made: `collate = DataCollatorWithPadding(tokenizer)`."""
         if isinstance(node, ast.Name):
             around = self.at.functions.running() or frame.module.tree
-            found = [
-                part.value
-                for part in walk(around)
-                if isinstance(part, ast.Assign)
-                and any(isinstance(t, ast.Name) and t.id == node.id for t in part.targets)
-            ]
-            node = found[0] if len(found) == 1 else node
+            node = assigned_once(node, around)
         if not isinstance(node, ast.Call) or any(k.arg in FIXED or k.arg == "padding" for k in node.keywords):
             return ""
-        callee = self.at.expressions.quietly(node.func, {}, frame)
-        pads = isinstance(callee, Ext) and self.at.models.plays(callee.name, "pads to the longest")
-        return told_place(frame.module.path, node.lineno) if pads else ""
+        return told_place(frame.module.path, node.lineno) if self.calls_padder(node, frame) else ""
+
+    def calls_padder(self, call: ast.Call, frame: Frame) -> bool:
+        """Whether a library has what is called, and it pads, or makes what does."""
+        callee = self.at.expressions.quietly(call.func, {}, frame)
+        return isinstance(callee, Ext) and self.at.models.plays(callee.name, "pads to the longest")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.syntax import parameters_of
-from pt2lint.static.source.nodes import FunctionNode, is_range, last_word, parameters_in, walk
+from pt2lint.static.source.nodes import FunctionNode, assigned_once, is_range, last_word, parameters_in, walk
 from pt2lint.static.values import Func
 
 if TYPE_CHECKING:
@@ -48,15 +48,7 @@ class Sized:
             value = value.value
         if isinstance(value, ast.Name):
             around = self.at.functions.running() or frame.module.tree
-            found = [
-                part.value
-                for part in walk(around)
-                if isinstance(part, ast.Assign)
-                for target in part.targets
-                for one in (target.elts if isinstance(target, ast.Tuple) else [target])
-                if isinstance(one, ast.Name) and one.id == value.id
-            ]
-            value = found[0] if len(found) == 1 else value
+            value = assigned_once(value, around, unpacked=True)
         return value if isinstance(value, ast.Call) else None
 
     def callee(self, call: ast.Call, frame: Frame) -> Func | None:

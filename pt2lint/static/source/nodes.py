@@ -78,6 +78,20 @@ def binds(root: ast.AST) -> set[str]:
     return {n.id for n in walk(root) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
+def assigned_once(name: ast.Name, root: ast.AST, unpacked: bool = False) -> ast.expr:
+    """What the name is assigned in the tree, if once, else the name itself; `unpacked`: also what it is a part of, as
+    in `x, y = batch(data)`."""
+    found = [
+        part.value
+        for part in walk(root)
+        if isinstance(part, ast.Assign)
+        for target in part.targets
+        for one in (target.elts if unpacked and isinstance(target, ast.Tuple) else [target])
+        if isinstance(one, ast.Name) and one.id == name.id
+    ]
+    return found[0] if len(found) == 1 else name
+
+
 def made_once(function: FunctionNode) -> dict[str, ast.expr]:
     """What a function assigns to its names, of those that it assigns to once, and of what is itself so or was given."""
     known: dict[str, ast.expr] | None = function.__dict__.get("pt2lint_made_once")
