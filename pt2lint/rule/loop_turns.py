@@ -9,7 +9,7 @@ import libcst as cst
 
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted, names
-from pt2lint.rule.tree import says_none, walk
+from pt2lint.rule.tree import children, says_none, walk
 
 if TYPE_CHECKING:
     Loop = cst.For | cst.While
@@ -23,6 +23,8 @@ _JOIN = ("cat", "concat", "hstack")
 _STACK = (*_JOIN, "stack", "vstack")
 _SIZED = ("zeros", "ones", "empty", "rand", "randn")
 _DRAWS = ("randint", "randrange")
+_DRAWS_FRACTIONS = ("random.random", "random.uniform", "random.gauss", "random.betavariate")
+_WHOLE = ("int", "round", "math.floor", "math.ceil")
 _PICKED = ("nonzero", "unique", "masked_select", "argwhere", "flatnonzero")  # as many as the values decide
 _PIECES = ("split", "tensor_split", "chunk")
 _RESIZED = ("interpolate", "resize")
@@ -88,7 +90,7 @@ class Turns:
         found: set[str] = set()
         rest = [name]
         while rest:
-            for other in names(self._made[rest.pop()]):
+            for other in _free(self._made[rest.pop()]):
                 if other.value not in found:
                     found.add(other.value)
                     rest += [other.value] if other.value in self._made else []
@@ -134,8 +136,8 @@ class Turns:
         value = self.meaning(value)
         if isinstance(value, cst.Name):
             return value.value in self.counts
-        if isinstance(value, cst.Attribute):
-            return dotted(value) in self.counts
+        if isinstance(value, cst.Attribute | cst.Subscript) and self.counted(value):
+            return True
         if isinstance(value, cst.BinaryOperation):
             plain = isinstance(value.operator, cst.Add | cst.Subtract | cst.Multiply)
             return plain and self._one(value, self.number)
@@ -147,6 +149,33 @@ class Turns:
             inner = value.args[0].value
             return isinstance(inner, cst.Name) and self.grows(inner.value)
         return False
+
+    def counted(self, value: cst.BaseExpression) -> bool:
+        """Whether it is an attribute that counts, or an item that each turn adds to: `state["step"] += 1`."""
+        if isinstance(value, cst.Attribute):
+            return dotted(value) in self.counts
+        return isinstance(value, cst.Subscript) and any(
+            isinstance(part, cst.AugAssign)
+            and isinstance(part.operator, cst.AddAssign)
+            and isinstance(part.value, cst.Integer)
+            and part.target.deep_equals(value)
+            for loop in self.loops
+            for part in walk(loop.body)
+        )
+
+    def stepped(self, value: cst.BaseExpression) -> bool:
+        """Whether it is a whole number that is another one after some turns: `n // 100`, `int(64 * n / total)`."""
+        value = self.meaning(value)
+        if isinstance(value, cst.BinaryOperation):
+            if isinstance(value.operator, cst.FloorDivide):
+                return _is_number(value.right) and (self.number(value.left) or self.stepped(value.left))
+            plain = isinstance(value.operator, cst.Add | cst.Subtract | cst.Multiply)
+            return plain and self._one(value, self.stepped)
+        if isinstance(value, cst.Call) and _called(value) in _WHOLE and len(value.args) == 1:
+            inner = value.args[0].value
+            return self.fraction(inner) or self.stepped(inner)
+        clipped = self._clipped(value)
+        return clipped is not None and self.stepped(clipped)
 
     def drawn(self, value: cst.BaseExpression) -> bool:
         """Whether a turn draws it: `random.randint(8, 64)`, `int(torch.randint(8, 64, (1,)))`, or with `.item()`."""
@@ -216,12 +245,57 @@ class Turns:
                             return call
         return None
 
+    def left_over(self, value: cst.BaseExpression) -> bool:
+        """Whether it is `x[i : i + size]`, of a loop over `range(0, n, size)`: what is left at the last turn."""
+        value = self.meaning(value)
+        part = value.slice[0].slice if isinstance(value, cst.Subscript) else None
+        if not isinstance(part, cst.Slice) or part.step is not None or not isinstance(part.lower, cst.Name):
+            return False
+        upper = self.meaning(part.upper) if part.upper is not None else None
+        if not isinstance(upper, cst.BinaryOperation) or not isinstance(upper.operator, cst.Add):
+            return False
+        for loop in self.loops:
+            over = loop.iter if isinstance(loop, cst.For) and part.lower.deep_equals(loop.target) else None
+            while isinstance(over, cst.Call) and _called(over).rsplit(".", 1)[-1] in _THROUGH and over.args:
+                over = over.args[0].value
+            if not isinstance(over, cst.Call) or not _called(over).endswith("range") or len(over.args) != 3:
+                continue
+            first, last, step = (a.value for a in over.args)
+            whole = isinstance(last, cst.Integer) and isinstance(step, cst.Integer)
+            if whole and isinstance(first, cst.Integer) and first.value == "0":
+                if int(last.value, 0) % int(step.value, 0) == 0:  # type: ignore[attr-defined]
+                    continue
+            sides = (upper.left, upper.right)
+            return any(s.deep_equals(part.lower) for s in sides) and any(s.deep_equals(step) for s in sides)
+        return False
+
+    def length(self, value: cst.BaseExpression) -> str:
+        """What says how long a list is, and is another number at each turn: `[new() for _ in range(n)]`, `frames[:n]`;
+        "" for others."""
+        value = self.meaning(value)
+        code = self.function.module.code_for_node
+        if isinstance(value, cst.ListComp) and not value.for_in.ifs and value.for_in.inner_for_in is None:
+            over = value.for_in.iter
+            if isinstance(over, cst.Call) and _called(over) == "range" and len(over.args) == 1:
+                return code(over.args[0].value) if self.number(over.args[0].value) else ""
+            return self.length(over)
+        if isinstance(value, cst.Subscript) and len(value.slice) == 1:
+            part = value.slice[0].slice
+            bounds = (
+                [b for b in (part.lower, part.upper) if b is not None] if isinstance(part, cst.Slice) else []
+            )
+            one = len(bounds) == 1 and not isinstance(bounds[0], cst.UnaryOperation)
+            return code(bounds[0]) if one and self.number(bounds[0]) else ""
+        return ""
+
     def differs(self, value: cst.BaseExpression) -> tuple[str, str]:
         """Why a tensor is of another size at some turns, where its values or a list of lengths decide that, and how
         many sizes there are: "often", "twice", or "" where that is not told; nothing for others."""
         code = self.function.module.code_for_node
         if by := self.picked(value):
             return f"`{code(value)}` is as long as the values in `{by}` have it", "often"
+        if self.left_over(value):
+            return f"`{code(value)}` is smaller at the last turn, where less is left", "twice"
         made = self.pieces(value)
         if made is None:
             return "", ""
@@ -247,6 +321,11 @@ class Turns:
         if isinstance(value, cst.Call) and _called(value) in ("float", "round") and len(value.args) == 1:
             inner = value.args[0].value
             return self.number(inner) or self.fraction(inner) or self.item(inner)
+        if isinstance(value, cst.Call) and _called(value).startswith("math."):
+            whole = _called(value) in _WHOLE
+            return not whole and any(self.number(a.value) or self.fraction(a.value) for a in value.args)
+        if isinstance(value, cst.Call) and _called(value) in _DRAWS_FRACTIONS:
+            return bool(self.loops)
         clipped = self._clipped(value)
         return clipped is not None and self.fraction(clipped)
 
@@ -255,7 +334,14 @@ class Turns:
         if not isinstance(value, cst.Call) or _called(value) not in ("min", "max") or len(value.args) != 2:
             return None
         rest = [a.value for a in value.args if not isinstance(a.value, cst.Integer | cst.Float)]
-        return rest[0] if len(rest) == 1 else None
+        # `min(self.most, n / 100)`: what stays the same clips as a constant does.
+        moving = [each for each in rest if not self._stays(each)] if len(rest) == 2 else rest
+        return moving[0] if len(moving) == 1 else None
+
+    def _stays(self, value: cst.BaseExpression) -> bool:
+        if isinstance(value, cst.Attribute):
+            return not self.counted(value) and not self.changes(value.value)
+        return isinstance(value, cst.Name) and not self.number(value) and not self.changes(value)
 
     def _one(self, value: cst.BinaryOperation, fits: Callable[[cst.BaseExpression], bool]) -> bool:
         """Whether one side is such a number, and the other one a number that stays."""
@@ -267,6 +353,13 @@ class Turns:
     def of_counts_alone(self, value: cst.BaseExpression) -> bool:
         """Whether the code shows that it is a number: no name is in it but those that count."""
         value = self.meaning(value)
+        if isinstance(value, cst.Subscript) and self.counted(value):
+            return True
+        if isinstance(value, cst.Call) and (
+            _called(value) in ("min", "max", "abs", "int", "float", "round")
+            or _called(value).startswith("math.")
+        ):
+            return all(self.of_counts_alone(a.value) for a in value.args)
         return all(
             n.value in self.counts or self.of_counts_alone(n) for n in names(value) if n is not value
         ) and (not isinstance(value, cst.Name) or value.value in self.counts)
@@ -320,8 +413,9 @@ class Turns:
     def changes(self, value: cst.CSTNode) -> bool:
         """Whether any name in it is bound anew by a turn."""
         changing = self.counts | self.items | set(self._made) | set(self._renewed)
-        return any(n.value in changing for n in names(value)) or any(
-            n.value in self._bindings(loop.body) for loop in self.loops for n in names(value)
+        free = _free(value)
+        return any(n.value in changing for n in free) or any(
+            n.value in self._bindings(loop.body) for loop in self.loops for n in free
         )
 
     def grows(self, name: str) -> bool:
@@ -404,6 +498,18 @@ class Turns:
         return None
 
 
+def _free(node: cst.CSTNode) -> list[cst.Name]:
+    """The names in a node, without those of attributes and keywords."""
+    if isinstance(node, cst.Attribute):
+        return _free(node.value)
+    if isinstance(node, cst.Arg):
+        return _free(node.value)
+    found = [node] if isinstance(node, cst.Name) else []
+    for child in children(node):
+        found += _free(child)
+    return found
+
+
 def _dimension(before: list[cst.BaseSlice]) -> int | None:
     """Which dimension of the result comes after these subscripts."""
     found = 0
@@ -481,7 +587,12 @@ def _lengths(made: cst.Call) -> str:
 
 
 def _draws(call: cst.Call) -> bool:
-    """`random.randint(1, 9)`, of whatever library."""
+    """`random.randint(1, 9)`, of whatever library, or `random.choice([64, 128])`."""
+    if _called(call) == "random.choice" and len(call.args) == 1:
+        listed = call.args[0].value
+        return isinstance(listed, cst.List | cst.Tuple) and all(
+            isinstance(each.value, cst.Integer) for each in listed.elements
+        )
     return _called(call).rsplit(".", 1)[-1] in _DRAWS and "." in _called(call)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import children
+from pt2lint.rule.tree import children, says_none, walk
 
 
 def dotted(node: cst.BaseExpression) -> str:
@@ -23,6 +23,20 @@ def names(node: cst.CSTNode) -> list[cst.Name]:
     for child in children(node):
         found += names(child)
     return found
+
+
+def made(function: FunctionCode, value: cst.BaseExpression) -> cst.BaseExpression:
+    """What a name is assigned in the function, but for None, if it is so only once; else the expression itself."""
+    if not isinstance(value, cst.Name):
+        return value
+    found = [
+        part.value
+        for part in walk(function.module)
+        if isinstance(part, cst.Assign)
+        and any(isinstance(t.target, cst.Name) and t.target.value == value.value for t in part.targets)
+        and not says_none(part.value)
+    ]
+    return found[0] if len(found) == 1 else value
 
 
 def observes(function: FunctionCode, node: cst.CSTNode) -> bool:

@@ -9,8 +9,8 @@ from pt2lint.finding import Severity
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall
 from pt2lint.rule.loop_turns import Turns, loops_around
-from pt2lint.rule.syntax import names
-from pt2lint.rule.tree import says_none, walk
+from pt2lint.rule.syntax import dotted, made, names
+from pt2lint.rule.tree import walk
 
 READS = ("item", "tolist")
 PICKS = ("max", "min", "sum")
@@ -28,7 +28,9 @@ class ChangingArgument(CompiledCall):
     that is padded to one length, or given one by one, has the same each time. A module that is given brings its numbers
     with it: for each that has another number (`layer.index`), the function is compiled anew. So does a dictionary or an
     object of which the function reads a number that is read out of a tensor, or set at every turn, and so does a
-    `functools.partial` with another number at every turn.
+    `functools.partial` with another number at every turn. A learning rate that is read of an optimizer
+    (`group["lr"]`) is another number wherever a schedule sets it: with `dynamic=False`, which people write for the
+    step of an optimizer of their own, each is compiled anew, until the limit.
 
     ## Example
     ```python
@@ -73,7 +75,7 @@ class ChangingArgument(CompiledCall):
 
     def looked_at(self, node: cst.Call, op: Op) -> None:
         turns = self.turns(node, op)
-        for argument in self.arguments(node, op):
+        for argument in (*self.arguments(node, op), *self.spread(node, op)):
             number = op.detail(f"numbers {argument.key}")
             if number and self.is_one_of_many(argument, op, turns):
                 self.report(
@@ -107,6 +109,19 @@ class ChangingArgument(CompiledCall):
                     severity=self.severity_of(op) if "read out" in what else None,
                 )
 
+    def spread(self, node: cst.Call, op: Op) -> Iterator[Argument]:
+        """What `**options` holds, as far as the function sets it by name: `options["longest"] = max(lengths)`."""
+        spread = {a.value.value for a in node.args if a.star == "**" and isinstance(a.value, cst.Name)}
+        for part in walk(self.function.module) if spread else ():
+            target = part.targets[0].target if isinstance(part, cst.Assign) else None
+            if not isinstance(target, cst.Subscript) or not isinstance(target.value, cst.Name):
+                continue
+            index = target.slice[0].slice
+            if target.value.value in spread and isinstance(index, cst.Index) and isinstance(part, cst.Assign):
+                if isinstance(index.value, cst.SimpleString):
+                    key = str(index.value.evaluated_value)
+                    yield Argument(key, part.value, op.arg(key), op.detail(f"use {key}"))
+
     def cost(self, op: Op) -> str:
         if op.detail("compile dynamic") == "constant False":
             return "with `dynamic=False` each is compiled anew, until the limit"
@@ -119,44 +134,46 @@ class ChangingArgument(CompiledCall):
         """What the compiled function reads of a dictionary or an object, and is another number at every call: read out
         of a tensor where it is made, or set at every turn."""
         read = op.detail(f"parts {argument.key}").split()
-        made = self.made(argument.value) if read else None
+        made_of = self.made(argument.value) if read else None
         parts: list[tuple[str, cst.BaseExpression]] = []
-        if isinstance(made, cst.Dict):
-            for one in made.elements:
+        if isinstance(made_of, cst.Dict):
+            for one in made_of.elements:
                 key = one.key if isinstance(one, cst.DictElement) else None
                 if isinstance(key, cst.SimpleString):
                     parts.append((str(key.evaluated_value), one.value))
-        elif isinstance(made, cst.Call):
-            parts = [(a.keyword.value, a.value) for a in made.args if a.keyword is not None]
+        elif isinstance(made_of, cst.Call):
+            parts = [(a.keyword.value, a.value) for a in made_of.args if a.keyword is not None]
         for name, value in parts:
             if name in read and self.is_read(self.made(value)):
                 return name
-        return next(
-            (n for n, v in self.set_in(argument.value, turns) if n in read and self.changes(v, turns)), ""
-        )
+        return next((n for n, changes in self.set_in(argument.value, turns) if n in read and changes), "")
 
     def changes(self, value: cst.BaseExpression, turns: Turns) -> bool:
         return turns.number(value) or turns.fraction(value) or self.is_read(self.made(value))
 
-    def set_in(self, place: cst.BaseExpression, turns: Turns) -> Iterator[tuple[str, cst.BaseExpression]]:
-        """`options.rate = n / 10`, `options["rate"] = n / 10` in the loops around."""
+    def set_in(self, place: cst.BaseExpression, turns: Turns) -> Iterator[tuple[str, bool]]:
+        """What the loops around set, and whether to another number at every turn: `options.rate = n / 10`,
+        `options["rate"] = n / 10`, `cache.position += 1`."""
         name = place.value if isinstance(place, cst.Name) else ""
         for loop in turns.loops if name else ():
             for part in walk(loop.body):
-                target = part.targets[0].target if isinstance(part, cst.Assign) else None
+                if isinstance(part, cst.Assign):
+                    target, changes = part.targets[0].target, self.changes(part.value, turns)
+                elif isinstance(part, cst.AugAssign):
+                    target, changes = part.target, isinstance(part.value, cst.Integer)
+                else:
+                    continue
                 if not isinstance(target, cst.Attribute | cst.Subscript) or not isinstance(
                     target.value, cst.Name
                 ):
                     continue
                 if target.value.value != name:
                     continue
-                if not isinstance(part, cst.Assign):
-                    continue
                 if isinstance(target, cst.Attribute):
-                    yield target.attr.value, part.value
+                    yield target.attr.value, changes
                 elif len(target.slice) == 1 and isinstance(index := target.slice[0].slice, cst.Index):
                     if isinstance(index.value, cst.SimpleString):
-                        yield str(index.value.evaluated_value), part.value
+                        yield str(index.value.evaluated_value), changes
 
     def what(self, argument: Argument, op: Op, turns: Turns) -> str:
         value, word = argument.value, argument.word
@@ -167,13 +184,38 @@ class ChangingArgument(CompiledCall):
             return "is read out of a tensor, another time another number,"
         if self.is_picked(meaning) and not word.startswith(("list", "tuple")):
             return "is a number that the data decide"
+        if argument.use and self.is_rate(value, turns):
+            return "is a learning rate, which a schedule sets to other numbers,"
         if turns.bound_in(value):
             return "is made with another number at every turn"
         if argument.use == "read" and turns.are_any and self.is_another(argument, op, meaning, turns):
             return "is another number at every turn"
+        if argument.use == "read" and word.startswith(("int", "unknown")) and turns.stepped(value):
+            return "is another number after some turns"
         if word.startswith(("list", "tuple", "unknown")) and self.is_filtered(value):
             return "is a list whose length changes"
         return ""
+
+    def is_rate(self, value: cst.BaseExpression, turns: Turns) -> bool:
+        """`group["lr"]` of a loop over `self.param_groups`, `optimizer.param_groups[0]["lr"]`,
+        `scheduler.get_last_lr()[0]`."""
+        value = turns.meaning(self.made(value))
+        index = value.slice[0].slice if isinstance(value, cst.Subscript) else None
+        if not isinstance(value, cst.Subscript) or not isinstance(index, cst.Index):
+            return False
+        whose = value.value
+        if isinstance(index.value, cst.Integer):
+            return isinstance(whose, cst.Call) and dotted(whose.func).endswith(".get_last_lr")
+        if not isinstance(index.value, cst.SimpleString) or index.value.evaluated_value != "lr":
+            return False
+        if isinstance(whose, cst.Subscript):
+            return dotted(whose.value).endswith("param_groups")
+        return isinstance(whose, cst.Name) and any(
+            isinstance(loop, cst.For)
+            and any(n.value == whose.value for n in names(loop.target))
+            and any(n.value == "param_groups" for n in names(loop.iter))
+            for loop in turns.loops
+        )
 
     def is_listed(self, value: cst.BaseExpression, node: cst.Call) -> bool:
         """Whether a loop around goes over texts that are written out, and it is the one of this turn."""
@@ -219,17 +261,7 @@ class ChangingArgument(CompiledCall):
         return len(set(others)) > 1
 
     def made(self, value: cst.BaseExpression) -> cst.BaseExpression:
-        """What a name is assigned in the function, but for None, if it is so only once; else the expression itself."""
-        if not isinstance(value, cst.Name):
-            return value
-        found = [
-            part.value
-            for part in walk(self.function.module)
-            if isinstance(part, cst.Assign)
-            and any(isinstance(t.target, cst.Name) and t.target.value == value.value for t in part.targets)
-            and not says_none(part.value)
-        ]
-        return found[0] if len(found) == 1 else value
+        return made(self.function, value)
 
     def is_read(self, value: cst.BaseExpression, depth: int = 2) -> bool:
         """`t.item()`, `t.tolist()`, `int(mask.sum())`, `int(mask.sum()) + 1`"""

@@ -6,6 +6,7 @@ from pt2lint.fixes.repairs.mark_dynamic import marked_before
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
 from pt2lint.rule.loop_turns import Turns, mentions_marks
+from pt2lint.rule.syntax import made
 
 
 class ChangingSize(CompiledCall):
@@ -19,7 +20,8 @@ class ChangingSize(CompiledCall):
     a loop of the compiled code goes over that dimension, its length is part of the graph: each is compiled anew, until
     the limit of 8. A size changes, too, where values decide it (`x[mask]` of a mask that each turn makes,
     `x.nonzero()`), where it is drawn (`x[:, :random.randint(8, 64)]`), or where pieces need not be alike (what a loop
-    goes over of `torch.split(x, lengths)` and `torch.chunk`).
+    goes over of `torch.split(x, lengths)` and `torch.chunk`), and at the last turn of a loop over parts
+    (`x[i : i + size]` of `range(0, len(x), size)`).
 
     ## Example
     ```python
@@ -67,11 +69,52 @@ class ChangingSize(CompiledCall):
     def accepts(cls, op: Op) -> bool:
         return op.detail("compile dynamic") in ("", "none")
 
+    def looked_at(self, node: cst.Call, op: Op) -> None:
+        turns = self.turns(node, op)
+        if turns.are_any:
+            self.called(node, op, turns)
+            return
+        for key, value, word, use in self.arguments(node, op):
+            if use and word.endswith(("tensor", "tensor:float", "tensor:int")) and (by := self.picked(value)):
+                self.report(
+                    value,
+                    self.shown(op, key),
+                    f"`{self.text(value)}` is as long as the values in `{by}` have it: {self.callee(op)} is compiled "
+                    "for the first size and then again for any, unless `mark_dynamic` says so beforehand",
+                    fixes=marked_before(self.function, node, value, 0),
+                )
+                return
+
+    def picked(self, value: cst.BaseExpression) -> str:
+        """`mask` of `x[mask]`, where the function that is called again and again makes it by a comparison."""
+        here = self.function.parent(value)
+        while here is not None and not isinstance(here, cst.FunctionDef):
+            here = self.function.parent(here)
+        if here is None or here.name.value == "__init__":
+            return ""
+        value = made(self.function, value)
+        index = value.slice[0].slice if isinstance(value, cst.Subscript) and len(value.slice) == 1 else None
+        if not isinstance(index, cst.Index):
+            return ""
+        return self.text(index.value) if self.is_mask(made(self.function, index.value)) else ""
+
+    def is_mask(self, value: cst.BaseExpression) -> bool:
+        """`labels != -100`, `~(a > 0)`, `(a > 0) & b`"""
+        if isinstance(value, cst.UnaryOperation) and isinstance(value.operator, cst.BitInvert):
+            return self.is_mask(made(self.function, value.expression))
+        if isinstance(value, cst.BinaryOperation):
+            joins = isinstance(value.operator, cst.BitAnd | cst.BitOr)
+            sides = (made(self.function, side) for side in (value.left, value.right))
+            return joins and any(map(self.is_mask, sides))
+        return isinstance(value, cst.Comparison) and not isinstance(
+            value.comparisons[0].operator, cst.In | cst.NotIn | cst.Is | cst.IsNot
+        )
+
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         if mentions_marks(turns.loops):
             return
         for key, value, word, use in self.arguments(node, op):
-            size = turns.size(value)
+            size = None if word.startswith(("list", "tuple")) else turns.size(value)
             if size is None and not word.startswith("list") and (by := self.sized(op, key, turns)):
                 size = None, by
             if size is None and word.startswith(("tensor", "unknown")) and (says := turns.differs(value)[0]):

@@ -16,7 +16,8 @@ class ChangingText(CompiledCall):
     A string is never an input of a graph. Where the compiled function looks at it (compares it, formats it, uses
     it as a key), Dynamo guards on the whole text, so that every new one is compiled anew: eight times, the
     recompile limit, and from then on the function runs without compiling. A text that the function only passes
-    on costs nothing.
+    on costs nothing. A text that is spelled (`text.encode()`, `for letter in text`) is a sentence and no name: it is
+    told wherever it is passed. Encode it where nothing is compiled, and pass the tensor.
 
     ## Example
     ```python
@@ -68,8 +69,26 @@ class ChangingText(CompiledCall):
         """Whether it is one of many texts that a loop goes over. A loop in compiled code that Dynamo leaves to Python
         goes over the names of a module's parts (adapters, streams): a few, and the same at each call."""
         may_be = set(argument.word.split(" | "))
-        sure = may_be == {"str"} or (may_be <= {"str", "unknown"} and argument.use == "text")
+        sure = may_be == {"str"} or (may_be <= {"str", "unknown"} and argument.use in ("text", "spelled"))
         return sure and op.name == "call compiled"
+
+    def looked_at(self, node: cst.Call, op: Op) -> None:
+        turns = self.turns(node, op)
+        if turns.are_any:
+            self.called(node, op, turns)
+            return
+        for argument in self.arguments(node, op):
+            # What is spelled is a sentence, as who calls wants it, and no name of a few.
+            if argument.word == "str" and self.is_spelled(argument) and op.name == "call compiled":
+                self.report(
+                    argument.value,
+                    self.shown(op, argument.key, "the text is spelled here"),
+                    f"`{self.text(argument.value)}` is a text of which {self.callee(op)} reads each letter: each other "
+                    "text is compiled anew, until the limit",
+                )
+
+    def is_spelled(self, argument: Argument) -> bool:
+        return argument.use in ("spelled", "iterated")
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         for argument in self.arguments(node, op):

@@ -10,7 +10,8 @@ from pt2lint.rule.loop_turns import Turns
 from pt2lint.rule.syntax import names
 from pt2lint.rule.tree import walk
 
-GIVES_PARAMETERS = ("parameters", "named_parameters")
+GIVES_PARAMETERS = ("parameters", "named_parameters", "state_dict")
+GIVES_MODULES = ("modules", "named_modules", "children", "named_children")
 # What is made so has one dimension, or is no tensor.
 EVENS_OUT = ("view", "reshape", "flatten", "ravel", "numel", "item", "norm", "size", "shape", "dim", "ndim")
 
@@ -21,8 +22,8 @@ class EachParameter(CompiledCall):
     ## What happens
     Dynamo compiles for the shape of the first parameter, then for any size, and once more for each other number of
     dimensions: weights of two, biases of one, convolutions of four. With many kinds of them that is the limit, after
-    which all run in Python. Give the function all of them in one call: its loop over them becomes one graph. Or give it
-    parameters of as many dimensions (`p.view(-1)`).
+    which all run in Python. So it is for the weights of a model's modules. Give the function all of them in one call:
+    its loop over them becomes one graph. Or give it parameters of as many dimensions (`p.view(-1)`).
 
     ## Example
     ```python
@@ -69,14 +70,18 @@ class EachParameter(CompiledCall):
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         for loop in turns.loops:
-            if not isinstance(loop, cst.For) or not self.gives_parameters(loop.iter):
+            if not isinstance(loop, cst.For):
                 continue
-            made = {n.value for n in names(loop.target)}
+            modules = {n.value for n in names(loop.target)} if self.gives(loop.iter, GIVES_MODULES) else set()
+            if not modules and not self.gives_parameters(loop.iter):
+                continue
+            made = {n.value for n in names(loop.target)} - modules
             for part in walk(loop.body):
-                if isinstance(part, cst.Assign) and self.is_of(part.value, made):
+                if isinstance(part, cst.Assign) and self.is_of(part.value, made, modules):
                     made |= {n.value for target in part.targets for n in names(target.target)}
             for argument in self.arguments(node, op):
-                if "tensor" in argument.word and self.is_of(argument.value, made):
+                tensor = "tensor" in argument.word or (argument.use and argument.word == "unknown")
+                if tensor and self.is_of(argument.value, made, modules):
                     self.report(
                         argument.value,
                         self.shown(op, argument.key),
@@ -86,12 +91,19 @@ class EachParameter(CompiledCall):
                     )
                     return
 
+    def gives(self, source: cst.BaseExpression, methods: tuple[str, ...]) -> bool:
+        return any(
+            isinstance(part, cst.Call)
+            and isinstance(part.func, cst.Attribute)
+            and part.func.attr.value in methods
+            for part in walk(source)
+        )
+
     def gives_parameters(self, source: cst.BaseExpression) -> bool:
         """`model.parameters()`, `group["params"]`, or a name that is one of these; through `enumerate` and `zip`."""
+        if self.gives(source, GIVES_PARAMETERS):
+            return True
         for part in walk(source):
-            if isinstance(part, cst.Call) and isinstance(part.func, cst.Attribute):
-                if part.func.attr.value in GIVES_PARAMETERS:
-                    return True
             if isinstance(part, cst.Subscript) and "params" in self.text(part.slice[0]):
                 return isinstance(part.slice[0].slice, cst.Index)
         if isinstance(source, cst.Name):
@@ -106,7 +118,15 @@ class EachParameter(CompiledCall):
             return len(found) == 1 and not isinstance(found[0], cst.Name) and self.gives_parameters(found[0])
         return False
 
-    def is_of(self, value: cst.BaseExpression, made: set[str]) -> bool:
-        """Whether it has the shape of what these names are, as far as its form tells."""
+    def is_of(self, value: cst.BaseExpression, made: set[str], modules: set[str]) -> bool:
+        """Whether it has the shape of what these names are, or of the weight of one of these modules, as far as its
+        form tells."""
         evens = any(isinstance(part, cst.Attribute) and part.attr.value in EVENS_OUT for part in walk(value))
-        return not evens and any(n.value in made for n in names(value))
+        weighs = any(
+            isinstance(part, cst.Attribute)
+            and part.attr.value == "weight"
+            and isinstance(part.value, cst.Name)
+            and part.value.value in modules
+            for part in walk(value)
+        )
+        return not evens and (weighs or any(n.value in made for n in names(value)))

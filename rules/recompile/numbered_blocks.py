@@ -19,6 +19,10 @@ class NumberedBlocks(Rule):
     into a list or a cache: give the block its item. Where arithmetic is done with it, a buffer is no constant, nor is
     the number with `torch._dynamo.config.allow_unspec_int_on_nn_module = True`.
 
+    A method under `@torch.compile` is shared by all objects of its class in the same way, and the size of a parameter
+    or a buffer is a constant, too, whatever `dynamic` says: each size is compiled anew (a note, where not all are made
+    with one size). Compile the model around them instead: they are parts of its graph.
+
     ## Example
     ```python
     import torch
@@ -74,6 +78,17 @@ class NumberedBlocks(Rule):
     anywhere = True
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if size := op.detail("sized by"):
+            named, held = op.detail("class"), op.detail("holds")
+            self.report(
+                node,
+                self.led_to(op, op.detail("at"), f"`{size}` is the size of `self.{held}`"),
+                f"{self.quote(node)} shares its compilations between all objects of `{named}`: one whose `{size}` is "
+                f"another is compiled anew, as `self.{held}` has another size, up to the limit of 8; in a compiled "
+                "model they are parts of one graph",
+                severity="note",
+            )
+            return
         if method := op.detail("method"):
             self.report(
                 node,

@@ -94,7 +94,7 @@ class UnrolledNumber(CompiledCall):
                 argument.word.startswith("list")
                 and use == "iterated"
                 and (by := self.sized(op, argument.key, turns))
-            ):
+            ) or (argument.word.startswith("list") and (by := turns.length(value))):
                 self.say(
                     op, argument, f"has another length with `{by}`, and Dynamo guards on that: each is", ""
                 )

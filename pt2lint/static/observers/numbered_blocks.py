@@ -10,7 +10,7 @@ from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import FunctionNode, below, unit_of, walk
-from pt2lint.static.values import Class, Instance, Value, Wrapped
+from pt2lint.static.values import Class, Instance, Tensor, Value, Wrapped
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -70,9 +70,56 @@ class NumberedBlocks:
             return
         numbered = set(self.numbered(cls, cls.module))
         read = self.reading(cls, numbered, 0, definition.name) if numbered else None
+        details = {"class": cls.name, "method": definition.name}
         if read is not None:
-            details = {"class": cls.name, "method": definition.name}
             self.at.notebook.note(read.node, "compile block", frame, details=details)
+        elif size := self.sized(cls, definition):
+            decorator = next(d for d in definition.decorator_list if "compile" in ast.dump(d))
+            self.at.notebook.note(decorator, "compile block", frame, details=details | size)
+
+    def sized(self, cls: ClassInfo, method: FunctionNode) -> dict[str, str]:
+        """A tensor or a layer that the method reads, and of which the constructor is told the size; nothing where the
+        file makes all objects of the class with one size."""
+        init = cls.methods.get("__init__")
+        if init is None or not method.args.args:
+            return {}
+        given = {a.arg for a in [*init.args.posonlyargs, *init.args.args, *init.args.kwonlyargs][1:]}
+        me = method.args.args[0].arg
+        read = {
+            part.attr
+            for part in _in_any_case(method)
+            if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == me
+        }
+        state = self.at.objects.state(self.at.objects.instance(cls))
+        for attribute, value in cls.layers():
+            held = state.get(attribute)
+            layer = isinstance(held, Instance) and held.cls is None and held.external is not None
+            if (
+                attribute not in read
+                or not isinstance(value, ast.Call)
+                or not (layer or isinstance(held, Tensor))
+            ):
+                continue
+            for name in _places(value):
+                if name not in given or self.made_alike(cls, name):
+                    continue
+                place = told_place(cls.module.path, value.lineno)
+                return {"holds": attribute, "sized by": name, "at": place}
+        return {}
+
+    def made_alike(self, cls: ClassInfo, name: str) -> bool:
+        """Whether the file makes objects of the class, and all with the same."""
+        given: dict[str, ast.expr] = {}
+        turning: set[str] = set()
+        for part in walk(cls.module.tree):
+            if isinstance(part, LOOPS):
+                turning |= {n.id for _, to in _goes_over(part) for n in walk(to) if isinstance(n, ast.Name)}
+            elif isinstance(part, ast.arg):
+                turning.add(part.arg)  # whoever calls the function may give it any
+            elif isinstance(part, ast.Call) and self.is_of(part.func, cls, cls.module):
+                given |= {ast.unparse(v): v for parameter, v in _parameters(cls, part) if parameter == name}
+        named = {n.id for value in given.values() for n in walk(value) if isinstance(n, ast.Name)}
+        return len(given) == 1 and not named & turning
 
     def numbered(self, cls: ClassInfo, module: Module) -> Iterator[str]:
         """The parameters of the constructor that a loop of a file gives the number of its turn."""
@@ -134,18 +181,30 @@ def _number_of_turn(over: ast.expr, target: ast.expr) -> str:
     return target.id if isinstance(target, ast.Name) else ""
 
 
-def _given(cls: ClassInfo, call: ast.Call, names: set[str]) -> Iterator[str]:
-    """The parameters of the class's constructor that the call gives one of these names."""
+def _parameters(cls: ClassInfo, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    """The parameters of the class's constructor, each with what the call gives it."""
     init = cls.methods.get("__init__")
     if init is None:
         return
     parameters = [a.arg for a in [*init.args.posonlyargs, *init.args.args]][1:]
-    for parameter, value in [
-        *zip(parameters, call.args, strict=False),
-        *((k.arg, k.value) for k in call.keywords),
-    ]:
-        if parameter is not None and _is_made_of(value, names):
+    yield from zip(parameters, call.args, strict=False)
+    yield from ((k.arg, k.value) for k in call.keywords if k.arg is not None)
+
+
+def _given(cls: ClassInfo, call: ast.Call, names: set[str]) -> Iterator[str]:
+    """The parameters of the class's constructor that the call gives one of these names."""
+    for parameter, value in _parameters(cls, call):
+        if _is_made_of(value, names):
             yield parameter
+
+
+def _places(value: ast.expr) -> Iterator[str]:
+    """The names that a call, and calls in it, are given by place: sizes are."""
+    if isinstance(value, ast.Name):
+        yield value.id
+    elif isinstance(value, ast.Call):
+        for argument in value.args:
+            yield from _places(argument)
 
 
 def _is_made_of(value: ast.expr, names: set[str]) -> bool:

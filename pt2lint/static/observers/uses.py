@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 LIMIT = 8  # In so many ways Dynamo compiles a function, and then no more.
-STRENGTH = ("range", "size", "index", "constant", "iterated", "text", "read")
+STRENGTH = ("range", "size", "index", "constant", "iterated", "spelled", "text", "read")
 OF_TEXTS = (
     "endswith format lower lstrip partition removeprefix removesuffix replace rpartition rsplit rstrip split "
     "startswith strip upper"
@@ -130,6 +130,8 @@ def uses(
             _picked(part, evaluate, add)
         elif isinstance(part, ast.Call):
             add(_text_in(part), "text")
+            if isinstance(part.func, ast.Attribute) and part.func.attr == "encode":
+                add(part.func.value, "spelled")
             _given(part, evaluate, follow, add, found, key, models)
         elif isinstance(part, ast.Compare):
             for side in [part.left, *part.comparators]:
