@@ -30,6 +30,7 @@ ASIDE = "beside the model: no repair keeps it in the graph, and nothing here com
 EDGE = "where what is compiled begins or ends: it parts no graph, and nothing here compiles the module"
 OPTIONAL = "on a way that an option or an argument opens, and nothing here compiles the module"
 NESTED = "in loops within loops over data, and nothing here compiles the module"
+BY_ROW = "in a loop that reads values row by row, and nothing here compiles the module"
 UNCOMPILED = "a cache for code that is not compiled, as nothing here compiles the module"
 COPY = (
     "generated: the same is told at "  # how that begins of a copy, before the place of what it is a copy of

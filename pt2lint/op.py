@@ -155,6 +155,9 @@ from pt2lint.said import plain
 
 Inside = Literal["loop", "try", "with"]
 ARRAY = "an array, a tensor to Dynamo"  # in `Op.why`, what NumPy returns
+DRAWN = (
+    "the random numbers that it draws"  # in why a call of a library ends the graph: Python decides by them
+)
 NO_VERSION = "Dynamo has no version of this function of NumPy's"  # why a call of it ends the graph
 DREW = "a random number is traced as a tensor"  # `Op.why` of one that Python or NumPy drew
 Range = tuple[int, int, int, int]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pt2lint.libraries.made_of_modules import classes, plain
 from pt2lint.libraries.model import Library
+from pt2lint.op import DRAWN
 
 # Measured with benchmarks/library_breaks.py on torch 2.6 with torchaudio 2.6, on 2.13 and 2.15 with 2.11, on the CPU.
 # Others (AmplitudeToDB, MelScale, GriffinLim, TimeStretch, SpecAugment, MuLawEncoding ...) stay in the graph.
 ASKS_FOR_TYPE = "it calls `torch.jit.isinstance`, which Dynamo does not trace"
 READS_LENGTH = "it reads the new length out of a tensor"
-COMPARES_DRAWN = "it compares the random numbers that it draws"
+COMPARES_DRAWN = f"it compares {DRAWN}"
 TRANSFORMS = {
     **dict.fromkeys(
         ("Spectrogram", "InverseSpectrogram", "MelSpectrogram", "MFCC", "LFCC", "SpectralCentroid"),

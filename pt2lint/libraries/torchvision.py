@@ -5,13 +5,14 @@ from __future__ import annotations
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.made_of_modules import of_module
 from pt2lint.libraries.model import Library, made_or_unknown
+from pt2lint.op import DRAWN
 from pt2lint.static.values import Value
 
 NETWORK = "torchvision.models.VisionTransformer"  # stands for all that give one tensor
 # In training these two give a tuple.
 WITH_AUXILIARY = ("googlenet", "inception_v3")
 TRANSFORMS = ("torchvision.transforms", "torchvision.transforms.v2")
-READS_DRAWN = "it reads the random numbers that it draws"
+READS_DRAWN = f"it reads {DRAWN}"
 BY_MASK = "it writes through a mask"
 # Which end the graph: measured on torch 2.6 with torchvision 0.21, 2.13 with 0.28 and 2.15 with 0.29, on the CPU, for
 # transforms of a tensor. The classes of transforms without random numbers stay in the graph.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from pt2lint.finding import ASIDE, COPY, ITERATES, NESTED, UNDER, Finding
+from pt2lint.finding import ASIDE, BY_ROW, COPY, ITERATES, NESTED, UNDER, Finding
 
 BREAKS = "PTB1"  # how the codes of graph breaks begin
 UNROLLED_NO_MORE = (
@@ -17,10 +17,13 @@ UNROLLED_NO_MORE = (
 )
 TESTS = "PTB110"  # a branch that values in a tensor decide
 ROWS = ("PTB120", "PTB121")  # the rows that a mask picks
+ASSERT = "makes this `assert` depend"  # of a branch, in its message
+SAYS = ("PTB101", "PTB102")  # prints and logs
 ANY = re.compile(r"`(?:torch\.any\(([\w.]+)\)|([\w.]+)\.any\(\))`")
 WITHIN, REQUIRES = "PTB160", "PTB161"  # a gradient that is asked for, and of what: who mends one mends both
 MADE_FROM = re.compile(r"^#.*\bgenerated\b.*?\bfrom\s+\S*?([\w.-]+\.py)\b", re.MULTILINE)
 LINES = re.compile(r" \(line \d+\)")
+MADE_AT = re.compile(r" \((?:(.*):|line )(\d+)\)$")
 HEADER = 4000  # characters of a file in which it says where it comes from
 Arms = tuple[tuple[int, int], ...]
 
@@ -52,7 +55,7 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
         for f in findings
         if f.code.startswith(BREAKS)
         and f.verdict is None
-        and (f.severity != "note" or f.note in (ITERATES, ASIDE, NESTED))
+        and (f.severity != "note" or f.note in (ITERATES, ASIDE, NESTED, BY_ROW))
     ]
     codes = [(f.code, f.message) for f in findings if f.severity != "note"]
     if len(findings) < 2 or not (candidates or len(set(codes)) < len(codes)):
@@ -160,12 +163,12 @@ def _left_by(finding: Finding) -> Iterator[int]:
 def _covers(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
     """Whether the leader happens wherever the finding does, and mending it comes first or mends both."""
     if at.function != where.function:
-        return False
+        return _of_one_origin(leader, finding)
     if _is_same(leader, finding):
         return True
     if _of_one_cause(leader, finding) and _beside(at.arms, where.arms):
         return True  # the other arms of one choice: who mends one mends them all
-    if _picks_tested(at, leader, where, finding):
+    if _picks_tested(at, leader, where, finding) or _is_decided(at, leader, where, finding):
         return True
     if not set(leader.when) <= set(finding.when):
         return False
@@ -185,6 +188,13 @@ def _picks_tested(at: Where, leader: Finding, where: Where, finding: Finding) ->
         return False
     picked = finding.message.partition("`")[2].partition("`")[0]
     return re.search(rf"(?<![\w.]){re.escape(tested[1] or tested[2])}(?![\w.])", picked) is not None
+
+
+def _is_decided(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
+    """Whether a branch by values reads more numbers, or prints: `if x.min() < 0: print(x.min())`. What becomes of that
+    is decided by who mends the branch."""
+    reads = finding.price is not None and finding.price.waits and finding.code not in ROWS
+    return leader.code == TESTS and (reads or finding.code in SAYS) and (at.statement, 0) in where.arms
 
 
 def _is_same(leader: Finding, finding: Finding) -> bool:
@@ -211,13 +221,47 @@ def _of_one_cause(leader: Finding, finding: Finding) -> bool:
     a, b = leader.price, finding.price
     if leader.code != finding.code or a is None or b is None:
         return False
+    if a.cause == b.cause == "":  # but for one that costs more, as the one in a loop does
+        return _called(leader) == _called(finding) != ("", "") and b.gives_up in ("", a.gives_up)
+    if leader.code == TESTS and ASSERT in leader.message and ASSERT in finding.message:
+        return b.gives_up in ("", a.gives_up)  # who takes one of several checks out takes them all
     # The same test again, as `if total != 0:` twice, is of one cause but for the lines that it names.
-    return a.cause == b.cause != "" or (
+    return a.cause == b.cause or (
         leader.code == TESTS
         and LINES.search(a.cause) is not None
         and LINES.search(b.cause) is not None
         and _words(leader) == _words(finding)
     )
+
+
+def _of_one_origin(leader: Finding, finding: Finding) -> bool:
+    """Whether they are of one compiled function, and of one value that it makes: a mask that two functions are given.
+    Where that is an argument each may be given another one."""
+    a, b = leader.price, finding.price
+    if leader.code != finding.code or a is None or b is None or not (leader.flow and finding.flow):
+        return False
+    origin = _origin(leader, a.cause)
+    made = origin is not None and " returns " in origin[0]
+    return (
+        made
+        and origin == _origin(finding, b.cause)
+        and leader.flow[0] == finding.flow[0]
+        and set(leader.when) <= set(finding.when)
+    )
+
+
+def _origin(finding: Finding, cause: str) -> tuple[str, str, str] | None:
+    """What is said of a value, and the file and the line where it is made."""
+    match = MADE_AT.search(cause)
+    return (cause[: match.start()], match[1] or finding.path, match[2]) if match is not None else None
+
+
+def _called(finding: Finding) -> tuple[str, str]:
+    """What the message says is called, whatever it is given, and what it says of that."""
+    before, _, quoted = _words(finding).partition("`")
+    code, _, said = quoted.partition("`")
+    callee, called, _ = code.partition("(")
+    return (callee, said) if called and not before else ("", "")
 
 
 def _words(finding: Finding) -> str:

@@ -24,6 +24,7 @@ import libcst as cst
 
 from pt2lint.finding import (
     ASIDE,
+    BY_ROW,
     EDGE,
     NESTED,
     OPTIONAL,
@@ -40,6 +41,7 @@ from pt2lint.finding import (
 )
 from pt2lint.op import ARRAY, DREW, Op, Range
 from pt2lint.rule import tree
+from pt2lint.rule.rows import is_nested, is_row_by_row, reads_row
 from pt2lint.rule.written import Shelf, Written
 from pt2lint.said import place_in
 
@@ -171,41 +173,14 @@ class Rule:
         is compiled and no repair is offered."""
         if op.why.startswith(DREW) or ARRAY in op.why or op.name.startswith("call numpy."):
             return True
-        return self.aside == "always" or (self.aside == "row by row" and self._is_row_by_row(node, op))
+        return self.aside == "always" or (
+            self.aside == "row by row" and is_row_by_row(self.function, node, op)
+        )
 
     def beside(self, node: cst.CSTNode, op: Op, repaired: bool) -> str:
         """Why the finding is a note where nothing says that the operation is compiled, "" if it is none; `repaired`: a
         repair is offered that an editor can write."""
         return ASIDE if self.is_aside(node, op) and not repaired else ""
-
-    def _is_row_by_row(self, node: cst.CSTNode, op: Op) -> bool:
-        """Whether a loop or a comprehension does it again and again, for no layers, nor for one part of the object at a
-        time: `for i in range(n): x = self.experts[i](x[chosen == i])`."""
-        inner, loop = node, self.function.parent(node)
-        while loop is not None and (not _is_loop(loop) or isinstance(inner, cst.CompFor)):
-            inner, loop = loop, self.function.parent(loop)  # what a comprehension goes over is made once
-        if op.layers or loop is None or (op.inside != "loop" and not isinstance(loop, cst.BaseComp)):
-            return False
-        turn = loop.for_in.target if isinstance(loop, cst.BaseComp) else getattr(loop, "target", None)
-        return turn is None or not any(_is_part(each, turn) for each in tree.walk(loop))
-
-    def _is_nested(self, node: cst.CSTNode, op: Op) -> bool:
-        """Whether it stands in loops or comprehensions within others, or beside the inner one in the outer one, and
-        none of them calls a part of the object: an algorithm over Python's own data."""
-        around, inner, here = [], node, self.function.parent(node)
-        while here is not None and not isinstance(here, cst.FunctionDef):
-            if _is_loop(here) and inner is not getattr(here, "iter", None):
-                around += [] if isinstance(inner, cst.CompFor) else [here]
-            inner, here = here, self.function.parent(here)
-        if op.layers or not around:
-            return False
-        within = list(tree.walk(around[-1]))
-        loops = [each for each in within if isinstance(each, (cst.For, cst.CompFor))]
-        turns = {
-            part.value for each in loops for part in tree.walk(each.target) if isinstance(part, cst.Name)
-        }
-        nested = any(_is_loop(each) for each in within[1:])
-        return nested and not any(_calls_part(each, turns) for each in within)
 
     def led_to(self, op: Op, place: str, message: str) -> Op:
         """The operation with one more step in its flow, at that place ("PATH:LINE"), where one is named."""
@@ -338,34 +313,6 @@ def calls(owner: str, names: str) -> tuple[str, ...]:
     return tuple(f"call {owner}.{name}" for name in names.split())
 
 
-def _calls_part(node: cst.CSTNode, turns: set[str]) -> bool:
-    """`self.layer(x)`, `self.layers[i](x)`, or `layer(x)` of the turn `layer`."""
-    if not isinstance(node, cst.Call):
-        return False
-    callee: cst.CSTNode = node.func
-    while isinstance(callee, cst.Subscript):
-        callee = callee.value
-    if isinstance(callee, cst.Name):
-        return callee.value in turns
-    return (
-        isinstance(callee, cst.Attribute)
-        and isinstance(callee.value, cst.Name)
-        and callee.value.value == "self"
-    )
-
-
-def _is_loop(node: cst.CSTNode) -> bool:
-    return isinstance(node, (cst.For, cst.While, cst.BaseComp))
-
-
-def _is_part(node: cst.CSTNode, turn: cst.CSTNode) -> bool:
-    """`self.experts[i]`, of the turn `i`."""
-    if not isinstance(node, cst.Subscript) or not isinstance(node.value, cst.Attribute):
-        return False
-    index = node.slice[0].slice
-    return isinstance(index, cst.Index) and index.value.deep_equals(turn)
-
-
 @cache
 def measured() -> tuple[list[tuple[int, int]], dict[str, str]]:
     """The versions of torch that were measured, oldest first, and what each operation did on them: a sign for each,
@@ -449,8 +396,10 @@ class GraphBreak(Rule):
             return why
         if not (op.parts or op.inside or (self.step and repaired)):
             return EDGE
-        if not repaired and self._is_nested(node, op):
+        if not repaired and is_nested(self.function, node, op):
             return NESTED
+        if not repaired and self.waits and reads_row(self.function, node, op):
+            return BY_ROW
         return OPTIONAL if op.optional and not self.step else ""
 
     def price(self, op: Op) -> Price | None:

@@ -4,7 +4,7 @@ from types import MappingProxyType
 
 import libcst as cst
 
-from pt2lint.op import NO_VERSION, Op
+from pt2lint.op import DRAWN, NO_VERSION, Op
 from pt2lint.rule import GraphBreak
 
 
@@ -82,7 +82,8 @@ class ModelledBreak(GraphBreak):
     VALID = ("import locale\nreturn x + locale.LC_ALL",)
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
-        return op.details["why"] == NO_VERSION or super().is_aside(node, op)
+        why = op.details["why"]
+        return why == NO_VERSION or DRAWN in why or super().is_aside(node, op)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         until = op.details.get("until", "")

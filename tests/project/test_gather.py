@@ -364,3 +364,77 @@ class M(nn.Linear):
     Path("m.py").write_text(HEAD + code)
     found = [(r["line"], r["code"], r["also"]) for r in rows(capsys, "m.py") if r["severity"] != "note"]
     assert found == (told or [(8, "PTB110", []), (9, "PTB120", [])])
+
+
+DECIDED = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.gru = nn.Linear(2, 2), nn.GRU(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        x = self.layer(x)
+        BODY
+        return self.layer(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        # what a branch by values reads or prints is told with it, what it computes is not
+        ("if x.min() < 0:\n            print(x.min())\n            y = x.max().item()", [(12, [13, 14])]),
+        ("if x.min() < 0:\n            x = self.gru(x)[0]", [(12, []), (13, [])]),
+        ("if x.min() < 0:\n            x = x * 2\n        y = x.max().item()", [(12, []), (14, [])]),
+        ("if x.min() < 0:\n            x = x[x > 1].sum()", [(12, []), (13, [])]),
+        # checks of a function
+        ("assert x.min() > 0 and x.any()\n        assert x.max() < 9 and x.any()", [(12, [13])]),
+        (
+            "assert x.min() > 0 and x.any()\n        if x.max() < 9:\n            x = x * 2",
+            [(12, []), (13, [])],
+        ),
+        # what is called again is told once, whatever it is given
+        ("print(x.shape)\n        print('x', x)", [(12, [13])]),
+        ("print(x.shape)\n        x = x * torch.empty(2, requires_grad=True)", [(12, []), (13, [])]),
+        (
+            "print(x.shape)\n        for _ in range(3):\n            print(x)\n            x = x * x.sum().item()",
+            [(12, []), (14, [15])],
+        ),
+        ("x = x * x.max().item()\n        x = x * x.min().item()", [(12, []), (13, [])]),
+    ],
+)
+def test_one_cause_is_one_finding(
+    capsys: pytest.CaptureFixture[str], body: str, told: list[tuple[int, list[int]]]
+) -> None:
+    Path("m.py").write_text(HEAD + DECIDED.replace("BODY", body))
+    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
+    assert [(f["line"], f["also"]) for f in found] == told
+
+
+MASKS = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def label(self, x, mask):
+        return x[mask]
+
+    def loss(self, x, mask):
+        return x[mask] - self.label(x * 2, OTHER)
+
+    def forward(self, x: torch.Tensor):
+        mask = (self.layer(x) > 0).view(-1, 2)
+        return self.loss(self.layer(x), mask)
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "told"), [("mask", [(11, [14])]), ("(x > 0).view(-1, 2)", [(11, []), (14, [])])]
+)
+def test_what_two_functions_do_with_one_mask_is_told_once(
+    capsys: pytest.CaptureFixture[str], other: str, told: list[tuple[int, list[int]]]
+) -> None:
+    Path("m.py").write_text(HEAD + MASKS.replace("OTHER", other))
+    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
+    assert [(f["line"], f["also"]) for f in found] == told

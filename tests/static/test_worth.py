@@ -2042,6 +2042,7 @@ def test_what_the_first_run_alone_does(tmp_path: Path, test: str, last: str, fir
 
 
 NESTED = "in loops within loops over data, and nothing here compiles the module"
+BY_ROW = "in a loop that reads values row by row, and nothing here compiles the module"
 
 
 @pytest.mark.parametrize(
@@ -2057,8 +2058,27 @@ NESTED = "in loops within loops over data, and nothing here compiles the module"
             NESTED,
         ),
         ("out = [[v.item() for v in row] for row in x]", NESTED),
-        # one loop alone, after both, and what a loop goes over
-        ("for i in range(2):\n            out[i] = x[i].sum().item()", ""),
+        # one loop alone: rows of a tensor, what is made of one, and what is no row or no data
+        ("for i in range(2):\n            out[i] = x[i].sum().item()", BY_ROW),
+        ("for row in x:\n            y = row * 2\n            out[0] += y.sum().item()", BY_ROW),
+        ("for a, b in zip(x, out):\n            out[0] += a.sum().item()", BY_ROW),
+        ("for i, a in enumerate(x):\n            out[i] = a.sum().item()", BY_ROW),
+        (
+            "for i in range(2):\n            a = x.narrow(0, i, 1)\n            out[i] = a.sum().item()",
+            BY_ROW,
+        ),
+        ("out = [a.sum().item() for a in x]", BY_ROW),
+        ("for a, b in zip(x, out):\n            out[0] += (x == b).sum().item()", ""),
+        ("for i in range(2):\n            out[i] = (x == i).sum().item()", ""),
+        ("for i in range(2):\n            out[i] = self.first[i].item()", ""),
+        ("for i in range(2):\n            out[i] = x.sum().item()", ""),
+        ("for a in x:\n            out[0] = self.layer(a).sum().item()", ""),
+        (
+            "for i in range(2):\n            part = self.parts[i]\n"
+            "            out[i] = part(x[i]).sum().item()",
+            "",
+        ),
+        # after both, and what a loop goes over
         ("for i in range(2):\n            out = [i for i in out]\n        out = x.sum().item()", ""),
         ("for n in range(int(x.sum().item())):\n            out = [n for i in out]", ""),
         # a part of the model is called there
@@ -2086,6 +2106,7 @@ class M(nn.Module):
         self.layer = nn.Linear(2, 2)
         self.parts = [nn.Linear(2, 2), nn.Linear(2, 2)]
         self.more = make_parts()
+        self.register_buffer("first", torch.tensor([1, 2]))
 
     def forward(self, x: torch.Tensor):
         x, out = self.layer(x), [0, 0]
@@ -2094,3 +2115,81 @@ class M(nn.Module):
 """
     assert notes(tmp_path, code) == [note]
     assert notes(tmp_path, f"{code}\nfast = torch.compile(M())\n") == [""]
+
+
+TEXTS = "in a module that is given lists of texts, which tensors are made of there"
+
+
+@pytest.mark.parametrize(
+    ("given", "note"),
+    [
+        ("texts: list[str], x: torch.Tensor", TEXTS),
+        ("texts: tuple[list[str], list[list[str]]], x: torch.Tensor", TEXTS),
+        ("x: torch.Tensor, texts: list[str] = ()", ""),
+        ("x: torch.Tensor, texts: list[torch.Tensor]", ""),
+        ("x: torch.Tensor, mode: str", ""),
+        ("x: torch.Tensor, texts: torch.Tensor | list[str]", ""),
+    ],
+)
+def test_a_module_that_is_given_texts(tmp_path: Path, given: str, note: str) -> None:
+    code = f"""
+class M(nn.Linear):
+    def forward(self, {given}):
+        x = super().forward(x)
+        return x * x.sum().item() + x.mean()
+"""
+    assert notes(tmp_path, code) == [note]
+    assert notes(tmp_path, f"{code}\nfast = torch.compile(M(2, 2))\n") == [""]
+
+
+@pytest.mark.parametrize(
+    ("kept", "note"), [("setattr(self, name, made)", "once"), ("setattr(self, other, made)", "")]
+)
+def test_what_a_decorator_keeps_under_a_name_runs_once(tmp_path: Path, kept: str, note: str) -> None:
+    code = f"""
+def single(name, other="more"):
+    def decorated(make):
+        def wrapper(self, *args):
+            made = getattr(self, name)
+            if made is not None:
+                return made
+            made = make(self, *args)
+            {kept}
+            return made
+        return wrapper
+    return decorated
+
+class M(nn.Linear):
+    def __init__(self):
+        super().__init__(2, 2)
+        self.scale = None
+
+    @single("scale")
+    def made(self, x):
+        return x.sum().item()
+
+    def forward(self, x: torch.Tensor):
+        x = super().forward(x)
+        return x * self.made(x)
+"""
+    assert notes(tmp_path, code) == [note]
+
+
+@pytest.mark.parametrize(
+    ("made", "note"), [("T.RandomHorizontalFlip()", ASIDE), ("T.Resize(4)", None), ("nn.LSTM(2, 2)", "")]
+)
+def test_an_augmentation_that_a_library_draws(tmp_path: Path, made: str, note: str | None) -> None:
+    code = f"""
+from torchvision import transforms as T
+
+class M(nn.Linear):
+    def __init__(self):
+        super().__init__(2, 2)
+        self.augment = {made}
+
+    def forward(self, x: torch.Tensor):
+        x = super().forward(x)
+        return super().forward(self.augment(x))
+"""
+    found = [f.note for f in _linted(tmp_path, code) if f.code in ("PTB187", "PTB150")]
+    assert found == ([] if note is None else [note])

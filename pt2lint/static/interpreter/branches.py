@@ -19,6 +19,7 @@ from pt2lint.static.interpreter.guard_syntax import (
     keeps,
     looked_up,
     missing,
+    name_given,
     nested,
     set_in,
 )
@@ -262,9 +263,9 @@ class Branches:
             ):
                 filled.add(dotted(part.func.value) or "")
             elif isinstance(part, ast.Call) and len(part.args) > 1 and asks_by_name(part):
-                owner, name = dotted(part.args[0]), part.args[1]
-                if owner is not None and isinstance(name, ast.Constant) and isinstance(name.value, str):
-                    asked.add(f"{owner}.{name.value}")
+                owner, name = dotted(part.args[0]), name_given(part.args[1])
+                if owner is not None and name:
+                    asked.add(f"{owner}.{name}")
         if not asked and not filled and not shared:
             return False
         if missing(test) & {dotted(target) for target, value in set_in(nested(body)) if is_something(value)}:

@@ -14,6 +14,7 @@ from pt2lint.static.interpreter.guards import (
     RECORDS,
     SHOWS,
     SPREAD,
+    TEXTS,
     THREADED,
     WRITES,
     Guard,
@@ -75,8 +76,17 @@ class Duties:
         )
 
     def of_module(self, cls: ClassInfo) -> Path:
-        """What is said of a module that is made with an object that works with other threads or processes: it hands
-        on what it is given to others."""
+        """What is said of a module by what it is given: by `__init__` an object that works with other threads or
+        processes, and so hands on what it is given to others; by each call a list of texts, which nothing compiles."""
+        found = self.at.classes.find_method(cls, "forward")
+        if found is not None:
+            home = Frame(found[0].module, (1, 1), "", cls=found[0])
+            last = len(found[1].args.args) - len(found[1].args.defaults)
+            kinds = (
+                self.at.types.annotation(each.annotation, home, 0, "") for each in found[1].args.args[1:last]
+            )
+            if any(_are_texts(kind) for kind in kinds):
+                return (Guard("", TEXTS),)
         for own in self.at.classes.bases(cls)[0]:
             init = own.methods.get("__init__")
             home = Frame(own.module, (1, 1), "", cls=own)
@@ -207,3 +217,11 @@ class Duties:
     def _plays(self, role: str, named: ast.expr, frame: Frame, env: Env | None = None) -> bool:
         value = self.at.expressions.quietly(named, env or {}, frame)
         return self.at.models.plays(self.at.names.external_name(value), role)
+
+
+def _are_texts(value: Value) -> bool:
+    """Whether it holds texts and nothing else: `list[str]`, `tuple[list[str], list[list[str]]]`."""
+    inside = (value.elts or [value.elem]) if isinstance(value, Seq) else []
+    return bool(inside) and all(
+        (isinstance(o, Py) and o.type == "str") or _are_texts(o) for each in inside for o in options(each)
+    )

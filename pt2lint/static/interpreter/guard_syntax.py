@@ -54,6 +54,18 @@ def exits(loop: ast.For | ast.While) -> list[ast.expr]:
     return tests
 
 
+def one_by_one(test: ast.expr) -> ast.expr:
+    """`a == b and b == "auto"`, of `a == b == "auto"`; any other test as it is."""
+    if not isinstance(test, ast.Compare) or len(test.ops) < 2:
+        return test
+    sides = [test.left, *test.comparators]
+    pairs = [
+        ast.copy_location(ast.Compare(left, [op], [right]), test)
+        for left, op, right in zip(sides, test.ops, test.comparators, strict=False)
+    ]
+    return ast.copy_location(ast.BoolOp(ast.And(), [*pairs]), test)
+
+
 def fails(body: list[ast.stmt]) -> bool:
     """Whether statements that run one after another end with an error."""
     return bool(body) and isinstance(body[-1], ast.Raise)
@@ -304,9 +316,15 @@ def kept_by_name(call: ast.Call) -> ast.expr | None:
         owner, name = call.func.value, call.args[0]
     else:
         return None
-    if isinstance(name, ast.Constant) and isinstance(name.value, str):
-        return ast.Attribute(owner, name.value, ast.Load())
-    return None
+    named = name_given(name)
+    return ast.Attribute(owner, named, ast.Load()) if named else None
+
+
+def name_given(name: ast.expr) -> str:
+    """The attribute that `setattr(owner, name, value)` sets: its name, or a mark for the one that a variable names."""
+    if isinstance(name, ast.Name):
+        return f"<{name.id}>"
+    return name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else ""
 
 
 def is_something(value: ast.expr | None) -> bool:

@@ -50,7 +50,8 @@ MAX_TOLD = 3
     PARTS,
     TESTED,
     BY_HAND,
-) = range(40)
+    TEXTS,
+) = range(41)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -88,6 +89,7 @@ BESIDE = {
     DRAWS: "in a function that draws figures",
     RECORDS: "in a function that returns texts, or a list of records",
     BY_HAND: "in a backward that is written by hand",
+    TEXTS: "in a module that is given lists of texts, which tensors are made of there",
 }
 
 
