@@ -718,3 +718,48 @@ def test_how_many_dimensions_an_argument_has(tmp_path: Path, test: str, conditio
         other = f"if {test.replace('==', '!=')}:\n    return x\n{ITEM}"
         assert when(tmp_path, other) == [(conditions, "")]
         assert when(tmp_path, f"if {test}:\n    return x\n{ITEM}") == [((), "")]
+
+
+@pytest.mark.parametrize(
+    ("test", "conditions"),
+    [
+        ("type(self.config.part) == Part", ("type(self.config.part) == Part",)),
+        ("type(mask) is Part", ("type(mask) is Part",)),
+        ("isinstance(self.config.part, Part)", ("isinstance(self.config.part, Part)",)),
+        ("rate == verbose == 'auto'", ("verbose == 'auto'",)),
+        ("kind == other == 'auto'", ("other == 'auto'",)),
+        ("kind == 'auto' and x.shape[0] > 1", ("kind == 'auto'",)),
+        ("drawn == 'auto'", ()),
+    ],
+)
+def test_classes_and_texts_that_are_looked_up(tmp_path: Path, test: str, conditions: tuple[str, ...]) -> None:
+    body = (
+        "kind = self.config.get('kind', 1)\nother = self.config.get('other', 1)\ndrawn = x\n"
+        f"if {test}:\n    {ITEM}\n    kind, other = 1, 2"
+    )
+    assert [found for found, _ in when(tmp_path, body)] == [conditions]
+
+
+def test_what_an_operand_finds_holds_for_what_follows_it_alone(tmp_path: Path) -> None:
+    code = f"""
+import torch
+from torch import nn
+
+class Config:
+    def __init__(self, k: int | None = None):
+        self.k = k
+
+class M(nn.Module):
+    def __init__(self, config: Config):
+        super().__init__()
+        self.config = config
+
+    def forward(self, x: torch.Tensor):
+        if self.training and self.config.k is not None:
+            return {ITEM}
+        return x
+"""
+    (tmp_path / "m.py").write_text(code)
+    [found] = lint([str(tmp_path / "m.py")]).findings
+    assert found.when == ("self.training", "self.config.k is not None")
+    assert found.note == "`self.config.k is not None` is off by default"

@@ -17,6 +17,7 @@ from pt2lint.static.interpreter.guard_syntax import (
     is_something,
     is_zero,
     looked_up,
+    one_by_one,
     opposite,
     says_none,
     set_under,
@@ -97,6 +98,7 @@ class Asked:
             return self._of(test.operand, not outcome, env, frame)
         if isinstance(test, ast.Call) and len(test.args) == 1:
             test = self._spelled_out(test, env, frame)
+        test = one_by_one(test)
         if isinstance(test, ast.BoolOp):
             if isinstance(test.op, ast.And) is outcome:
                 return tuple(g for part in test.values for g in self._of(part, outcome, env, frame))
@@ -291,6 +293,11 @@ class Asked:
             # That they are not so many says little, and `elif` again what the next test asks.
             same = isinstance(test.ops[0], ast.Eq if outcome else ast.NotEq)
             return ARGUMENT if same and self._given(form, frame) == ARGUMENT else None
+        if isinstance(left, ast.Call) and len(left.args) == 1 and isinstance(test.ops[0], (ast.Eq, ast.Is)):
+            callee = self.at.names.external_name(self.at.expressions.again(left.func, env, frame))
+            if outcome and self.at.models.plays(callee, "tells the type"):
+                sort = self._given(left.args[0], frame)
+                return TYPE if sort == ARGUMENT else sort
         told = isinstance(right, ast.Constant) and (
             right.value is None or isinstance(right.value, (bool, str))
         )
@@ -299,10 +306,23 @@ class Asked:
             return None
         sort = self._given(left, frame)
         equal = isinstance(test.ops[0], (ast.Eq, ast.Is, ast.In)) is outcome
+        if sort is None and equal and values[0] is UNKNOWN and self._is_looked_up(left, right):
+            return CHOSEN
         if sort is not None and equal is not says_none(right):
             # Whether the project gives an option that is None by default was asked above.
             return GIVEN if sort == ARGUMENT else sort if says_none(right) else CHOSEN
         return sort
+
+    def _is_looked_up(self, name: ast.expr, asked: ast.expr) -> bool:
+        """Whether a text is asked of a name that a call gave before: `kind = self.value("kind", options)`."""
+        running = self.at.functions.running()
+        if not running or not isinstance(name, ast.Name):
+            return False
+        if not isinstance(asked, ast.Constant) or not isinstance(asked.value, str):
+            return False
+        made = [value for value, _ in set_under(running.body, name.id, None)]
+        before = [value for value in made if value is not None and value.lineno < name.lineno]
+        return bool(before) and all(isinstance(value, ast.Call) for value in before)
 
     def _is_member(self, place: ast.Attribute, env: Env, frame: Frame) -> bool:
         """Whether it is one of the members of an enumeration of the project."""
@@ -316,8 +336,8 @@ class Asked:
         if self.at.models.plays(callee, "mode"):
             return MODE
         if self.at.models.plays(callee, "asks for a type") and test.args:
-            if self._given(test.args[0], frame) != ARGUMENT:
-                return None
+            if (sort := self._given(test.args[0], frame)) != ARGUMENT:
+                return sort if outcome else None  # a part of the object that may be of one class or another
             kind = self.at.names.external_name(self.at.expressions.again(test.args[-1], env, frame))
             if outcome:
                 return ARRAYS if self.at.models.plays(kind, "array type") else TYPE

@@ -76,7 +76,9 @@ class Conditions:
             frame.guards = before
             self.at.notebook.doubt -= doubts
             for name, value in inner.items():
-                if name not in env:
+                if (
+                    name not in env and "." not in name
+                ):  # what `:=` names; of attributes that holds in here alone
                     env[name] = value
             if all(o is is_and for o in outcomes):
                 return Py("bool", is_and), is_and
