@@ -297,7 +297,7 @@ class Asked:
             callee = self.at.names.external_name(self.at.expressions.again(left.func, env, frame))
             if outcome and self.at.models.plays(callee, "tells the type"):
                 sort = self._given(left.args[0], frame)
-                return TYPE if sort == ARGUMENT else sort
+                return TYPE if sort == ARGUMENT else ARGUMENT if sort is not None else None
         told = isinstance(right, ast.Constant) and (
             right.value is None or isinstance(right.value, (bool, str))
         )
@@ -337,7 +337,8 @@ class Asked:
             return MODE
         if self.at.models.plays(callee, "asks for a type") and test.args:
             if (sort := self._given(test.args[0], frame)) != ARGUMENT:
-                return sort if outcome else None  # a part of the object that may be of one class or another
+                # A part of the object may be of one class or another; what else is asked says more.
+                return ARGUMENT if outcome and sort is not None else None
             kind = self.at.names.external_name(self.at.expressions.again(test.args[-1], env, frame))
             if outcome:
                 return ARRAYS if self.at.models.plays(kind, "array type") else TYPE
