@@ -122,6 +122,8 @@ Names of operations:
                     "torch" where the part is of a class of torch
 - `assert tensor`   a plain `assert` of a tensor in compiled code, inside of a `try` for AssertionError; details:
                     "caught", the line of that `try`
+- `set setting`     an attribute of a module of torch's settings is assigned; details: "holder", that module, and "name"
+- `decorate compile`  torch.compile decorates a function and is given arguments: as of `call torch.compile`
 - `set traced method`  a method of a class is replaced after compiled code that runs it was called
 - `call cached`     a function under functools.lru_cache is called; details: "name", and "draws": what it draws random
                     numbers with

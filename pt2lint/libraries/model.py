@@ -29,6 +29,7 @@ Constants = tuple[tuple[int, str], ...]  # position and keyword of each
 ROLES = {
     "compiles": "torch.compile: what it is given, or decorates, is traced",
     "asks whether compiled": "a function that is true in compiled code and false elsewhere",
+    "holds settings": "a module of settings: assigning one that is not there raises",
     "compiles in place": "the method of a module that compiles the module itself",
     "disables": "what it is given, or decorates, is not traced",
     "opaque": "what it decorates is put into the graph unread, or run outside of it",

@@ -86,6 +86,12 @@ LIBRARY = Library(
     modules={SCRIPTED: "any"},
     roles={
         "compiles": ("torch.compile", "torch.compiler.compile", "torch._dynamo.optimize"),
+        "holds settings": (
+            "torch._dynamo.config",
+            "torch._functorch.config",
+            "torch._inductor.config",
+            "torch._inductor.config.*",
+        ),
         "asks whether compiled": ASKS,
         "disables": (
             "torch.compiler.disable",

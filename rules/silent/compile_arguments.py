@@ -53,7 +53,12 @@ class CompileArguments(Rule):
 
     code = "PTS313"
     name = "compile-arguments"
-    ops = ("call torch.compile", "call torch.compiler.compile", "call torch.nn.Module.compile")
+    ops = (
+        "call torch.compile",
+        "call torch.compiler.compile",
+        "call torch.nn.Module.compile",
+        "decorate compile",
+    )
     anywhere = True
     severity = "error"
 

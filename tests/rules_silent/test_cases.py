@@ -1646,6 +1646,163 @@ def caught_too(x):
 """
 
 
+CASES["outputs of CUDA graphs"] = """
+import torch
+
+net = torch.nn.Linear(3, 3)
+fast = torch.compile(net, mode="reduce-overhead")
+plain = torch.compile(net)
+
+def collect(xs):
+    outs, sums = [], []
+    with torch.no_grad():
+        for x in xs:
+            outs.append(fast(x).detach())  # PTS338
+            sums.append(fast(x).sum())
+            outs.append(plain(x))
+            y = fast(x)  # PTS338
+            outs.append(y[0])
+            z = fast(x)
+            z = z * 2
+            outs.append(z)
+            part = []
+            part.append(fast(x))
+            outs.append(fast(x).clone())
+    return outs, sums
+
+@torch.inference_mode()
+def listed(xs):
+    return [fast(x) for x in xs], [fast(x).cpu() for x in xs]  # PTS338
+
+def wanting(xs):
+    return [fast(x) for x in xs]  # PTS338
+
+@torch.no_grad()
+def previous(xs):
+    last = None
+    for x in xs:
+        y = fast(x)  # PTS338
+        if last is not None:
+            print((y - last).abs().max())
+        last = y
+    for x in xs:
+        y = fast(x)
+        last = y
+    return last
+
+@torch.no_grad()
+def recurrent(x):
+    for _ in range(4):
+        x = fast(x)  # PTS338
+    for _ in range(4):
+        x = fast(x) * 2
+    return x
+
+xs = [torch.ones(3)] * 4
+print(collect(xs), listed(xs), wanting(xs), previous(xs), recurrent(xs[0]))
+"""
+CASES["gradients of CUDA graphs"] = """
+import torch
+
+net = torch.nn.Linear(3, 3)
+fast = torch.compile(net, mode="max-autotune")
+
+def train(xs, optimizer):
+    for x in xs:
+        fast(x).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+def every(xs, optimizer, several):
+    for i, x in enumerate(xs):
+        loss = fast(x).sum()
+        loss.backward()  # PTS338
+        if (i + 1) % several == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+
+def micro(xs, optimizer):
+    for x in xs:
+        for i in range(4):
+            fast(x).sum().backward()  # PTS338
+        optimizer.step()
+        optimizer.zero_grad()
+
+def kept(xs, optimizer):
+    for p in net.parameters():
+        p.grad = torch.zeros_like(p)
+    for x in xs:
+        for i in range(4):
+            fast(x).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=False)
+
+xs = [torch.ones(3)] * 4
+optimizer = torch.optim.SGD(net.parameters())
+train(xs, optimizer)
+every(xs, optimizer, 2)
+micro(xs, optimizer)
+kept(xs, optimizer)
+"""
+CASES["settings that there are not"] = """
+import torch
+import torch._dynamo as dynamo
+from torch._inductor import config
+
+try:
+    torch._dynamo.config.log_level = 40  # PTS339
+    torch._dynamo.config.verbose = False
+except Exception as e:
+    print(e)
+try:
+    torch._dynamo.config.log_level = 40
+except AttributeError:
+    pass
+if hasattr(torch._dynamo.config, "log_level"):
+    torch._dynamo.config.log_level = 40
+dynamo.config.cache_sizelimit = 64  # PTS339
+dynamo.config.cache_size_limit = 64
+config.triton.cudagraph = True  # PTS339
+config.triton.cudagraphs = False
+with torch._dynamo.config.patch(recompile_limits=3):  # PTS339
+    pass
+with config.patch({"triton.cudagraphs": False, "max_autotunes": True}):  # PTS339
+    pass
+with config.patch("max_autotune", True):
+    pass
+
+@torch.compile(options={"max_autotune": True, "epilogue-fusion": True})
+def f(x):
+    return x * 2
+
+@torch.compile(options={"coordinate_descent": True})  # PTS339
+def g(x):
+    return f(x)
+
+h = torch.compile(f, options={"shape_paddings": True})  # PTS339
+i = torch.compile(f, backend="eager", options={"shape_paddings": True})
+print(g(torch.ones(3)), h, i)
+"""
+CASES["arguments of a decorator"] = """
+import torch
+
+@torch.compile(mode="max-autotune", options={"epilogue_fusion": True})  # PTS313
+def f(x):
+    return x * 2
+
+class Step:
+    @torch.compile(mode="fastest")  # PTS313
+    def go(self, x):
+        return x * 2
+
+    @torch.compile(mode="reduce-overhead")
+    def run(self, x):
+        return self.go(x)
+
+print(f(torch.ones(3)), Step().run(torch.ones(3)))
+"""
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_reported_where_the_comments_say(name: str, tmp_path: Path) -> None:
     assert sorted(codes(CASES[name], tmp_path, "PTS")) == marked(CASES[name])
@@ -1717,6 +1874,32 @@ def test_torch_2_15_compiles_its_own_modules_in_place(tmp_path: Path) -> None:
     path.write_text("import torch\nlayer = torch.nn.Linear(3, 3)\nlayer.compile()\n", encoding="utf-8")
     assert lint([str(path)], Settings(target_torch=(2, 13))).findings
     assert not lint([str(path)], Settings(target_torch=(2, 15))).findings
+
+
+@pytest.mark.parametrize(
+    ("target", "there"), [((2, 6), False), ((2, 9), True), ((2, 11), True), ((2, 13), True), ((2, 16), True)]
+)
+def test_a_setting_counts_by_version(target: tuple[int, int], there: bool, tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(
+        "import torch\ntorch._dynamo.config.recompile_limit = 64\nprint(torch.compile(abs))\n",
+        encoding="utf-8",
+    )
+    found = lint([str(path)], Settings(target_torch=target, select=("PTS339",))).findings
+    assert bool(found) is not there
+
+
+@pytest.mark.parametrize("severity", ["warning", "note"])
+def test_accumulated_gradients_are_a_warning_where_it_says_how_many(severity: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    source = CASES["gradients of CUDA graphs"]
+    left = "every(" if severity == "warning" else "micro("
+    start = source.index(f"def {left}")
+    source = source[:start] + source[source.index("def ", start + 4) :]
+    source = "\n".join(line for line in source.splitlines() if not line.startswith(left))
+    path.write_text(source, encoding="utf-8")
+    found = [f for f in lint([str(path)]).findings if f.code == "PTS338"]
+    assert [f.severity for f in found] == [severity]
 
 
 @pytest.mark.parametrize("lost", ["torch.compile(model)", "torch.compile(model, dynamic=True)"])

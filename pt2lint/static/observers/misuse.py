@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import binds, walk
+from pt2lint.static.source.nodes import binds, unit_of, walk
 from pt2lint.static.values import (
     NAME,
     TRUE,
@@ -20,6 +20,7 @@ from pt2lint.static.values import (
     Ext,
     Func,
     Instance,
+    Partial,
     Py,
     Seq,
     Value,
@@ -106,6 +107,22 @@ class Misuse:
         if place and place + IN_PLACE in env and isinstance(node.func, ast.Attribute):
             if node.func.attr == "forward" and self.at.notebook.listens("forward of compiled", frame):
                 self.at.notebook.note(node, "forward of compiled", frame)
+
+    def compiled(self, target: Value, node: Any, frame: Frame | None) -> None:
+        """`@torch.compile(mode="max-autotune", ...)`, which is called where the function is defined."""
+        if node is not None or not isinstance(target, Func) or isinstance(target.node, ast.Lambda):
+            return
+        for decorator in target.node.decorator_list:
+            if not isinstance(decorator, ast.Call) or not decorator.keywords:
+                continue
+            around = Frame(target.module, unit_of(target.node), "", cls=target.defined_in)
+            value = self.at.calls.decorator(decorator, target.env or {}, around)
+            if not isinstance(value, Partial) or not isinstance(value.func, Ext):
+                continue
+            plays, listens = self.at.models.plays, self.at.notebook.listens
+            if plays(value.func.name, "compiles") and listens("decorate compile", around):
+                args: dict[int | str, str] = {k: self.at.types.sort(v) for k, v in value.kwargs.items()}
+                self.at.notebook.note(decorator, "decorate compile", around, args=args)
 
     def scheduled(self, node: ast.Call, step: str, env: Env, frame: Frame) -> None:
         """`StepLR(optimizer)` after `optimizer.step = torch.compile(optimizer.step)`."""
@@ -314,10 +331,20 @@ class Misuse:
         self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
     ) -> None:
         if isinstance(target, ast.Attribute):
-            if isinstance(owner, Class):
+            if isinstance(owner, Ext):
+                self.setting(target, owner, frame)
+            elif isinstance(owner, Class):
                 self.patched(owner.info, target, env, frame)
             elif isinstance(value, Wrapped):
                 self.replaced(target, owner, value, frame)
+
+    def setting(self, target: ast.Attribute, owner: Ext, frame: Frame) -> None:
+        """`torch._dynamo.config.verbose = True`"""
+        if not self.at.notebook.listens("set setting", frame):
+            return
+        if self.at.models.plays(owner.name, "holds settings"):
+            words: dict[str, str] = {"holder": owner.name, "name": target.attr}
+            self.at.notebook.note(target, "set setting", frame, details=words)
 
     def replaced(self, target: ast.Attribute, owner: Value, value: Wrapped, frame: Frame) -> None:
         """`self.net = torch.compile(self.net)`, of a file that does not know of the wrapper."""
