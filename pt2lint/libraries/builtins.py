@@ -273,7 +273,9 @@ def _hides(call: Call, compiled: Wrapped, kind: Value) -> bool:
     """Whether the module inside the wrapper of torch.compile may be of the type, and the wrapper is not."""
     inner = compiled.inner
     if isinstance(kind, Class):
-        return isinstance(inner, Instance) or call.is_module_class(kind)
+        if isinstance(inner, Instance) and inner.cls is not None:
+            return call.is_of(inner, kind)
+        return call.is_module_class(kind) and not call.says("_orig_mod")
     name = named(kind)
     if compiled.within or call.says("_orig_mod"):
         return False

@@ -96,6 +96,10 @@ class Call:
         """Whether a class of the project is one of modules."""
         return self.at.classes.is_module(kind.info)
 
+    def is_of(self, owner: Instance, kind: Class) -> bool:
+        """Whether an object of a class of the project is one of that other class of it."""
+        return kind.info in self.at.classes.bases(owner.cls)[0]
+
     def says(self, word: str) -> bool:
         """Whether the text of the file holds it."""
         return self.frame.module.says(word)

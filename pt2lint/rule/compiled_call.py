@@ -11,6 +11,9 @@ from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.loop_turns import Turns, turns_around
 
+# What a break in a loop leads to goes with that break, which is told.
+FOLLOWS = "goes with the break that leaves the caller to Python"
+
 
 class Argument(NamedTuple):
     """An argument of the call: its place among the positional ones or its keyword, `word` what it is and `use` what
@@ -39,6 +42,8 @@ class CompiledCall(Rule):
         return op.name == "call compiled" or self.function.is_left
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name == "call apart":
+            op = op._replace(rare=op.rare or FOLLOWS)
         if isinstance(node, cst.Call):
             self.looked_at(node, op)
 

@@ -19,7 +19,8 @@ class IsinstanceOfCompiled(Rule):
 
     The same goes where the model is compiled under a condition only, and for classes of other libraries
     (`isinstance(model, PreTrainedModel)`): what tells a model by its class no longer knows it. A file that mentions
-    `_orig_mod` knows about the wrapper: of classes of other libraries nothing is said there.
+    `_orig_mod` knows about the wrapper: of classes of other libraries, and of a model that may be of any class, nothing
+    is said there.
 
     A function that is given a module may be given a compiled one: it refuses that one for its class, or it takes
     `DistributedDataParallel` off it and leaves the wrapper of `torch.compile` on. Where its file compiles modules

@@ -152,6 +152,8 @@ class PrefixedState(Rule):
         name = op.detail("name")
         if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
             return
+        if any(self.accepts(o) and o.name == self.ops[0] for o in self.function.ops_at(node.func)):
+            return  # told as what this code compiles itself
         outer = self.function.parent(node)
         if isinstance(outer, cst.Attribute) and self.stays(outer):
             return

@@ -13,6 +13,55 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "saved under the flag that compiles": """
+import torch
+
+class Pipeline:
+    def __init__(self, compiles=False):
+        self.compiles = compiles
+
+    def load(self, model, path, save):
+        self.model = model
+        if self.compiles:
+            self.model = torch.compile(self.model)  # PTS303
+        if self.compiles:
+            if save:
+                torch.save(self.model.state_dict(), path)  # PTS303
+        return self.model.eval().parameters()
+""",
+    "the class of another": """
+import torch
+from torch import nn
+
+class Ema(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.ema = model
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+class Deep(Net):
+    pass
+
+def unwrapped(model):
+    if isinstance(model, Ema):
+        return unwrapped(model.ema)
+    if hasattr(model, "_orig_mod"):
+        return unwrapped(model._orig_mod)
+    return model
+
+def is_net(model):
+    return isinstance(model, Net)  # PTS304
+
+def run(model: nn.Module):
+    given, fast = torch.compile(model), torch.compile(Net())
+    unwrapped(given)
+    unwrapped(fast)
+    is_net(torch.compile(Deep()))
+    return isinstance(fast, Ema), isinstance(fast, Net)  # PTS304
+""",
     "what a wrapper refuses": """
 import torch
 from torch import nn

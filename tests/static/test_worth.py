@@ -2193,3 +2193,29 @@ class M(nn.Linear):
 """
     found = [f.note for f in _linted(tmp_path, code) if f.code in ("PTB187", "PTB150")]
     assert found == ([] if note is None else [note])
+
+
+LEFT_BY_A_LOOP = """
+def kept(table, name: str, x):
+    table[name] = x
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(3, 3) for _ in range(12)])
+
+    def forward(self, x: torch.Tensor, table: dict):
+        for i, layer in enumerate(self.layers):
+            x = layer(x)
+            if x.sum() > 0:
+                x = x + 1
+            kept(table, f"layer{i}", x)
+        return x
+"""
+
+
+def test_what_follows_from_a_break_in_a_loop_is_a_note_beside_it(tmp_path: Path) -> None:
+    assert notes(tmp_path, LEFT_BY_A_LOOP, "PTB110") == [""]
+    assert notes(tmp_path, LEFT_BY_A_LOOP, "PTR209") == [
+        "goes with the break that leaves the caller to Python"
+    ]
