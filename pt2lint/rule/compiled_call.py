@@ -25,6 +25,15 @@ class Argument(NamedTuple):
     use: str
 
 
+def are_numbers(word: str) -> bool:
+    """Whether what an argument may be are numbers of Python: "float", "constant 1.0 | float"."""
+    return all(
+        part in ("int", "float")
+        or part.removeprefix("constant ").removeprefix("-").replace(".", "", 1).isdigit()
+        for part in word.split(" | ")
+    )
+
+
 class CompiledCall(Rule):
     """Base of rules about a compiled callable that code which is not compiled calls, or code that Dynamo traces and,
     for a break in a loop, leaves to Python: what that calls is compiled by itself."""

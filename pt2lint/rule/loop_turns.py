@@ -24,6 +24,7 @@ _STACK = (*_JOIN, "stack", "vstack")
 _SIZED = ("zeros", "ones", "empty", "rand", "randn")
 _DRAWS = ("randint", "randrange")
 _DRAWS_FRACTIONS = ("random.random", "random.uniform", "random.gauss", "random.betavariate")
+_CLOCKS = ("time.time", "time.perf_counter", "time.monotonic")
 _WHOLE = ("int", "round", "math.floor", "math.ceil")
 _PICKED = ("nonzero", "unique", "masked_select", "argwhere", "flatnonzero")  # as many as the values decide
 _PIECES = ("split", "tensor_split", "chunk")
@@ -67,6 +68,7 @@ class Turns:
         self.counts: set[str] = set(attributes)
         self.are_any = bool(self.loops or self.counts)
         self.items: set[str] = set()
+        self.decaying: set[str] = set()  # numbers that a turn multiplies or divides: `rate *= 0.9`
         self._made: dict[str, cst.BaseExpression] = {}
         for loop in self.loops:
             self._read(loop)
@@ -114,6 +116,8 @@ class Turns:
                     and unconditional(self.function, statement, loop)
                 ):
                     self.counts.add(name)
+                elif _scales(statement) and unconditional(self.function, statement, loop):
+                    self.decaying.add(name)
             elif isinstance(statement, cst.Assign):
                 self._made.setdefault(name, statement.value)
 
@@ -147,7 +151,7 @@ class Turns:
             return True
         if isinstance(value, cst.Call) and _called(value) == "len" and len(value.args) == 1:
             inner = value.args[0].value
-            return isinstance(inner, cst.Name) and self.grows(inner.value)
+            return isinstance(inner, cst.Name) and (self.grows(inner.value) or self.size(inner) is not None)
         return False
 
     def counted(self, value: cst.BaseExpression) -> bool:
@@ -162,6 +166,27 @@ class Turns:
             for loop in self.loops
             for part in walk(loop.body)
         )
+
+    def scaled(self, value: cst.BaseExpression) -> bool:
+        """Whether a turn multiplies or divides it: `rate *= 0.9`, `rate = rate * 0.9`, `options["rate"] *= 0.9`."""
+        if isinstance(value, cst.Name):
+            again = self._renewed.get(value.value)
+            return value.value in self.decaying or (
+                isinstance(again, cst.BinaryOperation)
+                and isinstance(again.operator, cst.Multiply | cst.Divide)
+                and isinstance(again.left, cst.Name)
+                and again.left.value == value.value
+                and isinstance(again.right, cst.Float | cst.Integer)
+            )
+        return isinstance(value, cst.Subscript) and any(
+            isinstance(part, cst.AugAssign) and _scales(part) and part.target.deep_equals(value)
+            for loop in self.loops
+            for part in walk(loop.body)
+        )
+
+    def _clock(self, value: cst.BaseExpression) -> bool:
+        value = self.meaning(value)
+        return isinstance(value, cst.Call) and _called(value) in _CLOCKS
 
     def stepped(self, value: cst.BaseExpression) -> bool:
         """Whether it is a whole number that is another one after some turns: `n // 100`, `int(64 * n / total)`."""
@@ -306,11 +331,15 @@ class Turns:
 
     def fraction(self, value: cst.BaseExpression) -> bool:
         """Whether it is a number of Python that the changing ones make: `n / 100`, `0.9 ** n`, `1 - n / total`,
-        `float(sigma)` of what a loop goes over."""
+        `float(sigma)` of what a loop goes over; or that turns scale (`rate *= 0.9`) or a clock tells."""
+        if self.scaled(value):
+            return True
         value = self.meaning(value)
         if isinstance(value, cst.BinaryOperation):
             divides = isinstance(value.operator, cst.Divide | cst.Power)
             keeps = isinstance(value.operator, cst.Add | cst.Subtract | cst.Multiply | cst.Divide | cst.Power)
+            if isinstance(value.operator, cst.Subtract) and self._clock(value.left):
+                return bool(self.loops)  # `time.time() - start`
             if (
                 isinstance(value.operator, cst.Divide)
                 and self.number(value.left)
@@ -353,7 +382,7 @@ class Turns:
     def of_counts_alone(self, value: cst.BaseExpression) -> bool:
         """Whether the code shows that it is a number: no name is in it but those that count."""
         value = self.meaning(value)
-        if isinstance(value, cst.Subscript) and self.counted(value):
+        if isinstance(value, cst.Subscript) and (self.counted(value) or self.scaled(value)):
             return True
         if isinstance(value, cst.Call) and (
             _called(value) in ("min", "max", "abs", "int", "float", "round")
@@ -586,6 +615,11 @@ def _lengths(made: cst.Call) -> str:
     return "often" if listed or reads else ""
 
 
+def _scales(statement: cst.AugAssign) -> bool:
+    scales = isinstance(statement.operator, cst.MultiplyAssign | cst.DivideAssign)
+    return scales and isinstance(statement.value, cst.Float | cst.Integer)
+
+
 def _draws(call: cst.Call) -> bool:
     """`random.randint(1, 9)`, of whatever library, or `random.choice([64, 128])`."""
     if _called(call) == "random.choice" and len(call.args) == 1:
@@ -637,7 +671,7 @@ def _targets(loop: cst.For) -> tuple[str, set[str]]:
     if last == "enumerate" and isinstance(target, cst.Tuple) and len(target.elements) == 2:
         first, second = (e.value for e in target.elements)
         return (first.value if isinstance(first, cst.Name) else ""), {n.value for n in names(second)}
-    if isinstance(source, cst.Call) and last in ("zip", "product", "cycle", "repeat", "chain"):
+    if isinstance(source, cst.Call) and last in ("product", "cycle", "repeat", "chain"):
         return "", set()
     return "", {n.value for n in names(target)}
 

@@ -7,7 +7,7 @@ import libcst as cst
 
 from pt2lint.finding import Severity
 from pt2lint.op import Op
-from pt2lint.rule.compiled_call import Argument, CompiledCall
+from pt2lint.rule.compiled_call import Argument, CompiledCall, are_numbers
 from pt2lint.rule.loop_turns import Turns, loops_around
 from pt2lint.rule.syntax import dotted, made, names
 from pt2lint.rule.tree import walk
@@ -106,7 +106,7 @@ class ChangingArgument(CompiledCall):
                     self.shown(op, argument.key, "is used here"),
                     f"{self.quote(argument.value)} {what} for {self.callee(op)}: {told}; given as a tensor, or always "
                     "alike, it costs nothing",
-                    severity=self.severity_of(op) if "read out" in what else None,
+                    severity=self.severity_of(op) if "read out" in what or "at every turn" in what else None,
                 )
 
     def spread(self, node: cst.Call, op: Op) -> Iterator[Argument]:
@@ -126,6 +126,10 @@ class ChangingArgument(CompiledCall):
         if op.detail("compile dynamic") == "constant False":
             return "with `dynamic=False` each is compiled anew, until the limit"
         return "it is compiled for the first, and then again"
+
+    def is_fixed(self, op: Op) -> bool:
+        """Whether no number becomes an input of the graph."""
+        return op.detail("compile dynamic") == "constant False" and self.function.target > (2, 6)
 
     def severity_of(self, op: Op) -> Severity | None:
         return "warning" if op.detail("compile dynamic") == "constant False" else None
@@ -188,6 +192,8 @@ class ChangingArgument(CompiledCall):
             return "is a learning rate, which a schedule sets to other numbers,"
         if turns.bound_in(value):
             return "is made with another number at every turn"
+        if self.is_fixed(op) and (turns.number(value) or turns.fraction(value)):
+            return ""  # PTR207 tells it
         if argument.use == "read" and turns.are_any and self.is_another(argument, op, meaning, turns):
             return "is another number at every turn"
         if argument.use == "read" and word.startswith(("int", "unknown")) and turns.stepped(value):
@@ -232,7 +238,7 @@ class ChangingArgument(CompiledCall):
     def is_another(self, argument: Argument, op: Op, meaning: cst.BaseExpression, turns: Turns) -> bool:
         """Whether it is a number, and another one at every turn."""
         value, word = argument.value, argument.word
-        if not word.startswith(("int", "float")) or " | " in word:
+        if not are_numbers(word):
             # What the code itself compiles computes, and so does what is given a tensor.
             compiled = op.name == "call compiled" and not op.detail("named")
             computes = compiled or any("tensor" in str(given) for given in op.args.values())
@@ -293,12 +299,9 @@ class ChangingArgument(CompiledCall):
         )
 
     def is_helped(self, value: cst.BaseExpression, turns: Turns) -> bool:
-        """`schedule(step)`: a function of the file makes it of what changes."""
-        return (
-            isinstance(value, cst.Call)
-            and isinstance(value.func, cst.Name)
-            and value.func.value in self.function.functions
-            and any(turns.number(a.value) or turns.fraction(a.value) for a in value.args)
+        """`schedule(step)`, `self.rate(step)`: a function makes it of what changes."""
+        return isinstance(value, cst.Call) and any(
+            turns.number(a.value) or turns.fraction(a.value) for a in value.args
         )
 
     def is_filtered(self, value: cst.BaseExpression) -> bool:

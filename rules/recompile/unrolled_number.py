@@ -5,7 +5,7 @@ from types import MappingProxyType
 import libcst as cst
 
 from pt2lint.op import Op
-from pt2lint.rule.compiled_call import Argument, CompiledCall
+from pt2lint.rule.compiled_call import Argument, CompiledCall, are_numbers
 from pt2lint.rule.loop_turns import Turns
 
 
@@ -109,7 +109,11 @@ class UnrolledNumber(CompiledCall):
 
     def is_number(self, argument: Argument, turns: Turns) -> bool:
         plain = argument.word.startswith(("int", "float", "constant "))
-        return (plain and " | " not in argument.word) or turns.of_counts_alone(argument.value)
+        return (
+            (plain and " | " not in argument.word)
+            or are_numbers(argument.word)
+            or turns.of_counts_alone(argument.value)
+        )
 
     def why(self, use: str, op: Op) -> str:
         if use == "range":

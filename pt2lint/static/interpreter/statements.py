@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 
+FEW = 8  # numbers that are taken in turn: as many as Dynamo compiles for
 MAX_NAMES = 8  # in a list that a loop which asks for attributes by name goes over one by one
 
 
@@ -118,7 +119,8 @@ class Statements:
         if frame.region and isinstance(node.value, ast.BinOp) and len(node.targets) == 1:
             # `self.step = self.step + 1`
             target = node.targets[0]
-            sides = (node.value.left, node.value.right)
+            made = _not_in_turn(node.value)
+            sides = (made.left, made.right)
             if isinstance(target, ast.Subscript):
                 again = any(
                     isinstance(s, ast.Subscript) and ast.unparse(s) == ast.unparse(target) for s in sides
@@ -656,3 +658,11 @@ def _only_imports(body: list[ast.stmt]) -> bool:
         or (isinstance(s, ast.If) and _only_imports(s.body) and _only_imports(s.orelse))
         for s in body
     )
+
+
+def _not_in_turn(value: ast.BinOp) -> ast.BinOp:
+    """`self.at + 1` of `(self.at + 1) % self.size`, unless that takes no more than a few numbers in turn."""
+    if not isinstance(value.op, ast.Mod) or not isinstance(value.left, ast.BinOp):
+        return value
+    size = value.right.value if isinstance(value.right, ast.Constant) else None
+    return value if isinstance(size, int) and size <= FEW else value.left

@@ -2,6 +2,7 @@
 
 import math
 import random
+import time
 
 import torch
 
@@ -41,6 +42,36 @@ def still(x, most):
     return x * most
 
 
+@torch.compile(dynamic=False)
+def shrink(x, scale):
+    return x * scale
+
+
+@torch.compile(dynamic=False)
+def heat(x, rate):
+    return x * rate
+
+
+@torch.compile(dynamic=False)
+def wait(x, seconds):
+    return x * seconds
+
+
+class Ring(torch.nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.size = size
+        self.at = 0
+        self.side = 0
+        self.register_buffer("kept", torch.zeros(16, 4))
+
+    def forward(self, x):
+        self.kept[self.at] = x
+        self.at = (self.at + 1) % self.size  # PTR202 in forward
+        self.side = (self.side + 1) % 2
+        return self.kept.mean(0)
+
+
 class Average:
     def __init__(self, most):
         self.kept = torch.ones(3)
@@ -55,7 +86,7 @@ class Average:
 
 def soften_all(x):
     for n in range(11):
-        soften(x, max(0.5, math.exp(-0.05 * n)))  # PTR207 in soften, PTR220
+        soften(x, max(0.5, math.exp(-0.05 * n)))  # PTR207 in soften
 
 
 def cool_all(x):
@@ -72,14 +103,37 @@ def widen(x, total):
 
 def draw(x):
     for _ in range(11):
-        blur(x, random.uniform(0.0, 1.0))  # PTR207 in blur, PTR220
+        blur(x, random.uniform(0.0, 1.0))  # PTR207 in blur
 
 
 def count(x):
     state = {"step": 0}
     for _ in range(11):
         state["step"] += 1
-        update(x, state["step"])  # PTR207 in update, PTR220
+        update(x, state["step"])  # PTR207 in update
+
+
+def decay(x):
+    scale = 1.0
+    for _ in range(11):
+        shrink(x, scale)  # PTR207 in shrink
+        scale *= 0.9
+
+
+class Schedule:
+    def rate(self, n):
+        return 0.1 * n / 100
+
+    def follow(self, x):
+        for n in range(11):
+            rate = self.rate(n)
+            heat(x, rate)  # PTR220 in heat
+
+
+def wait_for(x):
+    start = time.perf_counter()
+    for _ in range(11):
+        wait(x, time.perf_counter() - start)  # PTR207 in wait
 
 
 def stay(x, total):
@@ -94,6 +148,12 @@ def run():
     widen(x, 22)
     draw(x)
     count(x)
+    decay(x)
+    Schedule().follow(x)
+    wait_for(x)
+    ring = torch.compile(Ring(16))
+    for _ in range(11):
+        ring(x)
     stay(x, 3)
     mean = Average(0.99)
     for _ in range(11):
