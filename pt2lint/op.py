@@ -96,7 +96,7 @@ Names of operations:
 - `names of given`  names of a module that a function is given are compared with others; details: "name", "outcome",
                     and "compiles": "yes" where the file wraps modules by torch.compile itself
 - `type of given`   a module that a function is given is refused for its class; details: "name", "compiles",
-                    and "outcome" of a comparison of its type
+                    "outcome" of a comparison of its type, and "plain", what the function itself took the wrapper off
 - `state of given`  the state of a module that a function is given is saved; details: "name", "compiles"
 - `load of given`   a module that a function is given loads a state, where the function reads files of tensors; details:
                     "name", "compiles"
@@ -123,6 +123,7 @@ Names of operations:
 - `assert tensor`   a plain `assert` of a tensor in compiled code, inside of a `try` for AssertionError; details:
                     "caught", the line of that `try`
 - `set setting`     an attribute of a module of torch's settings is assigned; details: "holder", that module, and "name"
+- `adapt compiled`  what torch.compile wrapped is given to a library that puts adapters into modules
 - `decorate compile`  torch.compile decorates a function and is given arguments: as of `call torch.compile`
 - `set traced method`  a method of a class is replaced after compiled code that runs it was called
 - `call cached`     a function under functools.lru_cache is called; details: "name", and "draws": what it draws random

@@ -112,6 +112,7 @@ LIBRARIES = (
         roles={
             "base of hooks": ("accelerate.hooks.ModelHook",),
             "trains": ("accelerate.Accelerator.backward",),
+            "takes wrappers off but one": ("accelerate.Accelerator.unwrap_model",),
         },
         mentions=("dynamo_backend", "dynamo_plugin"),
         handlers={
@@ -128,7 +129,13 @@ LIBRARIES = (
         ),
     ),
     Library("huggingface_hub", roles={"makes one of its class": ("*.from_pretrained",)}),
-    Library("peft", roles={"class of models": ("*PeftModel",)}),
+    Library(
+        "peft",
+        roles={
+            "class of models": ("*PeftModel",),
+            "adapts modules": ("peft.get_peft_model", "peft.PeftModel", "peft.PeftModel.from_pretrained"),
+        },
+    ),
     Library(
         "triton",
         roles={"opaque": ("triton.jit*", "triton.autotune*", "triton.heuristics*")},

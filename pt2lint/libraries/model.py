@@ -46,6 +46,8 @@ ROLES = {
     "matches from the start": "matches its first argument, a pattern, from the start of its second one",
     "class of models": "what models of a library are instances of",
     "spreads a module": "a module that runs another one, its `module`, on several devices",
+    "takes wrappers off but one": "gives the module in what was wrapped around it, but for torch.compile's wrapper",
+    "adapts modules": "puts small modules of its own into the module that it is given, and names their state after it",
     "passes on": "a module that returns what it is given, or may be given anything",
     "pads to the longest": "makes samples as long as the longest of them, or an object that does so",
     "loader": "what is gone over, batch by batch",
@@ -485,12 +487,15 @@ class _Role:
         self._beginnings = tuple(n[:-1] for n in self.names if n.endswith("*"))
         self._tails = tuple(n[1:] for n in self.names if n.startswith("*"))
         self._ends = {(n.split("*")[0], n.split("*.")[1]) for n in self.names if "*." in n[1:]}
-        self.is_pattern = bool(self._beginnings or self._tails or self._ends)
+        self._between = [n.split("*") for n in self.names if "*" in n[1:-1] and "*." not in n]  # `lib.*Model`
+        self.is_pattern = bool(self._beginnings or self._tails or self._ends or self._between)
 
     def played_by(self, name: str) -> bool:
         if name in self.exact or (self._beginnings and name.startswith(self._beginnings)):
             return True
         if self._tails and name.endswith(self._tails):
+            return True
+        if any(name.startswith(start) and name.endswith(end) for start, end in self._between):
             return True
         return bool(self._ends) and any(
             name.startswith(start) and (name.endswith("." + end) or name == end) for start, end in self._ends

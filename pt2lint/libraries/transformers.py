@@ -76,12 +76,13 @@ def attribute(type_name: str, owner: Value, name: str) -> Value | None:
     return of_module(owner, name) if instances(type_name) is not None else None
 
 
+MODELS = ("Model", "ForCausalLM", "ForConditionalGeneration", "ForSequenceClassification")
 COLLATORS = ("WithPadding", "ForSeq2Seq", "ForTokenClassification")
 
 LIBRARY = Library(
     "transformers",
     roles={
-        "class of models": ("*PreTrainedModel",),
+        "class of models": ("*PreTrainedModel", *(f"transformers.*{n}" for n in MODELS)),
         "makes one of its class": ("*PreTrainedModel._from_config",),
         "pads to the longest": tuple(f"transformers.DataCollator{n}" for n in COLLATORS),
     },

@@ -20,7 +20,8 @@ class IsinstanceOfCompiled(Rule):
     The same goes where the model is compiled under a condition only, and for classes of other libraries
     (`isinstance(model, PreTrainedModel)`): what tells a model by its class no longer knows it. A file that mentions
     `_orig_mod` knows about the wrapper: of classes of other libraries, and of a model that may be of any class, nothing
-    is said there.
+    is said there, unless a function takes the wrapper off, keeps the module under another name, and asks for the class
+    of the wrapped one nevertheless. `type(accelerator.unwrap_model(model))` is the wrapper's: accelerate leaves it on.
 
     A function that is given a module may be given a compiled one: it refuses that one for its class, or it takes
     `DistributedDataParallel` off it and leaves the wrapper of `torch.compile` on. Where its file compiles modules
@@ -106,6 +107,15 @@ class IsinstanceOfCompiled(Rule):
             return
         fix = None
         call = node.left if isinstance(node, cst.Comparison) else node
+        if call is node and op.detail("outcome") == "always":
+            says = (
+                f"{self.quote(node)} is always true of a module that torch.compile wrapped: the type that it asks "
+                "for is the wrapper's as well; take the wrapper off both (`keep_torch_compile=False`)"
+            )
+            self.report(node, op, says, severity=severity(op))
+            return
+        if op.detail("plain"):
+            inner = op.detail("plain")
         if isinstance(call, cst.Call) and call.args:
             fix = self.fix(
                 "Ask the module inside of the wrapper, where there is one.",

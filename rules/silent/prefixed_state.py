@@ -36,6 +36,10 @@ class PrefixedState(Rule):
     `agent.model = torch.compile(agent.model)` where the file keeps states) is a note: the state has other names from
     then on than one that was saved before, or without compiling.
 
+    Adapters that `peft.get_peft_model` puts into a wrapped module are named after the wrapper, too. Saved, they load
+    into the plain model without an error, and none of them is set: a warning says that keys are missing. Compile what
+    `get_peft_model` returns.
+
     ## Example
     ```python
     import torch
@@ -87,6 +91,7 @@ class PrefixedState(Rule):
         "load of given",
         "strip given",
         "replace part",
+        "adapt compiled",
     )
     anywhere = True
 
@@ -107,6 +112,14 @@ class PrefixedState(Rule):
                 op,
                 f"{self.quote(node)} has keys that start with `{start}`, as torch.compile wrapped `{held}`: "
                 f"they do not load into the plain model; `{held}.compile()` keeps the names",
+            )
+            return
+        if op.name == "adapt compiled":
+            self.report(
+                node,
+                op,
+                f"{self.quote(node)} names the adapters after the wrapper of torch.compile: what is saved of them has "
+                "`_orig_mod.` in its keys, which the plain model leaves out on loading; compile what this returns",
             )
             return
         if op.name == "load plain state":

@@ -1852,6 +1852,69 @@ print(f(torch.ones(3)), Step().run(torch.ones(3)))
 """
 
 
+CASES["classes that a function asks for"] = """
+import torch
+from pydantic import BaseModel
+from transformers import Gemma2Model
+
+class Encoder:
+    def encode(self, models, tokens):
+        text = models[0]
+        assert isinstance(text, Gemma2Model)  # PTS304
+        assert isinstance(self.settings, BaseModel)
+        return text(tokens)
+
+def hooks(accelerator, unet):
+    def save(models, weights, folder):
+        for model in models:
+            if isinstance(model, type(accelerator.unwrap_model(unet))):  # PTS304
+                model.save_pretrained(folder)
+            elif isinstance(model, type(accelerator.unwrap_model(unet, keep_torch_compile=False))):
+                print(folder)
+            elif isinstance(model, type(unet)):
+                print(weights)
+    accelerator.register_save_state_pre_hook(save)
+"""
+CASES["adapters in a wrapped module"] = """
+import torch
+from peft import LoraConfig, get_peft_model
+from transformers import AutoModelForCausalLM
+
+def load(compiled):
+    model = AutoModelForCausalLM.from_pretrained("net")
+    return torch.compile(model) if compiled else model
+
+def adapt(compiled):
+    before = get_peft_model(load(compiled), LoraConfig())  # PTS303
+    after = torch.compile(get_peft_model(AutoModelForCausalLM.from_pretrained("net"), LoraConfig()))
+    return before, after
+
+adapt(True)
+"""
+CASES["the wrapper was taken off"] = """
+import torch
+from diffusers.utils.torch_utils import is_compiled_module
+
+class Several(torch.nn.Module):
+    def forward(self, x):
+        return x
+
+class Pipeline:
+    def run(self, x):
+        if isinstance(self.net, Several):
+            x = x * 2
+        net = self.net._orig_mod if is_compiled_module(self.net) else self.net
+        if isinstance(net, Several):
+            x = x + 1
+        if isinstance(self.net, Several):  # PTS304
+            return self.net(x)
+        return x
+
+    def check(self, x):
+        return isinstance(self.net, Several) or isinstance(self.net._orig_mod, Several)
+"""
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_reported_where_the_comments_say(name: str, tmp_path: Path) -> None:
     assert sorted(codes(CASES[name], tmp_path, "PTS")) == marked(CASES[name])

@@ -48,7 +48,10 @@ class GivenModules:
     def read_through(self, module: Module, classes: list[ClassInfo]) -> None:
         if not any(op in self.at.notebook.anywhere for op in OPS):
             return
-        if not any(map(module.says, WORDS + ASKED)) or any(map(module.says, KNOWS)):
+        if not any(map(module.says, WORDS + ASKED)):
+            return
+        aware = any(map(module.says, KNOWS))
+        if aware and not module.says("._orig_mod"):
             return
         places: list[tuple[FunctionNode, ClassInfo | None]] = [(f, None) for f in module.functions.values()]
         places += [(method, cls) for cls in classes for method in cls.methods.values()]
@@ -59,8 +62,9 @@ class GivenModules:
             title = f"`{cls.name}.{function.name}`" if cls else f"`{function.name}`"
             frame = Frame(module, unit_of(function), title, cls=cls)
             look = Look(self.at, function, frame, self._has_self(function, cls))
-            for name, node, words in chain(look.found(), asked(look, KNOWS, compiles)):
-                told = "yes" if compiles() else "no"
+            found = look.forgotten() if aware else chain(look.found(), asked(look, KNOWS, compiles))
+            for name, node, words in found:
+                told = "yes" if aware or compiles() else "no"
                 self.at.notebook.note(node, name, look.frame, details={**words, "compiles": told})
 
     def _has_self(self, function: FunctionNode, cls: ClassInfo | None) -> bool:
@@ -142,8 +146,11 @@ class Look:
                 yield from self.takes_off(node)
             elif isinstance(node, ast.Compare) and len(node.ops) == 1:
                 yield from self.compares(node)
+            elif isinstance(node, ast.Assert):
+                yield from self.demands(node)
             elif isinstance(node, ast.Call):
                 yield from self.tells(node)
+                yield from self.tells_by_another(node)
                 yield from self.saves(node)
                 yield from self.loads(node)
                 yield from self.asks_signature(node)
@@ -366,6 +373,42 @@ class Look:
         if kinds and all(self.is_one(kind) for kind in kinds):
             yield "type of given", test.operand, {"name": dotted(asked) or ""}
 
+    def demands(self, node: ast.Assert) -> Found:
+        """`assert isinstance(models[0], Net)`"""
+        asked, kinds = self.asked(node.test)
+        if asked is not None and kinds and all(self.is_one(kind) for kind in kinds):
+            yield "type of given", node.test, {"name": dotted(asked) or ""}
+
+    def tells_by_another(self, node: ast.Call) -> Found:
+        """`isinstance(model, type(accelerator.unwrap_model(unet)))`, which leaves the wrapper of torch.compile on."""
+        kind = node.args[1] if len(node.args) == 2 and _is(node.func, "isinstance") else None
+        other = kind.args[0] if isinstance(kind, ast.Call) and _is(kind.func, "type") and kind.args else None
+        if not isinstance(other, ast.Call) or not isinstance(other.func, ast.Attribute):
+            return
+        if other.func.attr in self.at.models.last_words("takes wrappers off but one") and not other.keywords:
+            yield "type of given", node, {"name": dotted(node.args[0]) or "", "outcome": "always"}
+
+    def forgotten(self) -> Found:
+        """`isinstance(self.net, Net)` where the function itself takes the wrapper off: `net = self.net._orig_mod if
+        is_compiled_module(self.net) else self.net`."""
+        plain = {
+            dotted(one.value.orelse): one
+            for one in walk(self.function)
+            if isinstance(one, ast.Assign)
+            and isinstance(one.value, ast.IfExp)
+            and isinstance(one.value.body, ast.Attribute)
+            and one.value.body.attr == "_orig_mod"
+            and dotted(one.value.body.value) == dotted(one.value.orelse) != dotted(one.targets[0])
+        }
+        for node in walk(self.function) if plain else ():
+            if not isinstance(node, ast.Call):
+                continue
+            asked, kinds = self.asked(node)
+            taken = plain.get(dotted(asked)) if asked is not None else None
+            if taken is not None and taken.lineno < node.lineno and kinds and all(map(self.is_one, kinds)):
+                words = {"name": ast.unparse(node.args[0]), "plain": ast.unparse(taken.targets[0])}
+                yield "type of given", node, {**words, "outcome": "never"}
+
     def tells(self, node: ast.Call) -> Found:
         """`isinstance(self.model, Net)`, of what an object of a framework holds."""
         asked, kinds = self.asked(node)
@@ -498,7 +541,9 @@ class Look:
 
 
 def _held(value: ast.expr) -> ast.expr:
-    """`net` of `getattr(net, name)`."""
+    """`net` of `getattr(net, name)`, `nets` of `nets[0]`."""
+    if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant):
+        return value.value
     asks = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "getattr"
     return value.args[0] if asks and isinstance(value, ast.Call) and value.args else value
 

@@ -99,6 +99,8 @@ class Misuse:
                 self.copied(node, args[0], env, frame)
             elif "traces modules" in roles and args:
                 self.at.calls.refused(node.args[0] if node.args else node, args[0], "traces", frame)
+            elif "adapts modules" in roles and args:
+                self.adapted(node, args[0], frame)
             elif "schedules" in roles and node.args:
                 self.scheduled(node, f"{dotted(node.args[0])}.step", env, frame)
         elif func is UNKNOWN and isinstance(node.func, ast.Attribute):
@@ -131,6 +133,14 @@ class Misuse:
             if self.at.notebook.listens("refuse compiled", frame):
                 words: dict[str, str] = {"how": "schedules", "step": step}
                 self.at.notebook.note(node, "refuse compiled", frame, details=words)
+
+    def adapted(self, node: ast.Call, module: Value, frame: Frame) -> None:
+        """`get_peft_model(compiled, config)`"""
+        wrapped = any(
+            isinstance(o, Wrapped) and o.how == "compiled" and not o.within for o in options(module)
+        )
+        if wrapped and self.at.notebook.listens("adapt compiled", frame):
+            self.at.notebook.note(node, "adapt compiled", frame)
 
     def compared(self, node: ast.Compare, left: Value, among: Value, frame: Frame) -> None:
         """A name from a module that torch.compile wrapped is looked up among names that it did not prefix, or one of
