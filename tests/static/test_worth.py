@@ -2219,3 +2219,97 @@ def test_what_follows_from_a_break_in_a_loop_is_a_note_beside_it(tmp_path: Path)
     assert notes(tmp_path, LEFT_BY_A_LOOP, "PTR209") == [
         "goes with the break that leaves the caller to Python"
     ]
+
+
+EMPTY = "where a loop had nothing to put in a list"
+
+
+@pytest.mark.parametrize(
+    ("fill", "test", "note"),
+    [
+        ("outs.append(part(x))", "len(outs) == 0", EMPTY),
+        ("outs.append(part(x))", "not len(outs) > 0", EMPTY),
+        ("outs.append(part(x))", "not outs", EMPTY),
+        ("outs.append(part(x))", "len(outs) > 0", ""),
+        ("outs.append(part(x))", "outs", ""),
+        ("outs.append(part(x)) if len(self.parts) > 2 else None", "len(outs) == 0", ""),
+        ("if x.shape[0] > 2:\n                outs.append(part(x))", "len(outs) == 0", ""),
+    ],
+)
+def test_a_list_that_a_loop_fills(tmp_path: Path, fill: str, test: str, note: str) -> None:
+    code = f"""
+class M(nn.Module):
+    def __init__(self, parts):
+        super().__init__()
+        self.parts = nn.ModuleList([nn.Linear(2, 2) for _ in range(parts)])
+
+    def forward(self, x: torch.Tensor):
+        outs = []
+        for part in self.parts:
+            {fill}
+        if {test}:
+            x = x * x.sum().item()
+        return x + 1
+"""
+    assert notes(tmp_path, code) == [note]
+
+
+TREE = "in a function that calls itself in a loop, as for the branches of a tree"
+
+
+@pytest.mark.parametrize(
+    ("body", "note"),
+    [
+        ("for child in node.children:\n            total = total + self.visit(child, x)", TREE),
+        ("for child in node.children:\n            total = total + step(child)", ""),
+        ("if x.ndim == 1:\n            return self.visit(node, x[None])", ""),
+        ("for child in node:\n            total = total + x(self.visit(child, x))", ""),
+    ],
+)
+def test_a_function_that_walks_a_tree(tmp_path: Path, body: str, note: str) -> None:
+    code = f"""
+from other import step
+
+class M(nn.Linear):
+    def visit(self, node, x):
+        total = node.value
+        {body}
+        return total * torch.ones(2).sum().item()
+
+    def forward(self, x: torch.Tensor, node):
+        return super().forward(x) * self.visit(node, x)
+"""
+    assert set(notes(tmp_path, code)) == {note}
+
+
+@pytest.mark.parametrize(
+    ("called", "note"), [("gathered", "where several processes work together"), ("doubled", "")]
+)
+def test_a_differentiable_function_that_gathers(tmp_path: Path, called: str, note: str) -> None:
+    code = f"""
+import torch.distributed as dist
+
+def gathered(x):
+    parts = [torch.empty_like(x) for _ in range(dist.get_world_size())]
+    dist.all_gather(parts, x)
+    return torch.stack(parts)
+
+def doubled(x):
+    return x * 2
+
+class Gather(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x = {called}(x)
+        ctx.sizes = x.sum().item()
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor):
+        return super().forward(Gather.apply(super().forward(x)))
+"""
+    assert notes(tmp_path, code) == [note]

@@ -10,9 +10,11 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.guard_syntax import (
     MAX_PASSED,
     OPPOSITE,
+    asks_whether_empty,
     asks_whether_none,
     counts_dimensions,
     is_by_default,
+    is_filled,
     is_name,
     is_something,
     is_zero,
@@ -27,6 +29,7 @@ from pt2lint.static.interpreter.guards import (
     ARRAYS,
     CHOSEN,
     DTYPE,
+    EMPTY,
     FLAG,
     GIVEN,
     MODE,
@@ -226,6 +229,8 @@ class Asked:
         value = self.at.expressions.again(test, env, frame)
         if isinstance(value, Py) and value.const in (True, False) and value.type == "bool":
             return None
+        if self._is_left_empty(test, outcome):
+            return EMPTY
         if isinstance(test, (ast.Compare, ast.Call)) and outcome and isinstance(value, Py) and value.off:
             return OFF
         if isinstance(test, ast.Compare):
@@ -306,12 +311,19 @@ class Asked:
             return None
         sort = self._given(left, frame)
         equal = isinstance(test.ops[0], (ast.Eq, ast.Is, ast.In)) is outcome
-        if sort is None and equal and values[0] is UNKNOWN and self._is_looked_up(left, right):
+        if sort is None and equal and UNKNOWN in options(values[0]) and self._is_looked_up(left, right):
             return CHOSEN
         if sort is not None and equal is not says_none(right):
             # Whether the project gives an option that is None by default was asked above.
             return GIVEN if sort == ARGUMENT else sort if says_none(right) else CHOSEN
         return sort
+
+    def _is_left_empty(self, test: ast.expr, outcome: bool) -> bool:
+        """Whether a list has to have nothing that a loop before puts something in at each turn."""
+        asked, running = asks_whether_empty(test), self.at.functions.running()
+        if asked is None or asked[1] is not outcome or not running:
+            return False
+        return is_filled(running.body, asked[0], test.lineno)
 
     def _is_looked_up(self, name: ast.expr, asked: ast.expr) -> bool:
         """Whether a text is asked of a name that a call gave before: `kind = self.value("kind", options)`."""

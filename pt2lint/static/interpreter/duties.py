@@ -16,11 +16,12 @@ from pt2lint.static.interpreter.guards import (
     SPREAD,
     TEXTS,
     THREADED,
+    TREE,
     WRITES,
     Guard,
     Path,
 )
-from pt2lint.static.source.nodes import SIMPLE, FunctionNode, last_word, parameters_in, walk
+from pt2lint.static.source.nodes import SIMPLE, FunctionNode, last_word, parameters_in, unit_of, walk
 from pt2lint.static.values import Func, Instance, Py, Seq, Tensor, Value, options
 
 if TYPE_CHECKING:
@@ -47,12 +48,16 @@ class Duties:
             found = self._known(me.cls)
         if self._says("array type", frame) and self._takes_arrays(definition, env, frame):
             found += (Guard("", FOR_ARRAYS),)
-        if self._needs_processes(definition, frame) or self._meets_processes(
-            definition, func.env or {}, frame
+        if (
+            self._needs_processes(definition, frame)
+            or self._meets_processes(definition, func.env or {}, frame)
+            or self._gathers(func, definition, frame)
         ):
             found += (Guard("", SPREAD),)
         if self._gives_records(definition, frame):
             found += (Guard("", RECORDS),)
+        if self._walks_tree(definition):
+            found += (Guard("", TREE),)
         for role, sort in BY_ROLE.items():
             if self.calls(definition, role, func.env or {}, frame):
                 found += (Guard("", sort),)
@@ -176,6 +181,19 @@ class Duties:
             )
         return self._does[key]
 
+    def _walks_tree(self, definition: FunctionNode) -> bool:
+        """Whether it calls itself in a loop, and nothing that it is given: `for each in node.children: walk(each)`."""
+        key = (definition, "tree")
+        if key not in self._does:
+            given = {each.arg for each in parameters_in(definition.args)} - {"self", "cls"}
+            loops = (part for part in walk(definition) if isinstance(part, ast.For))
+            callees = [part.func for loop in loops for part in walk(loop) if isinstance(part, ast.Call)]
+            self._does[key] = any(_is_own_name(callee, definition.name) for callee in callees) and not any(
+                isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in given
+                for part in walk(definition)
+            )
+        return self._does[key]
+
     def _is_record(self, value: Value, listed: bool) -> bool:
         for o in options(value.elem) if listed and isinstance(value, Seq) else (value,):
             if isinstance(o, Py) and o.type == "str":
@@ -211,12 +229,40 @@ class Duties:
             self._does[key] = self.are_calls(parts, "works with processes", env, frame)
         return self._does[key]
 
+    def _gathers(self, func: Func, definition: FunctionNode, frame: Frame) -> bool:
+        """Whether it is of a function with a gradient of its own, and always calls one that works with processes."""
+        if func.defined_in is None or not self.at.classes.is_function(func.defined_in):
+            return False
+        key = (definition, "gathers")
+        if key not in self._does:
+            simple = (one for one in always(definition.body) if one.__class__ in SIMPLE)
+            calls = (part for one in simple for part in walk(one) if isinstance(part, ast.Call))
+            called = (
+                self.at.expressions.quietly(call.func, {}, frame)
+                for call in calls
+                if isinstance(call.func, ast.Name)
+            )
+            self._does[key] = any(
+                isinstance(one, Func)
+                and not isinstance(one.node, ast.Lambda)
+                and self._meets_processes(one.node, one.env or {}, Frame(one.module, unit_of(one.node), ""))
+                for one in called
+            )
+        return self._does[key]
+
     def _says(self, role: str, frame: Frame) -> bool:
         return any(frame.module.says(word) for word in self.at.models.last_words(role))
 
     def _plays(self, role: str, named: ast.expr, frame: Frame, env: Env | None = None) -> bool:
         value = self.at.expressions.quietly(named, env or {}, frame)
         return self.at.models.plays(self.at.names.external_name(value), role)
+
+
+def _is_own_name(callee: ast.expr, name: str) -> bool:
+    """`walk(...)` or `self.walk(...)` in `walk`"""
+    if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name) and callee.value.id == "self":
+        return callee.attr == name
+    return isinstance(callee, ast.Name) and callee.id == name
 
 
 def _are_texts(value: Value) -> bool:

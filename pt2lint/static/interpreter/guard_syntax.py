@@ -268,6 +268,42 @@ class _Put(ast.NodeTransformer):
         return self.made.get(node.id, node)
 
 
+def asks_whether_empty(test: ast.expr) -> tuple[str, bool] | None:
+    """The name that a test asks for having no items, and whether it comes out true then: `len(outs) == 0`, `outs`."""
+    if isinstance(test, ast.Name):
+        return test.id, False
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not is_zero(test.comparators[0]):
+        return None
+    asked, op = test.left, test.ops[0]
+    if (
+        isinstance(asked, ast.Call)
+        and is_name(asked.func, "len")
+        and isinstance(op, (ast.Eq, ast.Gt, ast.NotEq))
+    ):
+        name = asked.args[0] if asked.args else None
+        return (name.id, isinstance(op, ast.Eq)) if isinstance(name, ast.Name) else None
+    return None
+
+
+def is_filled(body: Iterable[ast.stmt], name: str, before: int) -> bool:
+    """Whether the statements start a list as empty, and then a loop puts something in it each turn."""
+    starts = False
+    for statement in body:
+        if statement.lineno >= before:
+            break
+        if isinstance(statement, ast.Assign) and any(is_name(target, name) for target in statement.targets):
+            starts = is_empty(statement.value)
+        elif starts and isinstance(statement, ast.For):
+            calls = [each.value for each in statement.body if isinstance(each, ast.Expr)]
+            callees = [call.func for call in calls if isinstance(call, ast.Call)]
+            if any(
+                isinstance(c, ast.Attribute) and c.attr == "append" and is_name(c.value, name)
+                for c in callees
+            ):
+                return True
+    return False
+
+
 def always(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements, those that stand in a `with` or a `try` among them, and those that set what both branches of an
     `if` set."""

@@ -51,12 +51,15 @@ MAX_TOLD = 3
     TESTED,
     BY_HAND,
     TEXTS,
-) = range(41)
+    EMPTY,
+    TREE,
+) = range(43)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
     ONCE: "once",
     RAISES: "on an error path",
+    EMPTY: "where a loop had nothing to put in a list",
     WARNS: "where the code warns",
     SELDOM: "in code that is seldom compiled",
     TRAINS: "in a module that trains another",
@@ -89,6 +92,7 @@ BESIDE = {
     DRAWS: "in a function that draws figures",
     RECORDS: "in a function that returns texts, or a list of records",
     BY_HAND: "in a backward that is written by hand",
+    TREE: "in a function that calls itself in a loop, as for the branches of a tree",
     TEXTS: "in a module that is given lists of texts, which tensors are made of there",
 }
 
