@@ -26,6 +26,7 @@ if str(ROOT) not in sys.path:
 from matrix.agreement import line_in, source, statements  # noqa: E402
 from matrix.table import FOLDER, Case, calls, cases, inside, operators, results, versions  # noqa: E402
 from pt2lint import rule as rule_module  # noqa: E402
+from pt2lint.libraries.torch_functions import DECORATING  # noqa: E402
 from pt2lint.rule import GraphBreak, Rule  # noqa: E402
 from pt2lint.static.engine import findings_in, load_rules  # noqa: E402
 from pt2lint.static.interpret import Interpreter  # noqa: E402
@@ -148,6 +149,7 @@ NOT_HERE = {
     "call extension",  # what a setup.py builds
     "define disabled",  # no call is in sight: what it leads to is measured where one is
     "with kept manager",  # by the rule's own cases, on torch 2.13 alone
+    *(f"decorate with {name}" for name in DECORATING),  # as well
     "call untraced",  # of libraries that are not installed where the tables are measured
     *(f"call torch.cuda.{name}" for name in ("get_rng_state", "set_rng_state")),
     *(

@@ -21,6 +21,11 @@ Names of operations:
 - `get NAME`        an attribute of an external object is read: `get logging.Logger.level`
 - `with NAME`       an external context manager is entered
 - `with kept manager`  one of the project's own is entered that was made before the compiled code runs
+- `decorate with NAME`  an external context manager decorates a function that traced code calls; there, with details
+                    "decorates", the function, and "told" where that is in a file that is linted, and at the decorator,
+                    with "called": "PATH:LINE" of a call
+- `decorate with own manager`  one of the project's own does
+- `set attribute of function`  an attribute of a function is assigned that compiled code did not define
 - `format tensor`   a tensor is turned into text
 - `use sparse`      a sparse tensor is given to a call, stands in an expression, or an attribute of it is read
 - `make torch.nn.Module`  a module is constructed; the argument "made" names it, or the torch modules that it holds

@@ -165,6 +165,7 @@ class M(nn.Module):
         return x * 2
     def forward(self, x):
         self.step += 1
+        checked.ran = True
         x = M.scaled(x)
         if self.kept is None:
             self.kept = torch.ones(4)
@@ -205,6 +206,7 @@ ALONE = {
     "CachedFunctions": {"call cached"},
     "OwnForward": {"forward of compiled"},
     "MethodKinds": {"call decorated static method"},
+    "OfFunctions": {"set attribute of function"},
     "KeptState": {"fill cache"},
     "Ways": {"call another way"},
     "Steps": set(),  # it adds to what is noted of the steps

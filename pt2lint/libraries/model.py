@@ -56,6 +56,8 @@ ROLES = {
     "resumable": "a context manager in which a break costs no more than elsewhere",
     "base of managers": "its subclasses are entered as Python does it",
     "entered where made": "a context manager that Dynamo enters only where the compiled code makes it",
+    "not entered by decorators": "a context manager that Dynamo does not enter where it decorates a function",
+    "base of decorators": "its objects are context managers that decorate functions",
     "device context": "what `with` a device enters",
     "keeps the wrapper": "a method that a compiled module has of the module, and answers for itself",
     "gives parts": "a method of a module that gives it and all modules in it, one by one",

@@ -172,6 +172,19 @@ def named_parts(call: Call) -> Value:
     return Seq([given.get(name, UNKNOWN) for name in names], None, "tuple", None, names)
 
 
+# Measured on torch 2.13.
+LOOKED_INTO = (
+    (
+        "ctypes",
+        "c_bool c_byte c_char_p c_double c_float c_int c_int32 c_int64 c_long c_longlong c_short c_size_t c_uint "
+        "c_uint8 c_uint16 c_uint32 c_uint64 c_ulong c_void_p addressof",
+        "it makes a value of C, which Dynamo does not trace",
+    ),
+    ("weakref", "proxy", "Dynamo does not trace how a weak reference is made"),
+    ("inspect", "getsource getfile getmembers", "Dynamo does not trace how objects are looked into"),
+    ("glob", "glob iglob", "Dynamo does not trace how files are looked for"),
+)
+
 LIBRARIES = (
     Library(
         "collections",
@@ -256,7 +269,6 @@ LIBRARIES = (
         roles={"matches from the start": ("re.match", "re.fullmatch")},
         measured="matrix/calls.py",
     ),
-    Library("itertools", roles={"passes items": ("itertools.islice",)}),
     Library("abc", closed=True, roles={"property": ("abc.abstractproperty",)}),
     Library("enum", roles={"enumeration": ("enum.*",)}),
     Library(
@@ -265,6 +277,7 @@ LIBRARIES = (
         roles={
             "makes a context manager": ("contextlib.contextmanager",),
             "resumable": ("contextlib.nullcontext*",),
+            "base of decorators": ("contextlib.ContextDecorator",),
             "base of managers": (
                 *("contextlib.ContextDecorator", "contextlib.AbstractContextManager", "abc.ABC"),
                 *("typing.ContextManager", "typing.Generic"),
@@ -292,6 +305,14 @@ LIBRARIES = (
             "multiprocessing.Array.get_lock": "instance multiprocessing.Lock",
         },
         measured="matrix/calls.py",
+    ),
+    *(
+        Library(
+            home,
+            breaks={f"{home}.{name}": why for name in names.split()},
+            measured="each on torch 2.13",
+        )
+        for home, names, why in LOOKED_INTO
     ),
     Library(
         "threading",

@@ -204,6 +204,14 @@ def mapped(call: Call) -> Value:
 
 
 MODES = ("torch.no_grad", "torch.enable_grad", "torch.set_grad_enabled", "torch.inference_mode")
+# Context managers that decorate functions too, and that Dynamo does not enter then (measured on 2.13).
+DECORATING = (
+    "torch.set_grad_enabled",
+    "torch.backends.cudnn.flags",
+    "torch.backends.cuda.sdp_kernel",
+    "torch.random.fork_rng",
+    "torch._dynamo.config.patch",
+)
 
 LIBRARY = Library(
     "torch",
@@ -256,6 +264,7 @@ LIBRARY = Library(
         "random source": tuple(f"torch.{n}*" for n in ("rand", "normal", "bernoulli", "multinomial")),
         "device context": ("torch.device",),
         "entered where made": MODES,
+        "not entered by decorators": DECORATING,
         "resumable": (
             *(f"{name}*" for name in MODES),
             "torch.profiler.*",

@@ -73,6 +73,7 @@ class SortedTensors(GraphBreak):
     )
     VALID = (
         "return x + sorted([2, 1])[0]",
+        "pairs = {'b': x, 'a': x + 1}\nreturn pairs[sorted(pairs)[0]] * 2",
         "pairs = {'b': x, 'a': x + 1}\nreturn sorted(pairs.items(), key=lambda pair: pair[0])[0][1] * 2",
         "return x + sorted({'b': 1, 'a': 2}.values())[0]",
         "return max([x.sum(), x.mean()]) + x",
@@ -92,6 +93,6 @@ class SortedTensors(GraphBreak):
 
 
 def _items(op: Op) -> str:
-    """The word for what is sorted."""
+    """The word for what is sorted; of a dictionary that are its keys."""
     word = op.arg("self", 0)
-    return word.partition(" of ")[2] or word
+    return "" if word.startswith("dict of ") else word.partition(" of ")[2] or word

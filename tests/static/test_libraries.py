@@ -438,3 +438,47 @@ def test_a_size_made_of_a_tensor_fails_in_dynamo(tmp_path: Path, sizes: str, tol
     path.write_text(SIZED.format(sizes=sizes) + "\nf(torch.ones(2), torch.tensor([1, 2]))\n")
     ran = subprocess.run([sys.executable, str(path)], capture_output=True, text=True)
     assert (ran.returncode != 0 and "torch.Size() takes an iterable" in ran.stderr) is told
+
+
+def test_iterators_of_itertools() -> None:
+    """What compiled code makes is followed; of what was there before Dynamo knows where `count` stands alone."""
+    torch = pytest.importorskip("torch")
+    code = """
+import itertools
+import torch
+
+SCALES = itertools.cycle([1.0, 2.0])
+COUNT = itertools.count()
+
+class Part(torch.nn.Module):
+    def forward(self, x):
+        return x * x.sum().item()
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.ModuleList([Part()])
+        self.last = torch.nn.ModuleList([Part()])
+        self.shifts = itertools.cycle([0.5])
+
+    def forward(self, x):
+        for part in itertools.chain(self.first, self.last):
+            x = part(x)
+        for shift in itertools.islice(itertools.cycle([1.0]), 2):
+            x = x + shift
+        for a, b in itertools.product([1, 2], [3]):
+            x = x * a + b
+        return (x + next(self.shifts)) * next(SCALES) + next(COUNT)
+"""
+    found = lint(["m.py"], None, {"m.py": code}).findings
+    assert sorted((f.line, f.code) for f in found) == [(10, "PTB103"), (26, "PTB187"), (26, "PTB187")]
+    spaces: dict = {}
+    exec(compile(code, "m.py", "exec"), spaces)
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    model = spaces["Net"]()
+    model.first = model.last = torch.nn.ModuleList()
+    torch.compile(model, backend="eager")(torch.ones(2))
+    breaks = torch._dynamo.utils.counters["graph_break"]
+    assert len(breaks) == 1
+    assert next(iter(breaks)).startswith("Missing tp_iternext")

@@ -50,6 +50,79 @@ class Net(torch.nn.Module):
     def forward(self, x):
         return Exp.run(x)
 """,
+    "functions that are marked": """
+import torch
+
+def counting(run):
+    def counted(*args):
+        counted.calls += 1  # PTB194
+        return run(*args)
+
+    counted.calls = 0
+    return counted
+
+@counting
+def double(x):
+    return x * 2
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        def part(y):
+            part.ran = True
+            return y + 1
+
+        part.scale = 2
+        return double(part(x)) * part.scale
+""",
+    "managers as decorators": """
+import contextlib
+import torch
+
+class Timed(contextlib.ContextDecorator):
+    def __init__(self, name="part"):
+        self.name = name
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        return False
+
+class Own(Timed):
+    def __call__(self, run):
+        return run
+
+TIMED = Timed("kept")
+
+@TIMED  # PTB195
+def part(x):
+    return x + 1
+
+@torch.set_grad_enabled(False)  # PTB195
+def scale(x):
+    return x.abs().mean()
+
+@Own("mine")
+@torch.no_grad()
+def shift(x):
+    return x - 1
+
+class Block(torch.nn.Module):
+    @Timed("block")  # PTB195
+    def forward(self, x):
+        return torch.relu(x)
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+
+    @Timed("net")
+    def forward(self, x):
+        y = self.block(x)  # PTB195
+        y = part(y)  # PTB195
+        return shift(y) * scale(x)  # PTB195
+""",
     "decorators above and below": """
 import torch
 

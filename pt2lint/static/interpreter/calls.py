@@ -36,7 +36,10 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 
-ITERATOR = "it goes over an iterator that the caller passes, of which Dynamo does not know the items"
+ITERATOR = (
+    "it goes over an iterator that was made before the compiled code runs, of which Dynamo does not know "
+    "the items"
+)
 # What a decorator makes of a function, by the role that it plays.
 DECORATORS = {
     "compiles": "compiled",

@@ -20,6 +20,7 @@ from pt2lint.static.observers.lifecycle import Lifecycle
 from pt2lint.static.observers.method_kinds import MethodKinds
 from pt2lint.static.observers.misuse import Misuse
 from pt2lint.static.observers.numbered_blocks import NumberedBlocks
+from pt2lint.static.observers.of_functions import OfFunctions
 from pt2lint.static.observers.own_forward import OwnForward
 from pt2lint.static.observers.said_elsewhere import SaidElsewhere
 from pt2lint.static.observers.steps import Steps
@@ -38,6 +39,7 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     CachedFunctions,
     OwnForward,
     MethodKinds,
+    OfFunctions,
     KeptState,
     Ways,
     Steps,
