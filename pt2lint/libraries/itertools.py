@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
-from pt2lint.static.values import INT, NONE, UNKNOWN, Seq, Value, given_from_outside, join, join_all
+from pt2lint.static.values import INT, UNKNOWN, Seq, Value, given_from_outside, join_all
 
 
 def first_of(call: Call) -> Value:
@@ -40,12 +40,6 @@ def one_of_each(call: Call) -> Value:
     return UNKNOWN if repeat else Seq([call.element(given) for given in call.args], None, "tuple")
 
 
-def longest(call: Call) -> Value:
-    """`zip_longest(these, those)`, of which the shorter is filled up"""
-    fill = call.kwargs.get("fillvalue", NONE)
-    return Seq([join(call.element(given), fill) for given in call.args], None, "tuple")
-
-
 def neighbours(call: Call) -> Value:
     """`pairwise(items)`"""
     return Seq([first_of(call), first_of(call)], None, "tuple")
@@ -70,7 +64,7 @@ ITEMS: dict[str, Callable[[Call], Value]] = {
     "dropwhile": kept,
     "filterfalse": kept,
     "product": one_of_each,
-    "zip_longest": longest,
+    "zip_longest": unknown,
     "pairwise": neighbours,
     "combinations": some,
     "permutations": some,

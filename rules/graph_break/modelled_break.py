@@ -25,7 +25,8 @@ class ModelledBreak(GraphBreak):
 
     Of a function that the settings name as compiled, the same is told where it goes over an iterator that the
     program passes to it, or that its object keeps (GB0811, GB4347): a generator, `model.parameters()`, what `zip` and
-    `map` return. Pass a list, or the item, where only `next` is asked.
+    `map` return. Pass a list, or the item, where only `next` is asked. So it is with what `itertools` made before the
+    compiled code runs, in a global or an attribute: `next(self.scales)` of `itertools.cycle` (not `itertools.count`).
 
     ## Example
     ```python
@@ -77,9 +78,15 @@ class ModelledBreak(GraphBreak):
     INVALID = (
         "import locale\nreturn x + len(locale.localeconv())",
         "return torch.autograd.Variable(x) + 1",
+        "import ctypes\nreturn x + ctypes.c_int(3).value",
+        "import glob\nreturn x + len(glob.glob('no such file'))",
+        "import itertools\nSCALES = itertools.cycle([1.0, 2.0])\ndef f(x, m, i):\n    return x * next(SCALES)",
         "import numpy as np\ny = x + 1\nreturn y + len(np.pad([1.0, 2.0], 1)) + np.allclose([1.0], [1.0])",
     )
-    VALID = ("import locale\nreturn x + locale.LC_ALL",)
+    VALID = (
+        "import locale\nreturn x + locale.LC_ALL",
+        "import itertools\nscales = itertools.cycle([1.0, 2.0])\nreturn x * next(scales)",
+    )
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
         why = op.details["why"]
