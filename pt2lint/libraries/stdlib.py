@@ -203,6 +203,7 @@ LIBRARIES = (
     Library(
         "types",
         handlers={NAMESPACE: namespace, "inspect.isfunction": is_function},
+        breaks={f"{home}.{name}": why for home, names, why in LOOKED_INTO for name in names.split()},
         attribute=held,
         measured="matrix/calls.py",
     ),
@@ -305,14 +306,6 @@ LIBRARIES = (
             "multiprocessing.Array.get_lock": "instance multiprocessing.Lock",
         },
         measured="matrix/calls.py",
-    ),
-    *(
-        Library(
-            home,
-            breaks={f"{home}.{name}": why for name in names.split()},
-            measured="each on torch 2.13",
-        )
-        for home, names, why in LOOKED_INTO
     ),
     Library(
         "threading",
