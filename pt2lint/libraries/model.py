@@ -79,6 +79,7 @@ ROLES = {
     "computes gradients": "a method that computes gradients of what was computed before",
     "rate": "a module whose `p` is a constant of the graph",
     "marks sizes": "says which sizes of a tensor change",
+    "marks sizes before": "says so where nothing is compiled: it raises in compiled code",
     "reads the environment": "a library that reads the environment when it is imported",
     "property": "a decorator that makes a method an attribute",
     "static method": "a decorator",

@@ -109,6 +109,7 @@ LIBRARY = Library(
             "torch.jit.script_method*",
         ),
         "traces modules": ("torch.jit.script", "torch.jit.trace", "torch.fx.symbolic_trace"),
+        "marks sizes before": ("torch._dynamo.mark_dynamic", "torch._dynamo.maybe_mark_dynamic"),
         "marks sizes": ("torch._dynamo.mark_*", "torch._dynamo.maybe_mark_*"),
     },
     handlers={

@@ -2127,6 +2127,44 @@ def test_what_logs_by_level_has_no_fix(tmp_path: Path) -> None:
     assert not finding.fixes
 
 
+WRAPS = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def forward(self, x):
+        return self.scale(x)
+
+    def scale(self, x):
+        return x * 2
+
+    def compile_parts(self):
+        COMPILE
+
+def checked(model: nn.Module):
+    if not isinstance(model, Net):
+        raise TypeError("a Net, please")
+    return model
+"""
+
+
+@pytest.mark.parametrize(
+    ("compiles", "severity"),
+    [
+        ("self.inner = torch.compile(self.inner)", "warning"),
+        ("self.scale = torch.compile(self.scale)", "note"),
+        ("self.inner.compile()", "note"),
+    ],
+)
+def test_a_file_that_compiles_no_module_by_a_wrapper_has_none(
+    compiles: str, severity: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(WRAPS.replace("COMPILE", compiles), encoding="utf-8")
+    found = [(f.line, f.severity) for f in lint([str(path)]).findings if f.code == "PTS304"]
+    assert found == [(16, severity)]
+
+
 def test_names_in_ddp(tmp_path):
     source = CASES["a compiled module in DDP"]
     path = tmp_path / "m.py"

@@ -12,6 +12,7 @@ from pt2lint.op import Op
 from pt2lint.project.config import Configs, Settings
 from pt2lint.static.engine import lint
 from pt2lint.static.facts import merged
+from pt2lint.static.interpreter.guards import MARKS, RARE
 
 HEAD = """
 import enum
@@ -2313,3 +2314,52 @@ class M(nn.Linear):
         return super().forward(Gather.apply(super().forward(x)))
 """
     assert notes(tmp_path, code) == [note]
+
+
+MARKING = """
+def marked(x, dim):
+    torch._dynamo.mark_dynamic(x, dim)
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(3, 3)
+
+    def forward(self, x: torch.Tensor):
+        return self.inner(x) * x.sum().item()
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Layer() for _ in range(3)])
+
+    def forward(self, x: torch.Tensor):
+        x = x * x.max().item()
+        MARK(x, 0)
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = Model()
+
+    def forward(self, x: torch.Tensor):
+        return self.model(x) * 2
+"""
+
+
+@pytest.mark.parametrize("mark", ["marked", "torch._dynamo.mark_dynamic", "torch._dynamo.maybe_mark_dynamic"])
+def test_a_forward_that_marks_sizes_is_not_what_is_compiled(mark: str, tmp_path: Path) -> None:
+    marks = RARE[MARKS]
+    code = MARKING.replace("MARK", mark)
+    assert sorted(notes(tmp_path, code)) == sorted(["", marks])
+    assert set(notes(tmp_path, code, "PTB184")) <= {marks}
+    compiled = notes(tmp_path, code + "\n@torch.compile\ndef run(x):\n    return Model()(x)\n")
+    assert "" in compiled
+
+
+def test_a_forward_that_is_compiled_and_marks_sizes_raises(tmp_path: Path) -> None:
+    code = MARKING.replace("MARK", "torch._dynamo.mark_dynamic") + "\nfast = torch.compile(Outer())\n"
+    assert notes(tmp_path, code, "PTB184") == [""]

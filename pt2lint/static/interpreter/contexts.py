@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.guards import (
-    PARTS,
+    MARKS,
+    OF_PARTS,
     Guard,
     Path,
     common,
+    is_open,
     is_uncalled,
 )
 from pt2lint.static.values import Instance, Value
@@ -28,6 +30,7 @@ class Contexts:
         self.at = at
         self._contexts: dict[Any, int] = {}
         self._forwards: set[int] = set()
+        self._marking: set[int | None] = set()
         self._runs: dict[Any, list[tuple[int, ClassInfo | None]]] = defaultdict(list)
         self._callers: dict[int, dict[tuple[int | None, Path], None]] = defaultdict(dict)
         self._roots: dict[int, Path] = {}  # the compiler's calls, by numbers below zero
@@ -57,6 +60,11 @@ class Contexts:
         self._runs[function].append((context, _class_of(me)))
         self._call(context, frame)
         return context
+
+    def marks(self, context: int | None) -> None:
+        """The function marks sizes, which raises where it is compiled: of which nothing says that it is, Python runs
+        it, and what it calls is compiled."""
+        self._marking.add(context)
 
     def called(self, key: Any, frame: Frame) -> None:
         """The frame calls a function for arguments for which it ran before."""
@@ -92,9 +100,13 @@ class Contexts:
                     if context in known:
                         continue
                     above = held[caller]
-                    if context in self._forwards and caller not in self._roots:
-                        above = tuple(g for g in above if g.sort != PARTS)  # a part may be compiled elsewhere
+                    if (
+                        context in self._forwards and caller not in self._roots
+                    ):  # it may be compiled elsewhere
+                        above = tuple(g for g in above if g.sort not in OF_PARTS)
                     new = above + tuple(g for g in guards if g not in above)
+                    if context in self._marking and is_open(above):
+                        new += (Guard("", MARKS),)
                     if context in held:
                         new = common(held[context], new)
                         if new == held[context]:

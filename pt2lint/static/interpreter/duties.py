@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pt2lint.static.source.modules import ClassInfo, Module
 
 # What a function is there for that calls what plays the role.
+MARKING = "marks sizes before"
 BY_ROLE = {"writes files": WRITES, "shows progress": SHOWS, "draws figures": DRAWS}
 
 
@@ -62,6 +63,28 @@ class Duties:
             if self.calls(definition, role, func.env or {}, frame):
                 found += (Guard("", sort),)
         return found
+
+    def marks(self, definition: FunctionNode, env: Env, frame: Frame) -> bool:
+        """Whether a `forward` marks sizes as dynamic, itself or by a function of the project: where Dynamo traces that,
+        it raises."""
+        if definition.name != "forward" or not frame.module.says("mark_dynamic"):
+            return False
+        known = self._does.get((definition, "marks"))
+        if known is None:
+            known = self.calls(definition, MARKING, env, frame) or any(
+                self._passes(MARKING, part.func, frame, env)
+                for part in walk(definition)
+                if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)
+            )
+            self._does[definition, "marks"] = known
+        return known
+
+    def _passes(self, role: str, called: ast.expr, frame: Frame, env: Env) -> bool:
+        """Whether it is a function of the project that calls what plays the role."""
+        value = self.at.expressions.quietly(called, env, frame)
+        if not isinstance(value, Func) or not isinstance(value.node, FunctionNode):
+            return False
+        return self.calls(value.node, role, value.env or {}, Frame(value.module, unit_of(value.node), ""))
 
     def calls(self, definition: FunctionNode, role: str, env: Env, frame: Frame) -> bool:
         """Whether it calls what plays the role, wherever that stands in it."""

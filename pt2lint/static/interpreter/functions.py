@@ -225,6 +225,8 @@ class Functions:
             # What functools.lru_cache keeps is no reason: Dynamo traces the function at each call all the same.
             if duties.calls(definition, "loads code", func.env or {}, callee):
                 said += (Guard("", ONCE),)
+            if duties.marks(definition, func.env or {}, callee):
+                self.at.conditions.contexts.marks(callee.context)
             if not frame.entry:
                 said += duties.of(func, definition, env, callee)
         return said

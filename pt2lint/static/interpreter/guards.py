@@ -53,7 +53,8 @@ MAX_TOLD = 3
     TEXTS,
     EMPTY,
     TREE,
-) = range(43)
+    MARKS,
+) = range(44)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -74,8 +75,11 @@ RARE = {
     LOADS: "in a module that loads data itself",
     MISSING: "where that library is not installed",
     PARTS: "in a module that compiles its parts one by one",
+    MARKS: "in a forward that marks sizes as dynamic, which compiled code must not: its parts are what is compiled",
     TESTED: "in a module that a file of tests defines",
 }
+# Of a module that runs as Python, whose parts are compiled.
+OF_PARTS = frozenset((PARTS, MARKS))
 # Of a loss, what is computed without gradients: each alone says nothing.
 STATISTICS = frozenset((GRADLESS, LOSS))
 # What is Python's own work, beside what is computed: it says something where the root is OPEN, a module of a package of

@@ -81,6 +81,7 @@ class GivenModules:
     def _compiles(self, module: Module, classes: list[ClassInfo]) -> bool:
         """Whether the file itself wraps modules by torch.compile."""
         functions = [*module.functions.values(), *(m for cls in classes for m in cls.methods.values())]
+        methods = {f"self.{name}" for cls in classes for name in cls.methods}
         if not module.says("compile("):
             return False
         for function in functions:
@@ -93,7 +94,9 @@ class GivenModules:
                 if name != "compile" or not isinstance(given, ast.Name | ast.Attribute):
                     continue
                 callee = self.at.expressions.quietly(call.func, {}, frame)
-                own = isinstance(given, ast.Name) and given.id in module.functions
+                own = dotted(given) in methods or (
+                    isinstance(given, ast.Name) and given.id in module.functions
+                )
                 if isinstance(callee, Ext) and self.at.models.plays(callee.name, "compiles") and not own:
                     if not self._is_other(given, function, frame):
                         return True
