@@ -166,12 +166,12 @@ def method(name: str, call: Call) -> Value:
     if name in ("register_buffer", "register_parameter") and isinstance(me, Instance) and me.cls is not None:
         return registered("buffer" if name == "register_buffer" else "parameter", me, call)
     if name in ("parameters", "buffers"):
-        held = Seq(None, Tensor(None, call.origin("a parameter")), "generator")
+        held = Seq(None, Tensor(None, call.origin("a parameter"), leaf=LEAF), "generator")
         held.owner = me
         return held
     if name in ("named_parameters", "named_buffers"):
         word = WRAPPED_NAME if isinstance(me, Wrapped) else NAME
-        return Seq(None, Seq([word, Tensor(None, None)], None, "tuple"), "generator")
+        return Seq(None, Seq([word, Tensor(leaf=LEAF)], None, "tuple"), "generator")
     if name == "named_modules" and isinstance(me, Wrapped):
         return Seq(None, Seq([WRAPPED_NAME, UNKNOWN], None, "tuple"), "generator")
     if name == "state_dict" and not args and not call.frame.region:
@@ -179,7 +179,7 @@ def method(name: str, call: Call) -> Value:
         state.key = WRAPPED_NAME if isinstance(me, Wrapped) else NAME
         return state
     if name in ("get_parameter", "get_buffer"):
-        return Tensor(None, None)
+        return Tensor(leaf=LEAF)
     if name in RETURNS_ITSELF:
         return me if me is not None else UNKNOWN
     if name == "compile" and isinstance(me, Instance):
@@ -208,10 +208,10 @@ def registered(kind: str, me: Instance, call: Call) -> Value:
 
 
 def parameter(call: Call) -> Value:
-    """A parameter, which a graph cannot make of what it computes."""
+    """A parameter, which a graph cannot make of what it computes: the next graph takes it as an input."""
     if call.args and isinstance(call.args[0], Tensor) and call.args[0].leaf != LEAF:
         call.note("make torch.nn.Parameter", call.args[0])
-    return Tensor(None, call.origin())
+    return Tensor(None, call.origin(), leaf=LEAF)
 
 
 def clipped(call: Call) -> Value:

@@ -5,12 +5,14 @@ from types import MappingProxyType
 import libcst as cst
 
 from pt2lint.op import Op
-from pt2lint.rule import GraphBreak, calls
+from pt2lint.rule import GraphBreak
 
 KEPT = (
     "Dynamo enters {code} only where the compiled code makes it: it was made before, and the whole function is left to "
     "Python"
 )
+
+PUT = "call contextlib.ExitStack.enter_context"
 
 OWN = "class C:\n    def __enter__(self):\n        return self\n    def __exit__(self, *a):\n        return False\n"
 MODULE = (
@@ -28,7 +30,8 @@ class ContextManager(GraphBreak):
     `torch.autocast`, `torch.inference_mode`, `contextlib.nullcontext`, the profiler's and one's own are
     traced where the compiled code makes them. One's own that is there already, in an attribute or a global, is not
     (`with self.manager:`, GB0142), nor are `torch.no_grad()` and its like; `torch.autocast`,
-    `contextlib.nullcontext` and the profiler's are.
+    `contextlib.nullcontext` and the profiler's are. Through `contextlib.ExitStack` (`stack.enter_context(...)`) only
+    one's own are traced, where they are made there, and `contextlib.suppress`.
 
     ## Example
     ```python
@@ -60,7 +63,7 @@ class ContextManager(GraphBreak):
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`;
     `contextlib.suppress` and an empty `ExitStack` on 2.6 and 2.9 only; `contextlib.closing` is fine on 2.15. A
-    manager that was made before: measured on 2.13.
+    manager that was made before, and what `enter_context` is given: measured on 2.13.
     """
 
     code = "PTB180"
@@ -85,7 +88,7 @@ class ContextManager(GraphBreak):
         "with torch._dynamo.config.patch",
         "with contextlib.suppress",
         "with contextlib.ExitStack",
-        *calls("contextlib.ExitStack", "enter_context"),
+        PUT,
         "with kept manager",
     )
     severity = "error"
@@ -113,6 +116,8 @@ class ContextManager(GraphBreak):
     graph_breaks = ("GB0142", "GB0208", "GB0092")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name == PUT and all(map(_is_traced, op.arg(0).split(" | "))) and not _is_kept(node):
+            return
         kept = op.name == "with kept manager"
         self.breaks(node, op, KEPT if kept else self.says)
 
@@ -129,6 +134,13 @@ class ContextManager(GraphBreak):
         OWN + MODULE.replace("MADE", "C()"),
         MODULE.replace("MADE", "torch.no_grad()"),
         MODULE.replace("MADE", "torch.inference_mode() if len('ab') == 2 else torch.enable_grad()"),
+        "import contextlib\nwith contextlib.ExitStack() as stack:\n    stack.enter_context(contextlib.nullcontext())\n"
+        "    y = x + 1\nreturn y",
+        "import contextlib\n"
+        + OWN
+        + MODULE.replace("MADE", "C()").replace(
+            "with self.c:", "with contextlib.ExitStack() as stack:\n            stack.enter_context(self.c)"
+        ),
         "c = torch.set_grad_enabled(False)\ndef f(x, m, i):\n    with c:\n        y = x + 1\n    return y",
         "import contextlib\nplain = False\ndef flags():\n    if plain:\n        return contextlib.nullcontext()\n"
         "    return torch.backends.cudnn.flags(enabled=False)\ndef use_plain():\n    global plain\n    plain = True\n"
@@ -147,4 +159,20 @@ class ContextManager(GraphBreak):
         "import contextlib\n@contextlib.contextmanager\ndef mine():\n    yield\n"
         "def f(x, m, i):\n    with mine():\n        y = x + 1\n    return y",
         "with torch.profiler.record_function('a'):\n    y = x + 1\nreturn y",
+        "import contextlib\n@contextlib.contextmanager\ndef mine(n):\n    yield n\ndef f(x, m, i):\n"
+        "    with contextlib.ExitStack() as stack:\n        n = stack.enter_context(mine(2))\n        y = x + n\n"
+        "    return y",
+        "import contextlib\n" + OWN + "def f(x, m, i):\n    with contextlib.ExitStack() as stack:\n"
+        "        stack.enter_context(C())\n        stack.enter_context(contextlib.suppress(ValueError))\n"
+        "        y = x + 1\n    return y",
     )
+
+
+def _is_traced(kind: str) -> bool:
+    """Whether a manager that is put on a stack is one's own, or `contextlib.suppress`: those are traced there."""
+    return kind.startswith("generator of ") or kind in ("object", "contextlib.suppress")
+
+
+def _is_kept(node: cst.CSTNode) -> bool:
+    """Whether what is put on a stack was made before: `stack.enter_context(self.manager)`."""
+    return isinstance(node, cst.Call) and bool(node.args) and isinstance(node.args[0].value, cst.Attribute)

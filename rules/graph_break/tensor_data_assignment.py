@@ -42,7 +42,7 @@ class TensorDataAssignment(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. Assigning the data of a
-    parameter, a buffer or an input is fine.
+    parameter, a buffer, an input or a tensor of the module is fine.
     """
 
     code = "PTB163"
@@ -56,12 +56,22 @@ class TensorDataAssignment(GraphBreak):
     )
     graph_breaks = ("GB0056",)
 
-    INVALID = ("y = x.clone()\ny.data += 1\nreturn y",)
+    INVALID = (
+        "y = x.clone()\ny.data += 1\nreturn y",
+        "W = torch.nn.Parameter(torch.ones(4))\ndef f(x, m, i):\n    y = W * 1\n    y.data = x * 2\n    return y + x",
+    )
     VALID = (
         "return x.data + 1",
         "y = x.clone()\ny.data[0] = 1\nreturn y",
         "lin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n    lin.weight.data = x\n    return lin(x)",
         "x.data += 1\nreturn x + 1",
+        "W = torch.nn.Parameter(torch.ones(4))\ndef f(x, m, i):\n    W.data = x * 2\n    return x * W",
+        "W = torch.ones(4) * 2\ndef f(x, m, i):\n    w = W\n    w.data = w.data.clamp(0, 1)\n    return x * W",
+        "w = torch.nn.Parameter(x)\nw.data = x * 2\nreturn x * w",
+        "lin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n    for p in lin.parameters():\n"
+        "        p.data = p.data.clamp(0, 1)\n    return lin(x)",
+        "lin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n    for name, p in lin.named_parameters():\n"
+        "        p.data = p.data.clamp(0, 1)\n    return lin(x)",
     )
 
     @classmethod

@@ -12,6 +12,7 @@ from pt2lint.static.source.nodes import unit_of
 from pt2lint.static.source.project import Project
 from pt2lint.static.values import (
     ALWAYS_OFF,
+    LEAF,
     PYTHON,
     STR,
     UNKNOWN,
@@ -20,6 +21,7 @@ from pt2lint.static.values import (
     Func,
     Instance,
     Py,
+    Tensor,
     Value,
     Wrapped,
     join_all,
@@ -174,7 +176,10 @@ class Names:
 
 
 def _changing(value: Value) -> Value:
-    """A number or flag of a module, which may be changed from elsewhere: its type alone is known."""
+    """A number or flag of a module, which may be changed from elsewhere: its type alone is known. A tensor of a module
+    is there before the graph is, which takes it as an input."""
+    if isinstance(value, Tensor) and not value.array:
+        return value.but(leaf=LEAF)
     if isinstance(value, Py) and value.type in ("bool", "int", "float"):
         return Py(value.type, off=value.off)
     return value
