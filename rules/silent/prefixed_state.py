@@ -34,7 +34,8 @@ class PrefixedState(Rule):
 
     A part that is replaced by what was compiled (`self.encoder = torch.compile(self.encoder)` in a module,
     `agent.model = torch.compile(agent.model)` where the file keeps states) is a note: the state has other names from
-    then on than one that was saved before, or without compiling.
+    then on than one that was saved before, or without compiling. So are parts that are replaced one by one where the
+    file keeps states (`model.blocks[i] = torch.compile(block)`, `layers.register_module(name, torch.compile(block))`).
 
     Adapters that `peft.get_peft_model` puts into a wrapped module are named after the wrapper, too. Saved, they load
     into the plain model without an error, and none of them is set: a warning says that keys are missing. Compile what
@@ -226,8 +227,11 @@ class PrefixedState(Rule):
 
     def replaced(self, node: cst.CSTNode, op: Op) -> None:
         """`self.net = torch.compile(self.net)`: states of before, or without compiling, have other names."""
+        if not isinstance(node, cst.Attribute):
+            self.replaced_in_turn(node, op)
+            return
         statement = self.function.parent(self.function.parent(node) or node)
-        if not isinstance(node, cst.Attribute) or not isinstance(statement, cst.Assign):
+        if not isinstance(statement, cst.Assign):
             return
         whose = self.text(node.value)
         start = f"{node.attr.value}." if op.detail("owner") == "module" else ""
@@ -238,6 +242,21 @@ class PrefixedState(Rule):
             op,
             f"{says} has keys that start with `{start}_orig_mod.` from here on: one that was saved before, or without "
             f"compiling, no longer loads{instead}",
+            severity="note",
+        )
+
+    def replaced_in_turn(self, node: cst.CSTNode, op: Op) -> None:
+        """`model.blocks[i] = torch.compile(block)`, `model.layers.register_module(name, torch.compile(block))`"""
+        part = op.detail("listed")
+        statement = self.function.parent(self.function.parent(node) or node)
+        if isinstance(statement, cst.Assign):
+            node = statement
+        instead = f"; `{part}.compile()` keeps the names" if part and not op.detail("torch") else ""
+        self.report(
+            node,
+            op,
+            f"{self.quote(node)} puts `_orig_mod.` into the keys of the state from here on: one that was saved before, "
+            f"or without compiling, no longer loads{instead}",
             severity="note",
         )
 

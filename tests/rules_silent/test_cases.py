@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
+from torch import nn
 
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.project.config import Settings
@@ -13,6 +15,46 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "parts that are replaced one by one": """
+import torch
+from torch import nn
+
+def by_name(model: nn.Module):
+    for name, block in model.layers.named_children():
+        block = torch.compile(block, fullgraph=True)
+        model.layers.register_module(name, block)  # PTS303
+
+def by_number(model):
+    for i, block in enumerate(model.blocks):
+        model.blocks[i] = torch.compile(block)  # PTS303
+    for i in range(len(model.heads)):
+        model.heads[i] = torch.compile(model.heads[i])  # PTS303
+
+def by_attribute(model):
+    for name, child in model.named_children():
+        setattr(model, name, torch.compile(child))  # PTS303
+
+def kept(functions, cache):
+    for name, function in functions.items():
+        cache[name] = torch.compile(function)
+        setattr(cache, name, cache[name])
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(3, 3) for _ in range(3)])
+
+    def compile_parts(self):
+        for i, layer in enumerate(self.layers):
+            self.layers[i] = torch.compile(layer)  # PTS303
+
+    def compile_in_place(self):
+        for layer in self.layers:
+            layer.compile()  # PTS308
+
+def save(model, path):
+    torch.save([p.detach() for p in model.parameters()], path + "checkpoint")
+""",
     "saved under the flag that compiles": """
 import torch
 
@@ -138,7 +180,7 @@ def run():
     late = Late()
     torch.save(late.state_dict(), "c.pt")
     for i, layer in enumerate(late.layers):
-        late.layers[i] = torch.compile(layer)
+        late.layers[i] = torch.compile(layer)  # PTS303
     torch.save(late.state_dict(), "d.pt")  # PTS303
 
 run()
@@ -2125,6 +2167,20 @@ def test_what_logs_by_level_has_no_fix(tmp_path: Path) -> None:
     path.write_text(HEADER + 'os.environ["TORCH_LOGS"] = "+dynamo"\n', encoding="utf-8")
     (finding,) = lint([str(path)]).findings
     assert not finding.fixes
+
+
+def test_a_replaced_part_has_another_name() -> None:
+    layers, named = nn.ModuleList([nn.Linear(3, 3)]), nn.ModuleList([nn.Linear(3, 3)])
+    before = layers.state_dict()
+    layers[0] = torch.compile(layers[0], backend="eager")
+    named.register_module("0", torch.compile(named[0], backend="eager"))
+    for module in (layers, named):
+        assert list(module.state_dict()) == ["0._orig_mod.weight", "0._orig_mod.bias"]
+        with pytest.raises(RuntimeError, match="Missing key"):
+            module.load_state_dict(before)
+    part = nn.ModuleList([nn.Linear(3, 3)])
+    part[0].compile(backend="eager")
+    part.load_state_dict(before)
 
 
 WRAPS = """

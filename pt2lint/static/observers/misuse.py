@@ -83,9 +83,11 @@ class Misuse:
             roles = self.at.models.of(f"{module}.{method}" if _is_stack(func.receiver) else func.name).roles
             if "compiles" in roles and node.args:
                 for one in options(result):
-                    self.compiled_from[id(one)] = (one, dotted(node.args[0]) or "")
+                    self.compiled_from[id(one)] = (one, _place(node.args[0]))
             elif "late hook" in roles:
                 self.hooked(node, env, frame)
+            elif "adds a part" in roles or func.name == "builtins.setattr":
+                self.put(node, args, frame)
             elif "compiles in place" in roles and place:
                 env[place + IN_PLACE] = TRUE
                 self.forward_of_torch(node, func.receiver, frame)
@@ -106,6 +108,8 @@ class Misuse:
         elif func is UNKNOWN and isinstance(node.func, ast.Attribute):
             if node.func.attr in self.at.models.last_words("late hook"):
                 self.hooked(node, env, frame)  # of what a loop goes over
+            elif node.func.attr in self.at.models.last_words("adds a part"):
+                self.put(node, args, frame)
         if place and place + IN_PLACE in env and isinstance(node.func, ast.Attribute):
             if node.func.attr == "forward" and self.at.notebook.listens("forward of compiled", frame):
                 self.at.notebook.note(node, "forward of compiled", frame)
@@ -197,7 +201,8 @@ class Misuse:
             part, own = inner, False
 
     def looped(self, node: ast.For | ast.While, over: Value, env: Env, frame: Frame) -> None:
-        if isinstance(node, ast.For) and not frame.region and self.at.notebook.listens("late hook", frame):
+        listens = self.at.notebook.listens
+        if isinstance(node, ast.For) and not frame.region and listens("late hook", frame):
             self.loops.setdefault(frame.module.path, []).append(node)
 
     def gone_over(self, name: str, node: ast.expr, env: Env, frame: Frame) -> ast.expr | None:
@@ -347,6 +352,10 @@ class Misuse:
                 self.patched(owner.info, target, env, frame)
             elif isinstance(value, Wrapped):
                 self.replaced(target, owner, value, frame)
+        elif isinstance(target, ast.Subscript) and isinstance(value, Wrapped):
+            given = self.compiled_from.get(id(value), (None, ""))[1]
+            if given == _place(target) or self._goes_over(given, target.value, target, frame):
+                self.told_of_parts(target, value, frame)
 
     def setting(self, target: ast.Attribute, owner: Ext, frame: Frame) -> None:
         """`torch._dynamo.config.verbose = True`"""
@@ -368,9 +377,48 @@ class Misuse:
         keeps = module or any(frame.module.says(word) for word in KEEPS_STATES)
         if keeps and (given == dotted(target) or (module and own and given)):
             words: dict[str, str] = {"owner": "module"} if module else {}
-            if self.is_plain_module(value.inner) and getattr(value.inner, "cls", None) is None:
-                words["torch"] = "yes"  # whose `forward` compile() in place leaves as it is
-            self.at.notebook.note(target, "replace part", frame, details=words)
+            self.at.notebook.note(
+                target, "replace part", frame, details={**words, **self._of_torch(value.inner)}
+            )
+
+    def _of_torch(self, module: Value) -> dict[str, str]:
+        """What is noted of a module of torch's own, whose `forward` compile() in place leaves as it is."""
+        return (
+            {"torch": "yes"} if self.is_plain_module(module) and getattr(module, "cls", None) is None else {}
+        )
+
+    def put(self, node: ast.Call, args: list[Value], frame: Frame) -> None:
+        """`model.layers.register_module(name, torch.compile(block))`, `setattr(model, name, torch.compile(part))`, each
+        of a name that a loop goes over: there was one."""
+        value = args[-1] if args else None
+        if not isinstance(value, Wrapped) or not isinstance(node.args[-2], (ast.Name, ast.Attribute)):
+            return
+        if (isinstance(node.func, ast.Attribute) and node.func.attr != "setattr") or self._goes_over(
+            self.compiled_from.get(id(value), (None, ""))[1], node.args[0], node, frame
+        ):
+            self.told_of_parts(node, value, frame)
+
+    def told_of_parts(self, node: ast.expr, value: Wrapped, frame: Frame) -> None:
+        """Parts of a module are replaced by their compiled wrappers, one by one."""
+        if frame.region or value.within or not (value.inner is UNKNOWN or _is_compiled_module(value)):
+            return
+        if not self.at.notebook.listens("replace part", frame) or frame.module.says("_orig_mod"):
+            return
+        if any(frame.module.says(word) for word in KEEPS_STATES):
+            words: dict[str, str] = {"listed": self.compiled_from.get(id(value), (None, ""))[1]}
+            self.at.notebook.note(
+                node, "replace part", frame, details={**words, **self._of_torch(value.inner)}
+            )
+
+    def _goes_over(self, name: str, owner: ast.expr, node: ast.expr, frame: Frame) -> bool:
+        """Whether a loop around the node binds the name to parts of the owner, one after the other."""
+        whole = ast.unparse(owner)
+        return any(
+            loop.lineno <= node.lineno <= (loop.end_lineno or loop.lineno)
+            and any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(loop.target))
+            and any(isinstance(n, ast.expr) and ast.unparse(n) == whole for n in ast.walk(loop.iter))
+            for loop in self.loops.get(frame.module.path, ())
+        )
 
     def patched(self, cls: ClassInfo, target: ast.Attribute, env: Env, frame: Frame) -> None:
         """`Class.method = ...` after something was compiled and called that runs the method."""
@@ -420,6 +468,11 @@ class Misuse:
         ):
             words: dict[str, str] = {"caught": told_line(self.at.notebook.catching[-1])}
             self.at.notebook.note(node.test, "assert tensor", frame, about=tensor, details=words)
+
+
+def _place(node: ast.expr) -> str:
+    """What an expression is called that names a variable, a part of an object, or an item; else ""."""
+    return ast.unparse(node) if isinstance(node, ast.Subscript) else dotted(node) or ""
 
 
 def _called_inside(compiled: Value, node: ast.Call) -> list[str]:
