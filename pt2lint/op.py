@@ -90,8 +90,8 @@ Names of operations:
                     parameters that a loop over those of one gives; details: "of", that part, and "head", the first
                     name of it
 - `compile generator`  a generator function is compiled; details: "name"
-- `isinstance of compiled`  a compiled module is tested by isinstance
-- `type of compiled`  the type of a module that torch.compile wrapped is asked for
+- `isinstance of compiled`  a compiled module is tested by isinstance; details: "maybe" where it need not be compiled
+- `type of compiled`  the type of a module that torch.compile wrapped is asked for; details as above
 - `forward of compiled`  `forward` of a module that was compiled in place is called by name; or a method of a class of
                     modules calls its own: details "own", the method, "in place" where a module of the class is compiled
                     in place, "traced" where Dynamo traces the method

@@ -33,6 +33,7 @@ from pt2lint.static.values import (
     given_from_outside,
     join,
     join_all,
+    may_be_plain,
     mixed,
     options,
     tensor_of,
@@ -261,7 +262,7 @@ def instance_check(call: Call, first: Value) -> Value:
         and all(_hides(call, option, one) for one in kinds)
         for option in options(first)
     ):
-        call.note("isinstance of compiled")
+        call.note("isinstance of compiled", details={"maybe": "yes"} if may_be_plain(first) else None)
     names = [named(k) for k in kinds]
     answers = {call.is_instance(o, tuple(filter(None, names))) for o in options(first)}
     if answers == {True} or (all(names) and answers == {False}):

@@ -51,6 +51,7 @@ ROLES = {
     "passes on": "a module that returns what it is given, or may be given anything",
     "pads to the longest": "makes samples as long as the longest of them, or an object that does so",
     "loader": "what is gone over, batch by batch",
+    "numbers its items": "base of classes of data sets: what is asked for an item by name is a batch of one",
     "followed": "an object whose later life rules ask about",
     "passes items": "gives the items of its first argument, one by one",
     "resumable": "a context manager in which a break costs no more than elsewhere",

@@ -19,7 +19,11 @@ LIBRARY = Library(
     given="tensors",
     closed=True,
     objects=True,
-    roles={"followed": ("torch.utils.data.*",), "loader": ("torch.utils.data.DataLoader",)},
+    roles={
+        "followed": ("torch.utils.data.*",),
+        "loader": ("torch.utils.data.DataLoader",),
+        "numbers its items": ("torch.utils.data.Dataset",),
+    },
     otherwise=made,
     renamed=public,
     measured="matrix/recompilations/shapes.py",

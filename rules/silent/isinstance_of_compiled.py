@@ -77,9 +77,14 @@ class IsinstanceOfCompiled(Rule):
         self.report(
             node,
             op,
-            f"{self.quote(node)} is False: `torch.compile` returned a wrapper of another class; "
+            f"{self.quote(node)} is False{self.where(op)} `torch.compile` returned a wrapper of another class; "
             "`model.compile()` keeps it",
         )
+
+    @staticmethod
+    def where(op: Op) -> str:
+        """What stands between the outcome and the reason: a condition, where the module need not be wrapped."""
+        return " where" if op.detail("maybe") else ":"
 
     def compared(self, node: cst.CSTNode, op: Op) -> None:
         """`type(compiled) is Net`, `type(compiled) in (Net, Other)`"""
@@ -90,7 +95,7 @@ class IsinstanceOfCompiled(Rule):
         self.report(
             test,
             op,
-            f"{self.quote(test)} is {differ}: `torch.compile` returned a wrapper of another class; "
+            f"{self.quote(test)} is {differ}{self.where(op)} `torch.compile` returned a wrapper of another class; "
             "`model.compile()` keeps it",
         )
 

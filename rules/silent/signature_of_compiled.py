@@ -8,6 +8,7 @@ from pt2lint.rule import Rule
 from pt2lint.rule.given_module import inside, original, severity
 
 ASKS = ("signature", "getfullargspec")  # of inspect
+WHERE = " where torch.compile wrapped the module"
 NAMES = ("__name__", "__qualname__", "__module__")  # of a class
 
 
@@ -91,6 +92,8 @@ class SignatureOfCompiled(Rule):
             says = f"the signature of {self.quote(node)} is `(*args, **kwargs)` where torch.compile wrapped `{module}`"
         elif node.attr.value == "__class__":
             says = f"{self.quote(node)} is `OptimizedModule`: torch.compile wrapped the module in one"
+            if op.detail("maybe"):
+                says = f"{self.quote(node)} is `OptimizedModule`{WHERE}"
         elif self.is_asked(node):
             says = f"the signature of {self.quote(node)} is `(*args, **kwargs)`: torch.compile wrapped the module"
         else:
@@ -118,7 +121,8 @@ class SignatureOfCompiled(Rule):
         self.report(
             name,
             op,
-            f"{self.quote(name)} is the wrapper's, `OptimizedModule`: torch.compile wrapped the module",
+            f"{self.quote(name)} is the wrapper's, `OptimizedModule`"
+            f"{WHERE if op.detail('maybe') else ': torch.compile wrapped the module'}",
             fixes=[
                 self.fix("Ask the module inside of the wrapper.", *rewrite(self.function, {module: inner}))
             ],

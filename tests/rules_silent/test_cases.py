@@ -2231,6 +2231,33 @@ def test_names_in_ddp(tmp_path):
     assert fixed == ["net.module._orig_mod", "net.module._orig_mod"]
 
 
+def test_what_one_branch_alone_wraps_is_told_with_that_condition(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(
+        """import torch
+from torch import nn
+
+def run(loss, x):
+    if hasattr(loss, "own"):
+        loss = loss.own()
+    else:
+        loss = torch.compile(loss)
+    if loss.__class__.__name__ == "Hinge" or type(loss) == nn.CrossEntropyLoss:
+        return type(loss).__name__
+
+def wrapped(loss, x):
+    made = torch.compile(nn.CrossEntropyLoss())
+    if made.__class__.__name__ == "Hinge" or type(made) == nn.CrossEntropyLoss:
+        return type(made).__name__
+
+run(nn.CrossEntropyLoss(), 1)
+"""
+    )
+    found = lint([str(path)], Settings()).findings
+    assert [f.code for f in found] == ["PTS336", "PTS304", "PTS336"] * 2
+    assert [" where " in f.message for f in found] == [True] * 3 + [False] * 3
+
+
 @pytest.mark.parametrize(
     ("unwraps", "told"),
     [

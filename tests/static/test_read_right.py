@@ -929,3 +929,27 @@ class Layer(nn.Linear):
     lines = {line for _, line in findings(tmp_path, code)}
     assert "return torch.spmm(adj, y)" in lines
     assert "y = torch.mm(x, self.weight)" not in lines
+
+
+def test_a_data_set_that_is_asked_for_a_name_is_a_batch_of_it(tmp_path: Path) -> None:
+    code = """
+from torch.utils.data import Dataset
+
+class Fields(dict):
+    def __getitem__(self, key):
+        return dict(self.items())[key] if isinstance(key, str) else tuple(self.values())[key]
+
+class Rows(Dataset):
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __getitem__(self, at):
+        return Fields(rows=self.rows[at])
+
+class Net(nn.Module):
+    def forward(self, inputs: Rows):
+        order = torch.randperm(4)
+        return inputs[WHAT][order] * 2
+"""
+    assert findings(tmp_path, code.replace("WHAT", '"rows"')) == []
+    assert {code for code, _ in findings(tmp_path, code.replace("WHAT", "0"))} == {"PTB106"}

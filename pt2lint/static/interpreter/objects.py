@@ -336,7 +336,7 @@ class Objects:
     def instance_item(self, owner: Instance, index: Value, frame: Frame) -> Value:
         if owner.cls is not None:
             found = self.at.classes.find_method(owner.cls, "__getitem__")
-            if found is not None:
+            if found is not None and not self._is_batch(owner.cls, index):
                 return self.at.calls.apply(
                     self.at.classes.method_value(*found, owner), [index], {}, found[1], frame
                 )
@@ -346,6 +346,12 @@ class Objects:
             item = attribute(owner.external, owner, f"[{key}]") if attribute is not None else None
             return item if item is not None else UNKNOWN
         return UNKNOWN
+
+    def _is_batch(self, cls: ClassInfo, index: Value) -> bool:
+        """Whether something annotated as a data set is asked for an item by a name: it is a batch of the set."""
+        if not isinstance(index, Py) or not isinstance(index.const, str):
+            return False
+        return any(self.at.models.plays(e, "numbers its items") for e in self.at.classes.bases(cls)[1])
 
 
 def _holds_code(value: Value) -> bool:

@@ -16,7 +16,6 @@ from pt2lint.static.observers.uses import Decisive, Use
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import FunctionNode, binds, is_range, parameters_in, unit_of, walk, yields
 from pt2lint.static.values import (
-    NONE,
     UNKNOWN,
     Class,
     Dict,
@@ -29,6 +28,7 @@ from pt2lint.static.values import (
     Unknown,
     Value,
     Wrapped,
+    may_be_plain,
     options,
 )
 
@@ -68,7 +68,7 @@ class CompiledCalls:
             words = self.words_of_compiled(inner, name, frame)
             if owner.within:
                 words["within"] = owner.within
-            if any(not isinstance(o, Wrapped) and o is not NONE for o in options(among)):
+            if may_be_plain(among):
                 words["maybe"] = "yes"
             self.at.notebook.note(node, "attribute of compiled", frame, details=words)
 

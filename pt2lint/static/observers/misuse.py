@@ -26,6 +26,7 @@ from pt2lint.static.values import (
     Value,
     Wrapped,
     join,
+    may_be_plain,
     options,
     tensor_of,
 )
@@ -178,7 +179,8 @@ class Misuse:
         )
         knows = frame.module.says("_orig_mod") or frame.module.says("OptimizedModule")
         if wrapped and not knows and self.at.notebook.listens("type of compiled", frame):
-            self.at.notebook.note(node, "type of compiled", frame)
+            words: dict[str, str] = {"maybe": "yes"} if may_be_plain(asked) else {}
+            self.at.notebook.note(node, "type of compiled", frame, details=words)
 
     def hooked(self, node: ast.Call, env: Env, frame: Frame) -> None:
         """A hook is added to a part of a compiled module, or to a module that a compiled function calls."""

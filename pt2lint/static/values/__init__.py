@@ -420,6 +420,11 @@ def join_all(values: Iterable[Value]) -> Value:
     return UNKNOWN if result is None else result
 
 
+def may_be_plain(value: Value) -> bool:
+    """Whether something that may be wrapped need not be, on other ways through the code."""
+    return any(not isinstance(o, Wrapped) and is_none(o) is not True for o in options(value))
+
+
 def element(value: Value) -> Value:
     """What iterating over the value gives."""
     if isinstance(value, Seq):
