@@ -61,6 +61,8 @@ ASKS = (
     "torch._utils.is_compiling",
 )
 LOADS = ("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline")
+MARKERS = ("torch._dynamo", "torch._dynamo.decorators")
+
 LIBRARY = Library(
     "torch.compile",
     given="tensors",
@@ -109,8 +111,10 @@ LIBRARY = Library(
             "torch.jit.script_method*",
         ),
         "traces modules": ("torch.jit.script", "torch.jit.trace", "torch.fx.symbolic_trace"),
-        "marks sizes before": ("torch._dynamo.mark_dynamic", "torch._dynamo.maybe_mark_dynamic"),
-        "marks sizes": ("torch._dynamo.mark_*", "torch._dynamo.maybe_mark_*"),
+        "marks sizes before": tuple(
+            f"{m}.{n}" for m in MARKERS for n in ("mark_dynamic", "maybe_mark_dynamic")
+        ),
+        "marks sizes": tuple(f"{m}.{n}_*" for m in MARKERS for n in ("mark", "maybe_mark")),
     },
     handlers={
         **dict.fromkeys(LOADS, load_extension),

@@ -2350,7 +2350,9 @@ class Outer(nn.Module):
 """
 
 
-@pytest.mark.parametrize("mark", ["marked", "torch._dynamo.mark_dynamic", "torch._dynamo.maybe_mark_dynamic"])
+@pytest.mark.parametrize(
+    "mark", ["marked", "torch._dynamo.mark_dynamic", "torch._dynamo.decorators.maybe_mark_dynamic"]
+)
 def test_a_forward_that_marks_sizes_is_not_what_is_compiled(mark: str, tmp_path: Path) -> None:
     marks = RARE[MARKS]
     code = MARKING.replace("MARK", mark)
