@@ -491,6 +491,7 @@ class Expressions:
         tensor = tensor_of(value)
         if tensor is not None:
             inverted = isinstance(node.op, ast.Invert) and tensor.dtype is None  # bits of numbers seldom are
+            inverted = inverted and not self.subscripts.masks.is_number(node.operand)
             leaf = CONSTANT if tensor.leaf == CONSTANT else 0
             return tensor.but(leaf=leaf, dtype="bool" if inverted else tensor.dtype)
         if isinstance(value, Py) and value.type in ("int", "float", "bool"):

@@ -16,11 +16,13 @@ Use = tuple[int, str]  # the line, and what is done there
 
 
 class Masks:
-    """`_used`: function -> the names that it uses as masks, and in which line."""
+    """`_used`: function -> the names that it uses as masks, and in which line; `_counted`: those that it counts with,
+    or takes for places."""
 
     def __init__(self, at: Context) -> None:
         self.at = at
         self._used: dict[FunctionNode, dict[str, Use]] = {}
+        self._counted: dict[FunctionNode, set[str]] = {}
 
     def of(self, value: Value, index: ast.expr, frame: Frame) -> Tensor | None:
         """The mask through which a tensor is read, if the index is one, or what the function does with it says so."""
@@ -33,17 +35,30 @@ class Masks:
 
     def _use(self, index: ast.expr) -> Use | None:
         if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.Invert):
+            if self.is_number(index.operand):
+                return None
             return index.lineno, f"`{ast.unparse(index)}` inverts a mask"
+        running = self._read()
+        return self._used[running].get(index.id) if isinstance(index, ast.Name) and running else None
+
+    def is_number(self, inverted: ast.expr) -> bool:
+        """Whether what is inverted holds numbers, by what the function does with it: `~i` counts from the end."""
+        running = self._read() if isinstance(inverted, ast.Name) else None
+        return (
+            running is not None and isinstance(inverted, ast.Name) and inverted.id in self._counted[running]
+        )
+
+    def _read(self) -> FunctionNode | None:
+        """The function that runs, after its uses of names were looked for."""
         running = self.at.functions.running()
-        if not isinstance(index, ast.Name) or running is None:
-            return None
-        if running not in self._used:
+        if running is not None and running not in self._used:
             self._used[running] = self._uses(running)
-        return self._used[running].get(index.id)
+        return running
 
     def _uses(self, function: FunctionNode) -> dict[str, Use]:
         """Of names that the function binds once, or is given and never binds."""
         found: dict[str, Use] = {}
+        numbers: dict[str, Use] = {}
         a = function.args
         given = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
         bound = dict.fromkeys(given, 1)
@@ -56,7 +71,23 @@ class Masks:
                 mask = self._mask_of(part)
                 if mask is not None:
                     self._put(mask, f"`{ast.unparse(part.func)}` takes it for a mask", found)
-        return {name: use for name, use in found.items() if bound.get(name) == 1}
+            for number in self._numbers_of(part):
+                self._put(number, "", numbers)
+        self._counted[function] = {name for name in numbers if bound.get(name) == 1}
+        known = self._counted[function]
+        return {name: use for name, use in found.items() if bound.get(name) == 1 and name not in known}
+
+    def _numbers_of(self, part: ast.AST) -> list[ast.expr]:
+        """What cannot be a mask there: torch subtracts no masks, and no mask says places."""
+        if isinstance(part, ast.UnaryOp):
+            return [part.operand] if isinstance(part.op, ast.USub) else []
+        if isinstance(part, ast.BinOp):
+            return [part.left, part.right] if isinstance(part.op, ast.Sub) else []
+        if not isinstance(part, ast.Call) or not isinstance(part.func, ast.Attribute):
+            return []
+        if part.func.attr not in self.at.models.last_words("takes places"):
+            return []
+        return [*part.args[-1:], *(k.value for k in part.keywords if k.arg == "index")]
 
     def _mask_of(self, call: ast.Call) -> ast.expr | None:
         """The argument of a call that is a mask for certain."""
