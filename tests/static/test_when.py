@@ -465,6 +465,44 @@ def test_a_name_that_is_assigned_twice_says_nothing_of_a_test(tmp_path: Path) ->
     assert (finding.when, finding.note) == ((), "")
 
 
+OF_TWO = """
+class Part(nn.Module):
+    def forward(self, x: torch.Tensor, lengths: torch.Tensor, sizes: list[int] | None = None):
+        total: int | torch.Tensor
+        if sizes is not None:
+            total = {known}
+        else:
+            total = lengths.sum()
+        {more}
+        if total == x.shape[0]:
+            x = x + 1
+        return x * 2
+
+class Whole(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part()
+
+    def forward(self, x: torch.Tensor, lengths: torch.Tensor, sizes: list[int] | None = None):
+        return self.part(x, lengths, sizes)
+"""
+
+
+@pytest.mark.parametrize(
+    ("known", "more", "conditions"),
+    [
+        ("sum(sizes)", "", ("sizes is None",)),
+        ("lengths.max()", "", ()),
+        ("sum(sizes)", "total = total + x.sum()", ()),
+    ],
+)
+def test_a_name_that_one_branch_alone_sets_to_a_tensor(
+    tmp_path: Path, known: str, more: str, conditions: tuple[str, ...]
+) -> None:
+    [finding] = linted(tmp_path, OF_TWO.format(known=known, more=more))
+    assert finding.when == conditions
+
+
 OF_A_GLOBAL = """
 STATISTICS = {switch}
 

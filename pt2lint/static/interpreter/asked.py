@@ -49,6 +49,7 @@ from pt2lint.static.values import (
     Py,
     Seq,
     Tensor,
+    Union,
     Value,
     is_none,
     options,
@@ -175,6 +176,28 @@ class Asked:
                 self.at.conditions.narrow(part, inner, is_and, frame)
         found, frame.guards = frame.guards, before
         return found
+
+    def of_branch(self, test: ast.expr, env: Env, frame: Frame) -> Path:
+        """The conditions of the frame, and the one under which alone a name that is tested or compared is a tensor:
+        `total = sum(sizes)`, and `total = lengths.sum()` where `sizes is None`."""
+        name = test.left if isinstance(test, ast.Compare) else test
+        running = self.at.functions.running()
+        if running is None or not isinstance(name, ast.Name) or not isinstance(env.get(name.id), Union):
+            return frame.guards
+        sets = [one for one in set_under(running.body, name.id, None) if one[0] is not None]
+        bound = [part for part in walk(running) if isinstance(part, ast.Name) and part.id == name.id]
+        alone = [part for part in walk(running) if isinstance(part, ast.AnnAssign) and part.value is None]
+        stores = sum(isinstance(part.ctx, ast.Store) for part in bound)
+        if len(sets) < 2 or stores != len(sets) + sum(is_name(part.target, name.id) for part in alone):
+            return frame.guards
+        where = [
+            (made.lineno, branch)
+            for made, branch in sets
+            if made is not None and tensor_of(self.at.expressions.again(made, env, frame)) is not None
+        ]
+        if len(where) != 1 or where[0][0] >= test.lineno or where[0][1] is None:
+            return frame.guards
+        return self.where(*where[0][1], env, frame)
 
     def _spelled_out(self, call: ast.Call, env: Env, frame: Frame) -> ast.expr:
         """What a test by a function of the project asks: `mask is not None`, of `exists(mask)`."""
