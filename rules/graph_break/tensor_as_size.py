@@ -54,6 +54,7 @@ class TensorAsSize(GraphBreak):
 
     INVALID = (
         "return x + len([0] * i[2])",
+        "return x + len((0,) * x.sum().long())",
         "return torch.zeros(i[2]).sum() + x",
         "return torch.arange(i.max()).sum() + x",
         "return x.view(i[1] * 4, -1)",

@@ -413,7 +413,9 @@ class Expressions:
                 other = right if b is None else left
                 if isinstance(other, Seq) and (not first.array or first.ndim == 0):
                     sides = (node.left, node.right) if isinstance(node, ast.BinOp) else ()
-                    if isinstance(op, ast.Mult) and any(isinstance(side, ast.List) for side in sides):
+                    if isinstance(op, ast.Mult) and any(
+                        isinstance(side, (ast.List, ast.Tuple)) for side in sides
+                    ):
                         if self.at.notebook.listens("size tensor", frame):
                             self.at.notebook.note(node, "size tensor", frame, about=first)
                     return UNKNOWN
