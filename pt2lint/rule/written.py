@@ -40,7 +40,8 @@ class Written:
     def module(self) -> cst.Module:
         made = cst.parse_module(self.code)
         # LibCST takes the white space before a method for one level, also where it is more.
-        return tree.indented(made, self.indent) if self.indent else made
+        # A form feed before a block is white space to Python, but no indent to build new code with.
+        return tree.indented(made, (self.indent or made.default_indent).replace("\f", "") or "    ")
 
     @cached_property
     def positions(self) -> Mapping[cst.CSTNode, tree.Place]:

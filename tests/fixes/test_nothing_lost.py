@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.fix_loss import Search, compiles, mutated, seeds_of_rules
+from pt2lint.fixes.edit import apply_edits
+from pt2lint.static.engine import lint
 
 SOURCES = [(name, source) for name, source in seeds_of_rules() if compiles(source)]
 
@@ -19,3 +21,19 @@ def test_no_fix_loses_what_was_put_into_the_code(case, seed):
     found = Search()
     found.look(f"{name} seed {seed}", mutated(source, random.Random(f"{name} {seed}")))
     assert not found.lost
+
+
+def test_a_form_feed_before_a_block_is_no_indent(tmp_path):
+    path = tmp_path / "m.py"
+    source = (
+        "import torch\ndef f(x: torch.FloatTensor):\n\x0c    if not torch.isfinite(x).all():\n"
+        "\x0c        raise ValueError('a')\n    return x + 1\ncompiled = torch.compile(f)\n"
+    )
+    path.write_text(source)
+    found = lint([str(path)])
+    assert not found.problems
+    [fix] = [fix for finding in found.findings for fix in finding.fixes if fix.edits]
+    after = apply_edits(source, fix.edits)
+    compile(after, "m.py", "exec")
+    assert "torch._assert_async(torch.isfinite(x).all(), 'a')" in after
+    assert "        raise ValueError('a')\n    return x + 1\n" in after
