@@ -138,7 +138,7 @@ class ChangingArgument(CompiledCall):
         """What the compiled function reads of a dictionary or an object, and is another number at every call: read out
         of a tensor where it is made, or set at every turn."""
         read = op.detail(f"parts {argument.key}").split()
-        made_of = self.made(argument.value) if read else None
+        made_of = made(self.function, argument.value) if read else None
         parts: list[tuple[str, cst.BaseExpression]] = []
         if isinstance(made_of, cst.Dict):
             for one in made_of.elements:
@@ -148,12 +148,12 @@ class ChangingArgument(CompiledCall):
         elif isinstance(made_of, cst.Call):
             parts = [(a.keyword.value, a.value) for a in made_of.args if a.keyword is not None]
         for name, value in parts:
-            if name in read and self.is_read(self.made(value)):
+            if name in read and self.is_read(made(self.function, value)):
                 return name
         return next((n for n, changes in self.set_in(argument.value, turns) if n in read and changes), "")
 
     def changes(self, value: cst.BaseExpression, turns: Turns) -> bool:
-        return turns.number(value) or turns.fraction(value) or self.is_read(self.made(value))
+        return turns.number(value) or turns.fraction(value) or self.is_read(made(self.function, value))
 
     def set_in(self, place: cst.BaseExpression, turns: Turns) -> Iterator[tuple[str, bool]]:
         """What the loops around set, and whether to another number at every turn: `options.rate = n / 10`,
@@ -183,7 +183,7 @@ class ChangingArgument(CompiledCall):
         value, word = argument.value, argument.word
         if "tensor" in word and not word.startswith(("list", "tuple")):
             return ""
-        meaning = self.made(value)
+        meaning = made(self.function, value)
         if self.is_read(meaning):
             return "is read out of a tensor, another time another number,"
         if self.is_picked(meaning) and not word.startswith(("list", "tuple")):
@@ -205,7 +205,7 @@ class ChangingArgument(CompiledCall):
     def is_rate(self, value: cst.BaseExpression, turns: Turns) -> bool:
         """`group["lr"]` of a loop over `self.param_groups`, `optimizer.param_groups[0]["lr"]`,
         `scheduler.get_last_lr()[0]`."""
-        value = turns.meaning(self.made(value))
+        value = turns.meaning(made(self.function, value))
         index = value.slice[0].slice if isinstance(value, cst.Subscript) else None
         if not isinstance(value, cst.Subscript) or not isinstance(index, cst.Index):
             return False
@@ -266,14 +266,11 @@ class ChangingArgument(CompiledCall):
         ]
         return len(set(others)) > 1
 
-    def made(self, value: cst.BaseExpression) -> cst.BaseExpression:
-        return made(self.function, value)
-
     def is_read(self, value: cst.BaseExpression, depth: int = 2) -> bool:
         """`t.item()`, `t.tolist()`, `int(mask.sum())`, `int(mask.sum()) + 1`"""
         if isinstance(value, cst.BinaryOperation):
             sides = (value.left, value.right) if depth else ()
-            return any(self.is_read(self.made(side), depth - 1) for side in sides)
+            return any(self.is_read(made(self.function, side), depth - 1) for side in sides)
         if not isinstance(value, cst.Call):
             return False
         if isinstance(value.func, cst.Attribute):
@@ -306,7 +303,7 @@ class ChangingArgument(CompiledCall):
 
     def is_filtered(self, value: cst.BaseExpression) -> bool:
         """What a test leaves of a list, or what is unzipped or made of such."""
-        meaning = self.made(value)
+        meaning = made(self.function, value)
         if isinstance(meaning, cst.ListComp):
             return bool(meaning.for_in.ifs) or (
                 meaning.for_in.inner_for_in is None and self.is_left_over(meaning.for_in.iter)

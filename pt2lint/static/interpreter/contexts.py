@@ -100,9 +100,8 @@ class Contexts:
                     if context in known:
                         continue
                     above = held[caller]
-                    if (
-                        context in self._forwards and caller not in self._roots
-                    ):  # it may be compiled elsewhere
+                    if context in self._forwards and caller not in self._roots:
+                        # It may be compiled elsewhere.
                         above = tuple(g for g in above if g.sort not in OF_PARTS)
                     new = above + tuple(g for g in guards if g not in above)
                     if context in self._marking and is_open(above):

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
     from pt2lint.static.source.modules import ClassInfo, Module
 
+MARKING = "marks sizes before"  # a role
 # What a function is there for that calls what plays the role.
-MARKING = "marks sizes before"
 BY_ROLE = {"writes files": WRITES, "shows progress": SHOWS, "draws figures": DRAWS}
 
 

@@ -62,7 +62,7 @@ class Misuse:
                 self.ran[id(option)] = option
                 known = env.get(CALLED)
                 env[CALLED] = option.inner if known is None else join(known, option.inner)
-                original = self.compiled_from.get(id(option), (None, ""))[1]
+                original = self._original(option)
                 for name in filter(None, (dotted(node.func), original)):
                     env.setdefault(name + RAN, Py("int", node.lineno))
                 for name in _called_inside(option.inner, node):
@@ -71,7 +71,7 @@ class Misuse:
             for given, value in zip(node.args, args, strict=False):
                 for option in options(value):
                     if id(option) in self.ran:  # `train(model)` ran it
-                        original = self.compiled_from.get(id(option), (None, ""))[1]
+                        original = self._original(option)
                         for name in filter(None, (dotted(given), original)):
                             env.setdefault(name + RAN, Py("int", node.lineno))
         if isinstance(func, Instance) and (dotted(node.func) or "") + IN_PLACE in env:
@@ -355,7 +355,7 @@ class Misuse:
             elif isinstance(value, Wrapped):
                 self.replaced(target, owner, value, frame)
         elif isinstance(target, ast.Subscript) and isinstance(value, Wrapped):
-            given = self.compiled_from.get(id(value), (None, ""))[1]
+            given = self._original(value)
             if given == _place(target) or self._goes_over(given, target.value, target, frame):
                 self.told_of_parts(target, value, frame)
 
@@ -369,11 +369,9 @@ class Misuse:
 
     def replaced(self, target: ast.Attribute, owner: Value, value: Wrapped, frame: Frame) -> None:
         """`self.net = torch.compile(self.net)`, of a file that does not know of the wrapper."""
-        if frame.region or value.within or not (value.inner is UNKNOWN or _is_compiled_module(value)):
+        if not self._replaces(value, frame):
             return
-        if not self.at.notebook.listens("replace part", frame) or frame.module.says("_orig_mod"):
-            return
-        given = self.compiled_from.get(id(value), (None, ""))[1]
+        given = self._original(value)
         module = isinstance(owner, Instance) and self.at.classes.is_module(owner.cls)
         own = isinstance(owner, Instance) and owner is frame.me
         keeps = module or any(frame.module.says(word) for word in KEEPS_STATES)
@@ -389,6 +387,17 @@ class Misuse:
             {"torch": "yes"} if self.is_plain_module(module) and getattr(module, "cls", None) is None else {}
         )
 
+    def _replaces(self, value: Wrapped, frame: Frame) -> bool:
+        """Whether it is asked what becomes of the names where this takes the place of a part: it may be a module's
+        wrapper, of which the file does not know."""
+        if frame.region or value.within or not (value.inner is UNKNOWN or _is_compiled_module(value)):
+            return False
+        return self.at.notebook.listens("replace part", frame) and not frame.module.says("_orig_mod")
+
+    def _original(self, compiled: Value) -> str:
+        """What the code calls that which torch.compile was given for this; "" where that is not known."""
+        return self.compiled_from.get(id(compiled), (None, ""))[1]
+
     def put(self, node: ast.Call, args: list[Value], frame: Frame) -> None:
         """`model.layers.register_module(name, torch.compile(block))`, `setattr(model, name, torch.compile(part))`, each
         of a name that a loop goes over: there was one."""
@@ -396,18 +405,16 @@ class Misuse:
         if not isinstance(value, Wrapped) or not isinstance(node.args[-2], (ast.Name, ast.Attribute)):
             return
         if (isinstance(node.func, ast.Attribute) and node.func.attr != "setattr") or self._goes_over(
-            self.compiled_from.get(id(value), (None, ""))[1], node.args[0], node, frame
+            self._original(value), node.args[0], node, frame
         ):
             self.told_of_parts(node, value, frame)
 
     def told_of_parts(self, node: ast.expr, value: Wrapped, frame: Frame) -> None:
         """Parts of a module are replaced by their compiled wrappers, one by one."""
-        if frame.region or value.within or not (value.inner is UNKNOWN or _is_compiled_module(value)):
-            return
-        if not self.at.notebook.listens("replace part", frame) or frame.module.says("_orig_mod"):
+        if not self._replaces(value, frame):
             return
         if any(frame.module.says(word) for word in KEEPS_STATES):
-            words: dict[str, str] = {"listed": self.compiled_from.get(id(value), (None, ""))[1]}
+            words: dict[str, str] = {"listed": self._original(value)}
             self.at.notebook.note(
                 node, "replace part", frame, details={**words, **self._of_torch(value.inner)}
             )
