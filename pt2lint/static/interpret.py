@@ -34,7 +34,7 @@ from pt2lint.static.interpreter.notebook import Key, Notebook
 from pt2lint.static.observers import EVERY
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.named import definitions, inside
-from pt2lint.static.source.nodes import BLOCKS, SIMPLE, FunctionNode, Unit, last_word, unit_of, walk
+from pt2lint.static.source.nodes import BLOCKS, SIMPLE, FunctionNode, Unit, last_word, parts, unit_of, walk
 from pt2lint.static.source.project import Project
 from pt2lint.static.values import (
     Class,
@@ -499,7 +499,7 @@ class Interpreter:
         groups = self.at.models.last_words("groups of parameters")  # each of which holds tensors
         return any(
             self.holds_tensors(o) for v in self.at.functions.seeds(value, frame) for o in options(v)
-        ) or any(isinstance(part, ast.Attribute) and part.attr in groups for part in walk(value.node))
+        ) or any(part.attr in groups for part in parts(value.node, ast.Attribute))
 
     def holds_tensors(self, value: Value) -> bool:
         """Whether it is a tensor, a container of tensors, or an object of which the project says that it has some."""

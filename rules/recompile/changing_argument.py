@@ -138,7 +138,9 @@ class ChangingArgument(CompiledCall):
         """What the compiled function reads of a dictionary or an object, and is another number at every call: read out
         of a tensor where it is made, or set at every turn."""
         read = op.detail(f"parts {argument.key}").split()
-        made_of = made(self.function, argument.value) if read else None
+        if not read:
+            return ""
+        made_of = made(self.function, argument.value)
         parts: list[tuple[str, cst.BaseExpression]] = []
         if isinstance(made_of, cst.Dict):
             for one in made_of.elements:
@@ -161,18 +163,19 @@ class ChangingArgument(CompiledCall):
         name = place.value if isinstance(place, cst.Name) else ""
         for loop in turns.loops if name else ():
             for part in walk(loop.body):
-                if isinstance(part, cst.Assign):
-                    target, changes = part.targets[0].target, self.changes(part.value, turns)
-                elif isinstance(part, cst.AugAssign):
-                    target, changes = part.target, isinstance(part.value, cst.Integer)
-                else:
+                if not isinstance(part, cst.Assign | cst.AugAssign):
                     continue
+                target = part.targets[0].target if isinstance(part, cst.Assign) else part.target
                 if not isinstance(target, cst.Attribute | cst.Subscript) or not isinstance(
                     target.value, cst.Name
                 ):
                     continue
                 if target.value.value != name:
                     continue
+                if isinstance(part, cst.Assign):
+                    changes = self.changes(part.value, turns)
+                else:
+                    changes = isinstance(part.value, cst.Integer)
                 if isinstance(target, cst.Attribute):
                     yield target.attr.value, changes
                 elif len(target.slice) == 1 and isinstance(index := target.slice[0].slice, cst.Index):

@@ -21,7 +21,7 @@ from pt2lint.static.interpreter.guards import (
     Guard,
     Path,
 )
-from pt2lint.static.source.nodes import SIMPLE, FunctionNode, last_word, parameters_in, unit_of, walk
+from pt2lint.static.source.nodes import SIMPLE, FunctionNode, last_word, parameters_in, parts, unit_of, walk
 from pt2lint.static.values import Func, Instance, Py, Seq, Tensor, Value, options
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ class Duties:
         if known is None:
             known = self.calls(definition, MARKING, env, frame) or any(
                 self._passes(MARKING, part.func, frame, env)
-                for part in walk(definition)
-                if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)
+                for part in parts(definition, ast.Call)
+                if isinstance(part.func, ast.Name)
             )
             self._does[definition, "marks"] = known
         return known
@@ -90,17 +90,18 @@ class Duties:
         """Whether it calls what plays the role, wherever that stands in it."""
         known = self._does.get((definition, role))  # the same in every run of the function
         if known is None:
-            known = self._does[definition, role] = self.are_calls(walk(definition), role, env, frame)
+            known = self.are_calls(parts(definition, ast.Call), role, env, frame)
+            self._does[definition, role] = known
         return known
 
-    def are_calls(self, parts: Iterable[ast.AST], role: str, env: Env, frame: Frame) -> bool:
+    def are_calls(self, nodes: Iterable[ast.AST], role: str, env: Env, frame: Frame) -> bool:
         """Whether one of them is a call of what plays the role."""
         words = self.at.models.last_words(role)
         return any(
             isinstance(part, ast.Call)
             and last_word(part.func) in words
             and self._plays(role, part.func, frame, env)
-            for part in parts
+            for part in nodes
         )
 
     def of_module(self, cls: ClassInfo) -> Path:
@@ -129,13 +130,12 @@ class Duties:
         words = self.at.models.last_words("bare only of modules")
         given = {p.arg for p in parameters_in(method.args)} - {p.arg for p in method.args.args[:1]}
         return any(map(module.says, words)) and any(
-            isinstance(part, ast.Call)
-            and isinstance(part.func, ast.Attribute)
+            isinstance(part.func, ast.Attribute)
             and part.func.attr in words
             and isinstance(part.func.value, ast.Name)
             and part.func.value.id in given
             and not part.args
-            for part in walk(method)
+            for part in parts(method, ast.Call)
         )
 
     def _is_threaded(self, value: Value) -> bool:
@@ -209,11 +209,11 @@ class Duties:
         key = (definition, "tree")
         if key not in self._does:
             given = {each.arg for each in parameters_in(definition.args)} - {"self", "cls"}
-            loops = (part for part in walk(definition) if isinstance(part, ast.For))
-            callees = [part.func for loop in loops for part in walk(loop) if isinstance(part, ast.Call)]
-            self._does[key] = any(_is_own_name(callee, definition.name) for callee in callees) and not any(
-                isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in given
-                for part in walk(definition)
+            calls = parts(definition, ast.Call)
+            own = [call for call in calls if _is_own_name(call.func, definition.name)]
+            loops = parts(definition, ast.For) if own else []
+            self._does[key] = any(part in own for loop in loops for part in walk(loop)) and not any(
+                isinstance(call.func, ast.Name) and call.func.id in given for call in calls
             )
         return self._does[key]
 
@@ -247,9 +247,11 @@ class Duties:
             return False
         key = (definition, "meets processes")
         if key not in self._does:
+            words = self.at.models.last_words("works with processes")
+            named = any(last_word(call.func) in words for call in parts(definition, ast.Call))
             simple = (one for one in always(definition.body) if one.__class__ in SIMPLE)
-            parts = (part for one in simple for part in walk(one))
-            self._does[key] = self.are_calls(parts, "works with processes", env, frame)
+            inside = (part for one in simple for part in walk(one))
+            self._does[key] = named and self.are_calls(inside, "works with processes", env, frame)
         return self._does[key]
 
     def _gathers(self, func: Func, definition: FunctionNode, frame: Frame) -> bool:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.frame import Frame, title
-from pt2lint.static.source.nodes import parameters_in, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, parameters_in, parts, unit_of, walk
 from pt2lint.static.values import (
     LEAF,
     UNKNOWN,
@@ -88,20 +88,25 @@ class Usage:
         found = _Locals({}, {}, set())
         by_type = self.at.models.last_words("decides by type")
         for n in walk(node):
-            told = self._told_by_shape(n) if n.__class__ in _SHAPES else None
-            if told is not None:
+            if n.__class__ in _SHAPES:
+                told = self._told_by_shape(n)
                 method = n.attr if isinstance(n, ast.Attribute) else ""
-                if method not in self._shared or not isinstance(getattr(n, "value", None), ast.Name):
+                if told is not None and (
+                    method not in self._shared or not isinstance(getattr(n, "value", None), ast.Name)
+                ):
                     found.uses.setdefault(told.name, []).append(told)
-            elif isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
-                found.bound.setdefault(n.id, []).append(n.lineno)
-            elif isinstance(n, ast.Call) and (use := self._told_by_keyword(n)) is not None:
+            elif isinstance(n, ast.Name):
+                if isinstance(n.ctx, ast.Store):
+                    found.bound.setdefault(n.id, []).append(n.lineno)
+            elif not isinstance(n, ast.Call):
+                continue
+            elif (use := self._told_by_keyword(n)) is not None:
                 found.uses.setdefault(use.name, []).append(use)
-            elif isinstance(n, ast.Call) and isinstance(n.func, ast.Name):
+            elif isinstance(n.func, ast.Name):
                 found.several.add(n.func.id)
                 if n.func.id in by_type and n.args and isinstance(n.args[0], ast.Name):
                     found.several.add(n.args[0].id)
-            elif isinstance(n, ast.Call) and (name := self._namespace(n)):
+            elif name := self._namespace(n):
                 found.several.add(name)
         return found
 
@@ -154,18 +159,15 @@ class Usage:
             known = self._asked[func.node] = self._all_asked_for_next(func.node)
         return name in known
 
-    def _all_asked_for_next(self, node: ast.AST) -> set[str]:
+    def _all_asked_for_next(self, node: FunctionNode | ast.Lambda) -> set[str]:
         asks = self.at.models.last_words("asks for the next")
-        bound: set[str] = set()
-        asked: set[str] = set()
-        for part in walk(node):
-            if isinstance(part, ast.Name):
-                if isinstance(part.ctx, ast.Store):
-                    bound.add(part.id)
-            elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in asks:
-                if part.args and isinstance(part.args[0], ast.Name):
-                    asked.add(part.args[0].id)
-        return asked - bound
+        asked = {
+            call.args[0].id
+            for call in parts(node, ast.Call)
+            if isinstance(call.func, ast.Name) and call.func.id in asks
+            if call.args and isinstance(call.args[0], ast.Name)
+        }
+        return asked - {name.id for name in parts(node, ast.Name) if isinstance(name.ctx, ast.Store)}
 
     def _uses_of(self, func: Func) -> dict[str, Use]:
         node = func.node

@@ -14,7 +14,16 @@ from pt2lint.static.observers.computing import Computing
 from pt2lint.static.observers.sized import Sized
 from pt2lint.static.observers.uses import Decisive, Use
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, binds, is_range, parameters_in, unit_of, walk, yields
+from pt2lint.static.source.nodes import (
+    FunctionNode,
+    binds,
+    is_range,
+    parameters_in,
+    parts,
+    unit_of,
+    walk,
+    yields,
+)
 from pt2lint.static.values import (
     UNKNOWN,
     Class,
@@ -212,10 +221,7 @@ class CompiledCalls:
             all_counting = [each for cls in self.at.classes.bases(me.cls)[0] for each in cls.counting()]
             own = self._counted[me.cls] = {name for one in all_counting for name in one.counted}
             own |= {one.method for one in all_counting if one.shown & own}
-        found = {
-            part.attr for part in walk(definition) if isinstance(part, ast.Attribute) and part.attr in own
-        }
-        return {f"self.{name}" for name in found}
+        return {f"self.{part.attr}" for part in parts(definition, ast.Attribute) if part.attr in own}
 
     def framework_counts(self, me: Value | None, definition: FunctionNode) -> set[str]:
         """Attributes ("self.current_epoch", "self.trainer.global_step") in which the framework counts that calls the
@@ -223,10 +229,8 @@ class CompiledCalls:
         named = self.at.models.last_words("counted by a framework")
         return {
             dotted(part) or ""
-            for part in walk(definition)
-            if isinstance(part, ast.Attribute)
-            and part.attr in named
-            and self.at.objects.counted_by_framework(me, part.attr)
+            for part in parts(definition, ast.Attribute)
+            if part.attr in named and self.at.objects.counted_by_framework(me, part.attr)
         }
 
     def finished(self, op: Op, path: str) -> Op:
@@ -306,11 +310,12 @@ class CompiledCalls:
             and isinstance(known := state.get(attribute, UNKNOWN), (Py, Unknown))
             and (known is UNKNOWN or (isinstance(known, Py) and known.type in ("int", "float")))
         }
+        if not own:
+            return ""
         readers = [(inner.node, name)]
         found = self.at.classes.find_method(module.cls, "forward")
         if found is not None and any(
-            isinstance(p, ast.Call) and isinstance(p.func, ast.Name) and p.func.id == name
-            for p in walk(inner.node)
+            isinstance(p.func, ast.Name) and p.func.id == name for p in parts(inner.node, ast.Call)
         ):
             readers.append((found[1], found[1].args.args[0].arg if found[1].args.args else ""))
         for node, me in readers:
@@ -484,12 +489,12 @@ def _is_plain(func: Func, args: list[Value], kwargs: dict[str, Value]) -> bool:
     if not all(isinstance(o, (Py, Instance, Unknown)) for _, value in given for o in options(value)):
         return False
     open_ = {name for name, value in given if any(isinstance(o, Unknown) for o in options(value))}
-    used = [part for part in walk(func.node) if isinstance(part, ast.Name) and part.id in open_]
-    called = {id(part.func) for part in walk(func.node) if isinstance(part, ast.Call)}
+    used = [part for part in parts(func.node, ast.Name) if part.id in open_]
+    called = {id(part.func) for part in parts(func.node, ast.Call)}
     owners = {
         id(part.value)
-        for part in walk(func.node)
-        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load) and id(part) not in called
+        for part in parts(func.node, ast.Attribute)
+        if isinstance(part.ctx, ast.Load) and id(part) not in called
     }
     return all(id(name) in owners for name in used)
 
@@ -537,20 +542,15 @@ def _parts_read(func: Func, name: str) -> list[str]:
 
 
 def _reads(func: Func, name: str) -> bool:
-    return any(
-        isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load)
-        for part in walk(func.node)
-    )
+    return any(part.id == name and isinstance(part.ctx, ast.Load) for part in parts(func.node, ast.Name))
 
 
 def _is_left_to_python(func: Func, use: Use) -> bool:
     """Whether a parameter is used in a loop over data or after it, as the number of the epoch is where it is printed:
     what breaks in the loop leaves the whole function to Python, which guards on nothing."""
     return use.path == func.module.path and any(
-        isinstance(part, ast.For)
-        and not is_range(part.iter)
-        and part.lineno < use.line <= (func.node.end_lineno or 0)
-        for part in walk(func.node)
+        not is_range(part.iter) and part.lineno < use.line <= (func.node.end_lineno or 0)
+        for part in parts(func.node, ast.For)
     )
 
 
@@ -569,9 +569,8 @@ def _set_to_arguments(init: FunctionNode) -> list[tuple[str, ast.expr | None]]:
     given = {a.arg for a in [*init.args.args[1:], *init.args.kwonlyargs]}
     return [
         (target.attr, part.value)
-        for part in walk(init)
-        if isinstance(part, ast.Assign)
-        and any(isinstance(n, ast.Name) and n.id in given for n in ast.walk(part.value))
+        for part in parts(init, ast.Assign)
+        if any(isinstance(n, ast.Name) and n.id in given for n in walk(part.value))
         for target in part.targets
         if isinstance(target, ast.Attribute)
     ]

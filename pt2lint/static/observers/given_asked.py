@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import parameters_in, walk
+from pt2lint.static.source.nodes import below, parameters_in, parts, walk
 from pt2lint.static.values import UNKNOWN, Func, Instance, Seq, Value, options
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ NAMES = ("__name__", "__qualname__")
 HELD = "module"  # where a wrapper that spreads a module keeps it
 LOOKS_UP = ("get", "setdefault", "pop")  # of a dictionary
 IN_WORDS = ("__repr__", "__str__")
+# What may test something for truth, or hand on what does.
+_TESTS = frozenset((ast.If, ast.While, ast.IfExp, ast.Assert, ast.UnaryOp, ast.BoolOp, ast.Call))
 
 
 def asked(look: Look, knows: tuple[str, ...], compiles: Callable[[], bool]) -> Found:
@@ -31,6 +33,8 @@ def asked(look: Look, knows: tuple[str, ...], compiles: Callable[[], bool]) -> F
 
 def _class_names(look: Look) -> Found:
     """`type(model).__name__` of a given module, by which something is looked up, compared or filed."""
+    if not any(node.attr in NAMES for node in parts(look.function, ast.Attribute)):
+        return
     for node in _but_messages(look, look.function.body):
         if not isinstance(node, ast.Attribute) or node.attr not in NAMES:
             continue
@@ -63,15 +67,15 @@ def _but_messages(look: Look, body: Iterable[ast.AST]) -> Iterator[ast.AST]:
             if word in says:
                 continue
         yield node
-        nodes += [node.test] if isinstance(node, ast.Assert) else ast.iter_child_nodes(node)
+        nodes += [node.test] if isinstance(node, ast.Assert) else below(node)
 
 
 def _looks_up(look: Look, asked: ast.expr) -> bool:
     """Whether the text is compared, or is a key, by itself or by the name that it is assigned to."""
     names = {
         target.id
-        for one in walk(look.function)
-        if isinstance(one, ast.Assign) and one.value is asked
+        for one in parts(look.function, ast.Assign)
+        if one.value is asked
         for target in one.targets
         if isinstance(target, ast.Name)
     }
@@ -97,6 +101,8 @@ def _looks_up(look: Look, asked: ast.expr) -> bool:
 def _truths(look: Look, knows: tuple[str, ...], compiles: Callable[[], bool]) -> Found:
     """`model or self.model`, `if model:` of a given module; in a file that compiles, or calls what knows of it."""
     for node in walk(look.function):
+        if node.__class__ not in _TESTS:
+            continue
         for tested in _tested(node):
             if _is_module(look, tested) and (compiles() or _unwraps(look, knows)):
                 yield "truth of given", tested, {"name": dotted(tested) or ""}
@@ -123,10 +129,8 @@ def _prefixes(look: Look) -> Found:
     taken off, where torch.compile puts something, too; in a file that takes modules out of wrappers: what only converts
     a published state meets no compiled one."""
     keys = dict(_keys(look)) if look.frame.module.says(f".{HELD}") else {}
-    makes = any(
-        isinstance(part, ast.DictComp)
-        or (isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store))
-        for part in walk(look.function)
+    makes = bool(parts(look.function, ast.DictComp)) or any(
+        isinstance(part.ctx, ast.Store) for part in parts(look.function, ast.Subscript)
     )
     for node in _but_messages(look, look.function.body) if keys and makes else ():
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
@@ -161,13 +165,12 @@ def _is_prefix(node: ast.expr) -> bool:
 def _cuts(look: Look, key: str) -> bool:
     """Whether something is left out at the front of the key: `key[7:]`, `key[len("module."):]`."""
     return any(
-        isinstance(part, ast.Subscript)
-        and isinstance(part.value, ast.Name)
+        isinstance(part.value, ast.Name)
         and part.value.id == key
         and isinstance(part.slice, ast.Slice)
         and part.slice.lower is not None
         and part.slice.upper is None
-        for part in walk(look.function)
+        for part in parts(look.function, ast.Subscript)
     )
 
 
@@ -208,9 +211,7 @@ def _is_one(look: Look, value: Value) -> bool:
 
 def _unwraps(look: Look, knows: tuple[str, ...]) -> bool:
     """Whether the function calls what takes the wrapper off."""
-    return any(
-        isinstance(node, ast.Call) and _takes_off(look, node.func, knows) for node in walk(look.function)
-    )
+    return any(_takes_off(look, node.func, knows) for node in parts(look.function, ast.Call))
 
 
 def _takes_off(look: Look, func: ast.expr, knows: tuple[str, ...]) -> bool:
@@ -224,7 +225,7 @@ def _takes_off(look: Look, func: ast.expr, knows: tuple[str, ...]) -> bool:
 
 
 def _words(function: ast.AST) -> Iterator[str]:
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Attribute):
             yield node.attr
         elif isinstance(node, ast.Name):

@@ -12,7 +12,7 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.observers.given_asked import asked
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, parameters_in, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, parameters_in, parts, unit_of, walk
 from pt2lint.static.values import Class, Ext, Seq, Value
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ ASKED = ("__class__", "Module", ".parameters(", ".eval()", ".train(")  # for wha
 OF_MODULES = ("parameters", "named_parameters", "modules", "named_modules", "children", "train", "eval")
 HELD = "module"  # where a wrapper that spreads a module keeps it
 Found = Iterator[tuple[str, ast.expr, dict[str, str]]]
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+_STATEMENTS = (ast.For, ast.While, ast.If, ast.Return, ast.Assign, ast.Assert)
+_LOOKED_AT = frozenset((*_STATEMENTS, *_COMPREHENSIONS, ast.Compare, ast.Call))
 
 
 class GivenModules:
@@ -125,18 +128,19 @@ class Look:
         self.given = set(given)
         self.env: Env = {
             alias.asname or alias.name: Ext(f"{one.module}.{alias.name}")
-            for one in walk(function)
-            if isinstance(one, ast.ImportFrom) and one.module and not one.level
+            for one in parts(function, ast.ImportFrom)
+            if one.module and not one.level
             for alias in one.names
         }
-        for one in walk(function):
-            if isinstance(one, ast.Import):
-                for alias in one.names:
-                    name = alias.asname or alias.name.partition(".")[0]
-                    self.env[name] = Ext(alias.name if alias.asname else name)
+        for one in parts(function, ast.Import):
+            for alias in one.names:
+                name = alias.asname or alias.name.partition(".")[0]
+                self.env[name] = Ext(alias.name if alias.asname else name)
 
     def found(self) -> Found:
         for node in walk(self.function):
+            if node.__class__ not in _LOOKED_AT:
+                continue
             if isinstance(node, ast.For):
                 yield from self.names(node.target, node.iter, list(node.body))
             elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
@@ -200,8 +204,8 @@ class Look:
             for one in walk(self.function)
             if isinstance(one, ast.Assign | ast.AnnAssign)
             and one.value is not None
-            and ast.unparse(one.value) not in ("set()", "[]", "{}", "()", "None")
             and any(_is(t, name) for t in (one.targets if isinstance(one, ast.Assign) else [one.target]))
+            and ast.unparse(one.value) not in ("set()", "[]", "{}", "()", "None")
         ]
 
     def is_of_another(self, listed: ast.Name, source: ast.expr) -> bool:
@@ -321,11 +325,10 @@ class Look:
         """Whether the function calls what plays the role."""
         if role not in self.plays:
             self.plays[role] = any(
-                isinstance(part, ast.Call)
-                and isinstance(part.func, ast.Attribute | ast.Name)
+                isinstance(part.func, ast.Attribute | ast.Name)
                 and isinstance(value := self.value(part.func), Ext)
                 and self.at.models.plays(value.name, role)
-                for part in walk(self.function)
+                for part in parts(self.function, ast.Call)
             )
         return self.plays[role]
 
@@ -342,11 +345,9 @@ class Look:
         """Whether the class makes by itself what its objects hold there: `self.model = Net()`."""
         name = dotted(place) or ""
         return self.frame.cls is not None and any(
-            isinstance(one, ast.Assign)
-            and isinstance(one.value, ast.Call)
-            and any(dotted(target) == name for target in one.targets)
+            isinstance(one.value, ast.Call) and any(dotted(target) == name for target in one.targets)
             for method in self.frame.cls.methods.values()
-            for one in walk(method)
+            for one in parts(method, ast.Assign)
         )
 
     def is_used_as_module(self, given: ast.expr) -> bool:
@@ -354,7 +355,9 @@ class Look:
         an optimizer has a state, too."""
         place = dotted(given)
         within = self.frame.cls.node if self.frame.cls is not None and "." in (place or "") else self.function
-        for node in ast.walk(within):
+        for node in walk(within):
+            if node.__class__ is not ast.Attribute and node.__class__ is not ast.Call:
+                continue
             if isinstance(node, ast.Attribute) and node.attr in OF_MODULES and dotted(node.value) == place:
                 return True
             if isinstance(node, ast.Call):
@@ -396,16 +399,13 @@ class Look:
         is_compiled_module(self.net) else self.net`."""
         plain = {
             dotted(one.value.orelse): one
-            for one in walk(self.function)
-            if isinstance(one, ast.Assign)
-            and isinstance(one.value, ast.IfExp)
+            for one in parts(self.function, ast.Assign)
+            if isinstance(one.value, ast.IfExp)
             and isinstance(one.value.body, ast.Attribute)
             and one.value.body.attr == "_orig_mod"
             and dotted(one.value.body.value) == dotted(one.value.orelse) != dotted(one.targets[0])
         }
-        for node in walk(self.function) if plain else ():
-            if not isinstance(node, ast.Call):
-                continue
+        for node in parts(self.function, ast.Call) if plain else ():
             asked, kinds = self.asked(node)
             taken = plain.get(dotted(asked)) if asked is not None else None
             if taken is not None and taken.lineno < node.lineno and kinds and all(map(self.is_one, kinds)):
@@ -447,13 +447,9 @@ class Look:
     def is_taken(self, node: ast.expr) -> bool:
         """Whether it is a name for what a parameter holds: `loss = getattr(net, name)`; no parameter that goes on to
         what it held, which was asked before."""
-        if isinstance(node, ast.Name) and node.id in self.given:
+        if not isinstance(node, ast.Name) or node.id in self.given:
             return False
-        made = [
-            one.value
-            for one in walk(self.function)
-            if isinstance(one, ast.Assign) and isinstance(node, ast.Name) and _is(one.targets[0], node.id)
-        ]
+        made = [one.value for one in parts(self.function, ast.Assign) if _is(one.targets[0], node.id)]
         return len(made) == 1 and self.is_given(_held(made[0]))
 
     def is_taken_off(self, node: ast.expr) -> bool:
@@ -463,12 +459,11 @@ class Look:
             isinstance(node, ast.Name)
             and any(dotted(over) in self.given for over in self.gone_over(node.id))
             and any(
-                isinstance(one, ast.Assign)
-                and _is(one.targets[0], node.id)
+                _is(one.targets[0], node.id)
                 and isinstance(one.value, ast.Attribute)
                 and one.value.attr == HELD
                 and _is(one.value.value, node.id)
-                for one in walk(self.function)
+                for one in parts(self.function, ast.Assign)
             )
         )
 
@@ -483,10 +478,8 @@ class Look:
     def is_of_list(self, node: ast.expr) -> bool:
         """Whether a loop over what an object holds binds the name: `for one in self.parts`."""
         name = dotted(node)
-        for one in walk(self.function):
-            if isinstance(one, ast.For) and any(
-                isinstance(p, ast.Name) and p.id == name for p in ast.walk(one.target)
-            ):
+        for one in parts(self.function, ast.For):
+            if any(isinstance(p, ast.Name) and p.id == name for p in walk(one.target)):
                 over = one.iter
                 held = over.args if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) else [over]
                 flat = [

@@ -11,7 +11,7 @@ from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, walk
+from pt2lint.static.source.nodes import FunctionNode, parts, walk
 from pt2lint.static.values import (
     UNKNOWN,
     Dict,
@@ -240,8 +240,8 @@ class KeptState:
         self._looked.add(definition)
         if me.cls is None or not self.at.classes.is_module(me.cls):
             return
-        for part in walk(definition):
-            if isinstance(part, ast.Compare) and len(part.ops) == 1 and isinstance(part.ops[0], NUMBERS):
+        for part in parts(definition, ast.Compare):
+            if len(part.ops) == 1 and isinstance(part.ops[0], NUMBERS):
                 name = _own(_made(part.left, definition), definition)
                 if name and _is_number(part.comparators[0]):
                     by = self.set_by(me.cls, name, definition)

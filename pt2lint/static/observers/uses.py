@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pt2lint.libraries.model import Models
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import parameters_of
-from pt2lint.static.source.nodes import FunctionNode, is_range, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, is_range, parts, unit_of, walk
 from pt2lint.static.values import Dict, Ext, Func, Instance, Seq, Value
 
 if TYPE_CHECKING:
@@ -21,6 +21,11 @@ OF_TEXTS = (
     "endswith format lower lstrip partition removeprefix removesuffix replace rpartition rsplit rstrip split "
     "startswith strip upper"
 ).split()
+
+
+_BRANCHES = (ast.If, ast.IfExp, ast.While, ast.For, ast.comprehension)
+_OPERATIONS = (ast.Attribute, ast.Subscript, ast.Call, ast.Compare, ast.BinOp, ast.UnaryOp)
+_USING = frozenset((*_BRANCHES, *_OPERATIONS, ast.FormattedValue))  # what `uses` looks at
 
 
 class Use(NamedTuple):
@@ -117,6 +122,8 @@ def uses(
         return None
 
     for part in walk(node):
+        if part.__class__ not in _USING:
+            continue
         if isinstance(part, (ast.For, ast.comprehension)):
             source = part.iter
             if isinstance(source, ast.Call) and is_range(source):
@@ -148,9 +155,9 @@ def uses(
             add(part.value, "read")
         elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load):
             add(part.value, "read")  # `name.startswith`
-    for part in walk(node):
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-            found.pop(part.id, None)
+    for name in parts(node, ast.Name):
+        if isinstance(name.ctx, ast.Store):
+            found.pop(name.id, None)
     return found
 
 
@@ -191,9 +198,7 @@ def _made(name: ast.expr, node: FunctionNode) -> ast.expr:
     if not isinstance(name, ast.Name):
         return name
     found: list[ast.expr] = []
-    for part in walk(node):
-        if not isinstance(part, ast.Assign):
-            continue
+    for part in parts(node, ast.Assign):
         for target in part.targets:
             if isinstance(target, ast.Tuple):
                 found += [

@@ -13,7 +13,7 @@ from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.observers.computing import Computing
 from pt2lint.static.source.modules import Module
-from pt2lint.static.source.nodes import BLOCKS, FunctionNode, Unit, below, unit_of, walk, yields
+from pt2lint.static.source.nodes import BLOCKS, SIMPLE, FunctionNode, Unit, parts, unit_of, yields
 from pt2lint.static.values import NO_CONST, UNKNOWN, Func, Instance, Py, Seq, Tensor, Value, Wrapped, options
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Ways:
             if definition not in self._trains:
                 words = self.at.models.last_words("computes gradients")
                 self._trains[definition] = any(
-                    isinstance(part, ast.Attribute) and part.attr in words for part in walk(definition)
+                    part.attr in words for part in parts(definition, ast.Attribute)
                 )
         return any(self._trains[definition] for definition in running) or None
 
@@ -176,8 +176,8 @@ class Ways:
     def minds_mode(self, value: Value | None, depth: int = 0) -> bool:
         """Whether a module does otherwise in training, itself or in what it holds."""
         if isinstance(value, Seq):
-            parts = value.elts if value.elts is not None else [value.elem]
-            return any(self.minds_mode(part, depth) for part in parts)
+            held = value.elts if value.elts is not None else [value.elem]
+            return any(self.minds_mode(part, depth) for part in held)
         if not isinstance(value, Instance) or depth > DEEP:
             return False
         if value.cls is None:
@@ -185,10 +185,10 @@ class Ways:
         if not self.at.classes.is_module(value.cls):
             return False
         return any(
-            isinstance(part, ast.Attribute) and part.attr == "training"
+            part.attr == "training"
             for cls in self.at.classes.bases(value.cls)[0]
             for method in cls.methods.values()
-            for part in walk(method)
+            for part in parts(method, ast.Attribute)
         ) or any(self.minds_mode(part, depth + 1) for part in self.at.objects.state(value).values())
 
     def read_by(self, definition: FunctionNode) -> tuple[str, ...]:
@@ -198,7 +198,7 @@ class Ways:
             a = definition.args
             more = [a.vararg] if a.vararg is not None else []
             names = [p.arg for p in [*a.posonlyargs, *a.args, *a.kwonlyargs, *more] if p.arg != "self"]
-            used = {n.id for n in walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+            used = {n.id for n in parts(definition, ast.Name) if isinstance(n.ctx, ast.Load)}
             known = self._read[definition] = tuple(name for name in names if name in used)
         return known
 
@@ -316,9 +316,7 @@ def _are_choices(a: Way, b: Way) -> bool:
 def _modes(whole: ast.AST) -> Iterator[tuple[int, str, str]]:
     """The line of each statement `model.train()` or `model.eval()` of a function or a file, with the module's name and
     a dot, and which it is. What is defined inside has its own."""
-    for part in below(whole):
-        if isinstance(part, (FunctionNode, ast.ClassDef)):
-            continue
+    for part in _statements(whole.body):  # type: ignore[attr-defined]
         if (
             isinstance(part, ast.Expr)
             and isinstance(call := part.value, ast.Call)
@@ -326,22 +324,24 @@ def _modes(whole: ast.AST) -> Iterator[tuple[int, str, str]]:
         ):
             if call.func.attr in ("train", "eval") and not call.args and not call.keywords:
                 yield part.lineno, f"{ast.unparse(call.func.value)}.", call.func.attr
-        else:
-            yield from _modes(part)
 
 
 def _bound(whole: ast.AST) -> dict[str, list[ast.Assign]]:
     """The statements `name = value` of a function or a file, by the name. What is defined inside has its own."""
     found: dict[str, list[ast.Assign]] = {}
-    for part in below(whole):
-        if isinstance(part, (FunctionNode, ast.ClassDef)):
-            continue
+    for part in _statements(whole.body):  # type: ignore[attr-defined]
         if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.targets[0], ast.Name):
             found.setdefault(part.targets[0].id, []).append(part)
-        else:
-            for name, more in _bound(part).items():
-                found.setdefault(name, []).extend(more)
     return found
+
+
+def _statements(body: list[ast.AST]) -> Iterator[ast.AST]:
+    """The statements, and those in them, in the order of the source, less those of what is defined there."""
+    for part in body:
+        if not isinstance(part, (FunctionNode, ast.ClassDef)):
+            yield part
+            for name in () if part.__class__ in SIMPLE else BLOCKS:
+                yield from _statements(getattr(part, name, []))
 
 
 def _around(body: list[ast.stmt], first: int, last: int) -> Iterator[ast.AST]:

@@ -10,17 +10,14 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pt2lint.static.source.nodes import BLOCKS, SIMPLE, FunctionNode, below, is_range, walk
+from pt2lint.static.source.nodes import BLOCKS, SIMPLE, FunctionNode, is_range, walk, with_inner
 
 _ADD_WEIGHTS = ("register_parameter", "add_module", "register_module", "ParameterList", "ParameterDict")
 
 
 def _nodes(function: FunctionNode) -> list[ast.AST]:
     """All nodes of the body."""
-    nodes: list[ast.AST] = [*function.__dict__["body"]]
-    for node in nodes:
-        nodes += below(node)
-    return nodes
+    return with_inner([*function.__dict__["body"]])
 
 
 def _statements(function: FunctionNode) -> list[ast.AST]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from pt2lint.static.source.data import without_data
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Unit = tuple[int, int]
+Node = TypeVar("Node", bound=ast.AST)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # Statements in which no other stands.
 SIMPLE = frozenset(
@@ -58,7 +60,14 @@ def walk(root: ast.AST) -> Sequence[ast.AST]:
         if known is not None:
             _ = root.body  # type: ignore[attr-defined]  # which notes that it is read
             return known
-    found = [root]
+    found = with_inner([root])
+    if whole:
+        root.__dict__["pt2lint_walk"] = found
+    return found
+
+
+def with_inner(found: list[ast.AST]) -> list[ast.AST]:
+    """These nodes, and after them all that are in them, as `walk` gives them."""
     for node in found:
         names = _children.get(node.__class__)
         for name in _names(node.__class__) if names is None else names:
@@ -68,9 +77,18 @@ def walk(root: ast.AST) -> Sequence[ast.AST]:
                     found += [item for item in value if isinstance(item, ast.AST)]
             elif value is not None and isinstance(value, ast.AST):
                 found.append(value)
-    if whole:
-        root.__dict__["pt2lint_walk"] = found
     return found
+
+
+def parts(function: FunctionNode | ast.Lambda, kind: type[Node]) -> list[Node]:
+    """The nodes of exactly this class in a function, in the order of `walk`. Most who ask want one class, of many."""
+    index: dict[type[ast.AST], list[Any]] | None = function.__dict__.get("pt2lint_parts")
+    if index is None:
+        index = function.__dict__["pt2lint_parts"] = {}
+        for node in walk(function):
+            index.setdefault(node.__class__, []).append(node)
+    _ = function.body  # which notes that it is read
+    return index.get(kind, [])
 
 
 def binds(root: ast.AST) -> set[str]:
@@ -171,7 +189,7 @@ def yields(node: FunctionNode) -> bool:
 
 
 def _yields(node: FunctionNode) -> bool:
-    if not any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in walk(node)):
+    if not parts(node, ast.Yield) and not parts(node, ast.YieldFrom):
         return False
     rest: list[ast.AST] = [*node.body]
     while rest:
