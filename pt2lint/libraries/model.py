@@ -264,6 +264,22 @@ def _may_mention(source: str, words: frozenset[str], patterns: str) -> bool:
     return any(word in source for word in words) or any(re.search(p, source) for p in patterns.split("\n"))
 
 
+@lru_cache(maxsize=1024)
+def _owners_of_mentions(source: str, patterns: tuple[re.Pattern[str], ...]) -> tuple[str, ...]:
+    """The names on which the methods are called that the patterns find in a text, "" for what is none's, up to the
+    first of those. Many files import the same one."""
+    owners = []
+    for pattern in patterns:
+        for match in pattern.finditer(source):
+            owner = None
+            if match[0].startswith("."):
+                owner = _LAST_WORD.search(source[max(match.start() - 200, 0) : match.start()].rstrip())
+            owners.append(owner[0] if owner else "")
+            if not owner:
+                return tuple(owners)
+    return tuple(dict.fromkeys(owners))
+
+
 FOREIGN = Library("")
 _LAST_WORD = re.compile(r"\w+\Z")
 
@@ -314,7 +330,7 @@ class Models:
             name: handler for one in reversed(libraries) for name, handler in one.handlers.items()
         }
         self._returns = {name: words for one in reversed(libraries) for name, words in one.returns.items()}
-        self._mentions = [re.compile(pattern) for one in libraries for pattern in one.mentions]
+        self._mentions = tuple(re.compile(pattern) for one in libraries for pattern in one.mentions)
         words = "|".join(map(re.escape, sorted(self.last_words("compiles"))))
         # All that the two questions below look for in a text, as patterns, one a line.
         self.mentions = "\n".join([words, *(pattern.pattern for pattern in self._mentions)])
@@ -386,18 +402,10 @@ class Models:
         """
         if any("compiles" in self.of(name).roles for name in imports.values()):
             return True
-        for pattern in self._mentions:
-            for match in pattern.finditer(source):
-                owner = None
-                if match[0].startswith("."):
-                    owner = _LAST_WORD.search(source[max(match.start() - 200, 0) : match.start()].rstrip())
-                bound = imports.get(owner[0]) if owner else None
-                if (
-                    bound is None
-                    or self.of(f"{bound}.compile").roles
-                    or self.library_of(bound) is not FOREIGN
-                ):
-                    return True
+        for owner in _owners_of_mentions(source, self._mentions):
+            bound = imports.get(owner)
+            if bound is None or self.of(f"{bound}.compile").roles or self.library_of(bound) is not FOREIGN:
+                return True
         return False
 
     def may_mention_compiling(self, source: str) -> bool:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Place = tuple[str, int]
 KindsIn = Callable[[tuple[int, int]], Mapping[Range, str]]
+Listeners = dict[str, list["type[Rule]"]]
 
 
 def findings_in(
@@ -49,9 +50,10 @@ def findings_in(
     """
     from pt2lint.rule import FunctionCode, GraphBreak
 
+    listening = listeners(rules)
     for (first, last), ops in notes.get(module.path, {}).items():
         go_on()
-        wanted = [*to_read(rules, ops, module, problems)]
+        wanted = [*to_read(listening, ops, module, problems)]
         if not wanted:
             continue
         text = module.as_written(first, last)
@@ -137,13 +139,22 @@ def _has(module: Module, fix: Fix) -> bool:
     return inserts and plain and bool(wanted) and all(module.holds(line) for line in wanted)
 
 
+def listeners(rules: Iterable[type[Rule]]) -> Listeners:
+    """The rules by the operations that they listen to."""
+    found: Listeners = {}
+    for rule in rules:
+        for name in dict.fromkeys(rule.ops):
+            found.setdefault(name, []).append(rule)
+    return found
+
+
 def to_read(
-    rules: Sequence[type[Rule]], ops: Iterable[Op], module: Module, problems: list[Problem]
+    listening: Listeners, ops: Iterable[Op], module: Module, problems: list[Problem]
 ) -> Iterator[tuple[type[Rule], Op]]:
     """The operations that a rule is to read."""
     for op in ops:
-        for rule in rules:
-            if op.name in rule.ops and (op.region or rule.anywhere) and _accepts(rule, op, module, problems):
+        for rule in listening.get(op.name, ()):
+            if (op.region or rule.anywhere) and _accepts(rule, op, module, problems):
                 yield rule, op
 
 

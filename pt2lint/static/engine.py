@@ -24,7 +24,7 @@ from pt2lint.project import entries
 from pt2lint.project.entries import place_of
 from pt2lint.project.suppress import may_be_ours
 from pt2lint.static import workers
-from pt2lint.static.apply_rules import Place, error_in, findings_in, to_read
+from pt2lint.static.apply_rules import Place, error_in, findings_in, listeners, to_read
 from pt2lint.static.facts import (
     Facts,
     Kinds,
@@ -424,7 +424,7 @@ class _Run:
                 for unit, ops in notes.items()
                 if ops != own.get(unit) or kinds.get(unit, {}) != own_kinds.get(unit, {})
             }
-            late = [rule for rule in self.rules if rule.asks_what_is_left]
+            late = listeners(rule for rule in self.rules if rule.asks_what_is_left)
             if any(True for ops in notes.values() for _ in to_read(late, ops, module, [])):
                 changed = notes  # what is left to Python in one function counts in the others
             self.find([module], facts, {path: changed}, lambda _, unit: kinds.get(unit, {}))
@@ -673,8 +673,12 @@ class _Run:
         kinds: Callable[[Module, Lines], Mapping[Range, str]],
     ) -> None:
         """What the rules say of these files, with what Dynamo leaves to Python known for those who ask for that."""
+        from pt2lint.rule.written import Shelf
+
         left: set[Place] = set()
         cut: dict[Place, int] = {}
+        # What the first rules had parsed, the late ones find.
+        shelf = (self.cache.shelf if self.cache is not None else None) or Shelf()
         for late in (False, True):
             rules = [rule for rule in self.rules if rule.asks_what_is_left is late]
             for module in modules:
@@ -690,7 +694,7 @@ class _Run:
                         cut,
                         partial(kinds, module),
                         self.go_on,
-                        self.cache.shelf if self.cache is not None else None,
+                        shelf,
                     )
                 )
 
@@ -702,12 +706,13 @@ class _Run:
     ) -> Mapping[str, Kinds]:
         """The kinds in the functions in which something may be found, of these notes or those of other groups."""
         texts: dict[str, str] = {}
+        listening = listeners(self.rules)
         for path, units in notes.items():
             module = project.load(path, whole=False)
             found: Kinds = {}
             for lines, ops in units.items():
                 self.go_on()
-                if any(to_read(self.rules, ops, module, [])):
+                if any(to_read(listening, ops, module, [])):
                     with contextlib.suppress(Exception):  # too deep: fixes are made from the text alone
                         if known := kinds(module, lines):
                             found[lines] = known
