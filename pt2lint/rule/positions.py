@@ -65,5 +65,6 @@ class Positions(PositionProvider):
     """For one module."""
 
     def of(self, module: cst.Module) -> Mapping[cst.CSTNode, Place]:
-        module._codegen(_State(module.default_indent, module.default_newline, provider=self))
+        written = [""]  # a module that has written nothing would end with a line of its own
+        module._codegen(_State(module.default_indent, module.default_newline, provider=self, tokens=written))
         return self._computed  # type: ignore[return-value]

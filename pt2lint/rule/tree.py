@@ -150,8 +150,8 @@ def parents(root: cst.CSTNode) -> Mapping[cst.CSTNode, cst.CSTNode]:
 
 
 def positions(module: cst.Module) -> Mapping[cst.CSTNode, Place]:
-    """What LibCST's PositionProvider gives, as (line, column, end line, end column), lines from 1 and columns
-    from 0: without the visit of the whole tree that resolving metadata makes for nothing."""
+    """What LibCST's PositionProvider gives, but for plain white space, as (line, column, end line, end column), lines
+    from 1 and columns from 0: without the visit of the whole tree that resolving metadata makes for nothing."""
     from pt2lint.rule.positions import Positions
 
     return Positions().of(module)
