@@ -62,7 +62,8 @@ Names of operations:
                     what differs at each call ("self.step epoch"): attributes that the caller's object counts in, and
                     parameters of the caller that a loop around its own call counts, and, with "hook": "yes",
                     what a framework counts that calls it; "named" where the settings
-                    alone say that it is compiled; "parts N", what it reads of a dictionary or an object; "sized N",
+                    alone say that it is compiled; "longer N": "yes" where it returns that argument longer than it was;
+                    "parts N", what it reads of a dictionary or an object; "sized N",
                     what says how long an argument is that a function of the project makes, a tab between two
 - `call apart`      traced code calls a function of the project from inside of a loop, a `try` or a `with`: compiled by
                     itself, if a break there has Dynamo leave the caller to Python; details as of `call compiled`
@@ -75,8 +76,9 @@ Names of operations:
                     "use", "at", "to" and "counts" as above; at the argument of a call that has a method assign it:
                     "sets", the attribute, and "through", the method
 - `set global of compiled`  code that is not compiled assigns a whole number to a global, or to an attribute of an
-                    object that is one, which compiled code of the file reads; args: 0 the value; details: "to" and
-                    "at", the function that reads it and where that is ("PATH:LINE"), "counts" as above
+                    object that is one, or a loop at the top of the file binds it, which compiled code of the file
+                    reads; args: 0 the value; details: "to" and "at", the function that reads it and where that is
+                    ("PATH:LINE"), "counts" as above
 - `keep by size`    a module keeps a size that decides what the next call does, or something in a dictionary under a
                     size; details: "how" ("number", "item")
 - `attribute of compiled`  an attribute of a compiled module is read; details: "name", "self" (the module), for a
@@ -127,7 +129,9 @@ Names of operations:
                     "torch" where the part is of a class of torch
 - `assert tensor`   a plain `assert` of a tensor in compiled code, inside of a `try` for AssertionError; details:
                     "caught", the line of that `try`
-- `set setting`     an attribute of a module of torch's settings is assigned; details: "holder", that module, and "name"
+- `set setting`     an attribute of a module of torch's settings is assigned; details: "holder", that module, "name";
+                    "thread" and "thread at", a function that calls compiled code and that another thread runs, and
+                    where that is started, "also here": "yes" where the thread at hand calls compiled code, too
 - `adapt compiled`  what torch.compile wrapped is given to a library that puts adapters into modules
 - `decorate compile`  torch.compile decorates a function and is given arguments: as of `call torch.compile`
 - `set traced method`  a method of a class is replaced after compiled code that runs it was called

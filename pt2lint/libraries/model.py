@@ -114,6 +114,7 @@ ROLES = {
     "set of tensors alone": "an attribute that programs assign of tensors, and of nothing else",
     "tells a tensor": "an attribute of tensors that Python's own objects have not",
     "group of processes": "a class: several processes that work together",
+    "starts threads": "has a thread of its own run what it is given, or is a class whose `run` is run so",
     "threads": "makes a thread, or what several threads share: a lock, a queue",
     "tells a tensor of arguments alone": "one of these that other libraries' objects have too",
     "takes a mask": "a method, or a function, whose last argument but one is a mask",

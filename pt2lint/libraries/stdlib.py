@@ -45,6 +45,12 @@ THREADS = (
     *("multiprocessing.Process", "torch.multiprocessing.Process", "concurrent.futures.ThreadPoolExecutor"),
     *(f"multiprocessing.context.{n}" for n in ("ForkProcess", "SpawnProcess")),
 )
+STARTS = (
+    *("threading.Thread", "threading.Timer", "_thread.start_new_thread"),
+    *("concurrent.futures.ThreadPoolExecutor", "multiprocessing.pool.ThreadPool"),
+    *(f"concurrent.futures.ThreadPoolExecutor.{n}" for n in ("submit", "map")),
+    *(f"multiprocessing.pool.ThreadPool.{n}" for n in ("apply", "apply_async", "map", "imap", "map_async")),
+)
 SHARED = ("Value", "Array", "Lock", "RLock", "Event", "Semaphore", "Queue")  # what processes share
 WHOLE = frozenset(f"math.{n}" for n in ("floor", "ceil", "gcd", "prod", "isqrt"))
 DRAWN = (
@@ -310,7 +316,7 @@ LIBRARIES = (
     Library(
         "threading",
         returns={f"threading.{n}": f"instance threading.{n}" for n in ("Lock", "RLock")},
-        roles={"threads": THREADS},
+        roles={"threads": THREADS, "starts threads": STARTS},
         measured="matrix/calls.py",
     ),
 )

@@ -10,6 +10,7 @@ import libcst as cst
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.loop_turns import Turns, turns_around
+from pt2lint.rule.syntax import names
 
 # What a break in a loop leads to goes with that break, which is told.
 FOLLOWS = "goes with the break that leaves the caller to Python"
@@ -76,6 +77,15 @@ class CompiledCall(Rule):
                 return
             key: int | str = a.keyword.value if a.keyword is not None else at
             yield Argument(key, a.value, op.arg(key), op.detail(f"use {key}"))
+
+    def is_fed_back(self, node: cst.Call, value: cst.BaseExpression) -> bool:
+        """Whether what is given is what the call before returned: `y, past = model(x, past)`."""
+        statement = self.function.parent(node)
+        return (
+            isinstance(value, cst.Name)
+            and isinstance(statement, cst.Assign)
+            and any(n.value == value.value for target in statement.targets for n in names(target.target))
+        )
 
     def sized(self, op: Op, key: int | str, turns: Turns) -> str:
         """What changes from turn to turn and says how long an argument is, which a function of the project makes."""

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 
 INDUCTOR = "torch._inductor.config"
+HOLDERS = ("torch._dynamo.config", "torch._functorch.config", INDUCTOR)
+PATCHES = tuple(f"call {holder}.patch" for holder in HOLDERS)  # the operations that set some for a while
 
 
 @cache

@@ -9,6 +9,13 @@ from pt2lint.rule.compiled_call import CompiledCall
 from pt2lint.rule.loop_turns import Turns
 
 
+def is_counted(loop: cst.CompFor, turns: Turns) -> bool:
+    """Whether a comprehension goes over `range(n)` of another number at each turn."""
+    over = loop.iter
+    ranges = isinstance(over, cst.Call) and isinstance(over.func, cst.Name) and over.func.value == "range"
+    return isinstance(over, cst.Call) and ranges and any(turns.number(a.value) for a in over.args)
+
+
 class ChangingKeys(CompiledCall):
     """A dictionary with other keys, or another number of arguments, at every call of a compiled function.
 
@@ -16,7 +23,9 @@ class ChangingKeys(CompiledCall):
     Dynamo guards on the keys of every dictionary that it goes through, and on how many values a `*args` holds: they
     decide what the graph's inputs are. Keys made of a counter, and keys or arguments that become more, are compiled
     anew at every call, until the recompile limit; from then on the function runs without compiling. Tensors under the
-    same keys cost nothing, whatever is in them.
+    same keys cost nothing, whatever is in them. So is a list or a tuple that the function returns longer than it was
+    given it, where the next call is given that (`y, past = model(x, past)` of a cache to which each step adds): a
+    cache that is made as long as it will get, and written to, has the same length each time.
 
     ## Example
     ```python
@@ -57,10 +66,18 @@ class ChangingKeys(CompiledCall):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return any(k.startswith("use ") for k in op.details)
+        return any(k.startswith(("use ", "longer ")) for k in op.details)
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         for argument in self.arguments(node, op):
+            if op.detail(f"longer {argument.key}") and self.is_fed_back(node, argument.value):
+                self.report(
+                    argument.value,
+                    self.shown(op, argument.key),
+                    f"`{self.text(argument.value)}` comes back longer from every call of {self.callee(op)}, and Dynamo "
+                    "guards on its length: each is compiled anew, until the limit",
+                )
+                continue
             key = self.key(argument.value, turns, argument.word.startswith("dict"))
             if argument.use and key is not None:
                 self.say(argument.value, self.shown(op, argument.key, "the dictionary is used here"), key)
@@ -88,8 +105,12 @@ class ChangingKeys(CompiledCall):
         made = turns.meaning(value)
         if isinstance(made, cst.Dict):
             for element in made.elements:
-                if isinstance(element, cst.DictElement) and turns.text(element.key):
+                if isinstance(element, cst.DictElement) and (
+                    turns.text(element.key) or turns.number(element.key)
+                ):
                     return element.key
+        if isinstance(made, cst.DictComp) and is_counted(made.for_in, turns):
+            return made.key
         return turns.filled_under(value.value) if is_dict and isinstance(value, cst.Name) else None
 
     def say(self, node: cst.BaseExpression, op: Op, key: cst.BaseExpression) -> None:

@@ -6,7 +6,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.loop_turns import turns_around
+from pt2lint.rule.loop_turns import Turns, turns_around
 from pt2lint.rule.syntax import names
 
 # From here on a number that is only counted up is not guarded on (2.13 guards, 2.15 does not).
@@ -19,7 +19,8 @@ class GlobalCounter(Rule):
     ## What happens
     Dynamo guards on the value of a global number. A function that counts in one fails its own guard at the
     next call and is compiled again, until the recompile limit; from then on it runs without compiling. So does one
-    that code outside sets at every turn (`STEP = n`), and an attribute of an object that is a global
+    that code outside sets at every turn (`STEP = n`), the variable of a loop at the top of a script
+    (`for step in range(n)`), and an attribute of an object that is a global
     (`config.step = n`). A tensor's value is not guarded on, and an attribute of an object that is no module and no
     global (or an entry of a dictionary) costs one recompilation only.
 
@@ -93,6 +94,8 @@ class GlobalCounter(Rule):
             statement = self.function.parent(statement)
         if isinstance(statement, cst.AugAssign):
             changes = isinstance(statement.value, cst.Integer)
+        elif self.is_target(node):
+            turns, changes = Turns(self.function, node, (self.text(node),)), True
         else:
             changes = isinstance(statement, cst.Assign) and turns.number(statement.value)
         if not changes or not (turns.loops or turns.parameters):
@@ -103,6 +106,13 @@ class GlobalCounter(Rule):
             f"{self.quote(node)} is another number at every turn, which `{op.detail('to')}` reads as a constant: a "
             "recompilation at each, and eager from the limit on; passed as an argument it costs one",
         )
+
+    def is_target(self, node: cst.CSTNode) -> bool:
+        """Whether a loop binds the name: `for step in range(n)`, `for step, batch in enumerate(loader)`."""
+        here, outer = node, self.function.parent(node)
+        while isinstance(outer, cst.Tuple | cst.Element):
+            here, outer = outer, self.function.parent(outer)
+        return isinstance(outer, cst.For) and outer.target is here
 
     def used(self, node: cst.CSTNode) -> bool:
         """Whether the function reads the number other than to count."""

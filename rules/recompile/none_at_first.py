@@ -68,6 +68,8 @@ class NoneAtFirst(CompiledCall):
             value = argument.value
             if not isinstance(value, cst.Name) or not self.may_be_none(value.value):
                 continue
+            if op.detail(f"longer {argument.key}") and self.is_fed_back(node, value):
+                continue  # PTR210 tells it: each length is compiled anew
             carried = [self.carried(value.value, node, loop) for loop in turns.loops]
             if "returned" in carried:
                 then = "what the call before returned"

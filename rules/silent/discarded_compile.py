@@ -86,7 +86,7 @@ class DiscardedCompile(Rule):
         target = assignment.targets[0].target
         module = op.arg(0).startswith(("module", "torch.nn.", "Sequential of "))
         if isinstance(target, cst.Name) and (
-            self.lost(target.value, node) or (module and self.is_lost_at_top(target.value, node))
+            self.lost(target.value, node) or self.is_lost_at_top(target.value, node, module)
         ):
             message = f"`{target.value} = {self.text(node)}` binds a name that nothing reads afterwards: the compiled"
             self.report(node, op, f"{message} result is lost", fixes=self.fixes(node, assignment))
@@ -121,7 +121,7 @@ class DiscardedCompile(Rule):
                 return False
         return True
 
-    def is_lost_at_top(self, name: str, node: cst.Call) -> bool:
+    def is_lost_at_top(self, name: str, node: cst.Call, module: bool) -> bool:
         """Whether a script binds a name at its top that nothing in the file reads from there on, and goes on with the
         module as it was, or gave that to something before."""
         given = node.args[0].value
@@ -130,7 +130,9 @@ class DiscardedCompile(Rule):
         tree = self.function.file_tree or ast.parse(self.function.source)
         line = self.function.range(node)[2]
         statement = next((s for s in tree.body if s.lineno <= line <= (s.end_lineno or 0)), None)
-        if not isinstance(statement, ast.Assign | ast.If):
+        if isinstance(statement, ast.For):
+            return name == given.value and self.is_lost_in_loop(name, statement, line, tree)
+        if not module or not isinstance(statement, ast.Assign | ast.If):
             return False
         rest = [s for s in tree.body if s.lineno > (statement.end_lineno or 0)]
         if not any(isinstance(s, DOES) for s in rest):
@@ -141,6 +143,17 @@ class DiscardedCompile(Rule):
         if name in later or _is_read_inside(name, symtable.symtable(self.function.source, "file", "exec")):
             return False
         return name == given.value or given.value in later
+
+    def is_lost_in_loop(self, name: str, loop: ast.For, line: int, tree: ast.Module) -> bool:
+        """Whether a loop at the top of a script binds the name to the next thing before anything reads it."""
+        if not any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(loop.target)):
+            return False
+        later = (n for s in tree.body if (s.end_lineno or 0) > line for n in ast.walk(s))
+        read = any(
+            isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) and n.lineno > line
+            for n in later
+        )
+        return not read and not _is_read_inside(name, symtable.symtable(self.function.source, "file", "exec"))
 
     def inner(self, node: cst.CSTNode, function: cst.FunctionDef) -> bool:
         """Whether a nested function, which may run later, holds the node."""

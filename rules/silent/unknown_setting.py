@@ -6,10 +6,8 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.settings import INDUCTOR, alike, is_missing, was
+from pt2lint.rule.settings import HOLDERS, INDUCTOR, PATCHES, alike, is_missing, was
 
-HOLDERS = ("torch._dynamo.config", "torch._functorch.config", INDUCTOR)
-PATCHES = tuple(f"call {holder}.patch" for holder in HOLDERS)
 COMPILES = (
     "call torch.compile",
     "call torch.compiler.compile",

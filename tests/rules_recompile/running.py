@@ -90,7 +90,9 @@ def outcome(source: str, *, compiling: bool = True, again: bool = False) -> Outc
         environment = dict(os.environ)
         # What a block sets is put back.
         with (
-            torch._dynamo.config.patch(suppress_errors=False, cache_size_limit=8),
+            torch._dynamo.config.patch(
+                suppress_errors=False, cache_size_limit=8, capture_scalar_outputs=False
+            ),
             _defaults(backend="eager", disable=not compiling),
             nullcontext() if compiling else mock.patch("torch.cond", _branch),
         ):

@@ -15,6 +15,49 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "marks that are lost": """
+import torch
+
+model = torch.compile(torch.nn.Linear(3, 3))
+
+def train(loader, device):
+    for batch in loader:
+        torch._dynamo.mark_dynamic(batch, 0)  # PTR229
+        model(batch.to(device)).sum().backward()
+    for batch in loader:
+        torch._dynamo.maybe_mark_dynamic(batch, 0)  # PTR229
+        batch = batch.detach() / 2
+        with torch.autocast(device):
+            model(batch)
+
+def temporary(n):
+    x = torch.ones(n, 3)
+    torch._dynamo.mark_dynamic(x.double(), 0)  # PTR229
+    return model(x)
+
+def marked(loader, device):
+    for batch in loader:
+        torch._dynamo.mark_dynamic(batch, 0)
+        model(batch).sum().backward()
+        batch = batch.to(device)
+        model(batch)
+    for batch in loader:
+        torch._dynamo.mark_dynamic(batch, 0)
+        batch = batch.to(device)
+        torch._dynamo.mark_dynamic(batch, 0)
+        model(batch)
+    for batch in loader:
+        torch._dynamo.mark_dynamic(batch["ids"], 0)
+        model(batch["ids"])
+    for batch in loader:
+        torch._dynamo.mark_dynamic(batch, 0)
+        batch = batch.requires_grad_()
+        model(batch.contiguous())
+    for batch in loader:
+        torch._dynamo.mark_dynamic(batch, 0)
+        batch = next(loader)
+        model(batch)
+""",
     "functions that make what they are asked for as long": """
 import torch
 

@@ -1957,6 +1957,125 @@ class Pipeline:
 """
 
 
+CASES["settings of another thread"] = """
+import asyncio
+import threading
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import torch
+
+torch._dynamo.config.recompile_limit = 64  # PTS340
+torch._inductor.config.fallback_random = True
+torch._dynamo.config.capture_scalar_outputs = True
+
+@torch.compile
+def f(x):
+    return x * 2
+
+def ready():
+    torch._dynamo.config.capture_scalar_outputs = True
+
+def work():
+    torch._inductor.config.fallback_random = True
+    return f(torch.ones(3))
+
+class Server:
+    def __init__(self):
+        self.pool = ThreadPoolExecutor(max_workers=1, initializer=ready)
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+
+    def serve(self):
+        while True:
+            self.pool.submit(work)
+
+def configure():
+    torch._functorch.config.donated_buffer = False  # PTS340
+
+async def answer(loop):
+    await asyncio.to_thread(f, torch.ones(3))
+    return await loop.run_in_executor(None, work)
+
+configure()
+"""
+
+CASES["settings for threads that compile nothing"] = """
+import threading
+from concurrent.futures import ProcessPoolExecutor
+
+import torch
+
+torch._dynamo.config.recompile_limit = 64
+
+@torch.compile
+def f(x):
+    return x * 2
+
+def load(queue):
+    queue.put(torch.ones(3))
+
+def work(x):
+    return f(x)
+
+def main(queue):
+    threading.Thread(target=load, args=(queue,)).start()
+    with ProcessPoolExecutor() as pool:
+        pool.submit(work, queue.get())
+    return f(queue.get())
+"""
+
+CASES["settings by patch"] = """
+import torch
+from torch._dynamo import config
+from torch._inductor import config as inductor_config
+
+torch._dynamo.config.patch(recompile_limit=64)  # PTS340
+config.patch("verbose", True)  # PTS340
+
+def f(x):
+    return x * 2
+
+with torch._dynamo.config.patch(recompile_limit=64):  # PTS340
+    fast = torch.compile(f)
+
+with torch.no_grad(), inductor_config.patch(fallback_random=True):  # PTS340
+    model = torch.compile(torch.nn.Linear(2, 2), mode="default")
+
+with config.patch(recompile_limit=64):
+    other = torch.compile(f)
+    other(torch.ones(3))
+
+with config.patch(recompile_limit=64):
+    fast(torch.ones(3))
+
+@config.patch(recompile_limit=64)
+def run(x):
+    return fast(x)
+
+patched = config.patch(recompile_limit=64)
+with patched:
+    run(torch.ones(3))
+"""
+
+CASES["loops at the top of a script"] = """
+import torch
+from torch import nn
+
+net = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 2))
+parts = {"a": nn.Linear(2, 2)}
+kept = []
+for child in net.children():
+    child = torch.compile(child)  # PTS301
+for name, part in parts.items():
+    part = torch.compile(part, dynamic=True)  # PTS301
+for one in net.children():
+    one = torch.compile(one)
+    kept.append(one)
+for last in net.children():
+    last = torch.compile(last)
+last(net(torch.ones(2)))
+"""
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_reported_where_the_comments_say(name: str, tmp_path: Path) -> None:
     assert sorted(codes(CASES[name], tmp_path, "PTS")) == marked(CASES[name])
@@ -2324,3 +2443,82 @@ class Trainer:
     files = [str(tmp_path / name) for name in ("tools.py", "train.py")]
     found = lint(files, Settings(target_torch=(2, 13))).findings
     assert [(one.code, one.line) for one in found] == [("PTS303", 12)]
+
+
+def test_settings_of_the_main_thread_and_a_thread_of_another_file(tmp_path: Path) -> None:
+    """A user interface sets the limit where it is imported, and trains in a thread: on torch 2.9 that holds there."""
+    (tmp_path / "settings.py").write_text(
+        "import torch\n\n\ndef init():\n    torch._dynamo.config.recompile_limit = 8192\n"
+    )
+    (tmp_path / "trainer.py").write_text(
+        """import torch
+
+
+class Trainer:
+    def __init__(self):
+        self.update = torch.compile(self.one)
+
+    def one(self, p):
+        return p * 0.9
+
+    def train(self):
+        self.update(torch.ones(3))
+"""
+    )
+    (tmp_path / "ui.py").write_text(
+        """import threading
+
+import settings
+from trainer import Trainer
+
+settings.init()
+
+
+class Window:
+    def start(self):
+        threading.Thread(target=self.train).start()
+
+    def train(self):
+        trainer = Trainer()
+        trainer.train()
+
+
+Window().start()
+"""
+    )
+    files = [str(tmp_path / name) for name in ("settings.py", "trainer.py", "ui.py")]
+    for target, told in (((2, 13), [("PTS340", 5, "warning")]), ((2, 9), [])):
+        found = lint(files, Settings(target_torch=target)).findings
+        assert [(one.code, one.line, one.severity) for one in found] == told
+
+
+def test_settings_hold_in_their_thread() -> None:
+    """What the rule says of threads, of `asyncio.to_thread` and of `config.patch`."""
+    import asyncio
+    import threading
+    from concurrent.futures import ThreadPoolExecutor
+
+    from torch._dynamo import config
+
+    seen = {}
+
+    def look(name: str) -> None:
+        seen[name] = config.recompile_limit
+
+    async def both() -> None:
+        await asyncio.to_thread(look, "to_thread")
+        await asyncio.get_running_loop().run_in_executor(None, look, "run_in_executor")
+
+    default = config.recompile_limit
+    config.patch(recompile_limit=99)
+    look("bare patch")
+    with config.patch(recompile_limit=99):
+        look("here")
+        thread = threading.Thread(target=look, args=("thread",))
+        thread.start()
+        thread.join()
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(look, "submit").result()
+        asyncio.run(both())
+    of_its_own = dict.fromkeys(("bare patch", "thread", "submit", "run_in_executor"), default)
+    assert seen == {**of_its_own, "here": 99, "to_thread": 99}

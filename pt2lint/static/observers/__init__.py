@@ -24,6 +24,7 @@ from pt2lint.static.observers.of_functions import OfFunctions
 from pt2lint.static.observers.own_forward import OwnForward
 from pt2lint.static.observers.said_elsewhere import SaidElsewhere
 from pt2lint.static.observers.steps import Steps
+from pt2lint.static.observers.threads import Threads
 from pt2lint.static.observers.unfrozen import Unfrozen
 from pt2lint.static.observers.ways import Ways
 
@@ -47,4 +48,5 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     NumberedBlocks,
     SaidElsewhere,
     Unfrozen,
+    Threads,
 )

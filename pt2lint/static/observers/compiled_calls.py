@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.op import Op
@@ -11,6 +11,7 @@ from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.observers.computing import Computing
+from pt2lint.static.observers.lengths import lengthened
 from pt2lint.static.observers.sized import Sized
 from pt2lint.static.observers.uses import Decisive, Use
 from pt2lint.static.source.modules import ClassInfo, Module
@@ -25,6 +26,7 @@ from pt2lint.static.source.nodes import (
     yields,
 )
 from pt2lint.static.values import (
+    INT,
     UNKNOWN,
     Class,
     Dict,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 
 ITERATOR = "generator of "  # what the word for an iterator (Op.args) begins with
 HOLDING = ("dict", "object")  # words for what may hold numbers
+LISTED = ("list", "tuple", "none", "unknown")  # words for what may be a list
 MANY = (
     2  # calls of torch functions on tensors that make a method worth compiling; or one product with its own
 )
@@ -288,6 +291,9 @@ class CompiledCalls:
             for at, name in given:
                 if str(sorts.get(at)).startswith(HOLDING) and (parts := _parts_read(inner, name)):
                     words[f"parts {at}"] = " ".join(parts)
+            listed = {name: at for at, name in given if str(sorts.get(at)).startswith(LISTED)}
+            if listed and not isinstance(inner.node, ast.Lambda):
+                words |= {f"longer {listed[name]}": "yes" for name in lengthened(inner.node, {*listed})}
             for at, name in given[: len(args) + len(kwargs)]:
                 module = args[at] if isinstance(at, int) else kwargs.get(str(at), UNKNOWN)
                 if isinstance(module, Instance) and (numbers := self.numbers_of(module, inner, name)):
@@ -368,6 +374,33 @@ class CompiledCalls:
         elif read := self.read_in(owner, place.attr, index):
             self.at.notebook.note(target, "set attribute of compiled", frame, args=args, details=words | read)
 
+    def looped(self, node: ast.For | ast.While, over: Value, env: Env, frame: Frame) -> None:
+        """`for step in range(n):` at the top of a file, whose compiled code reads `step`."""
+        if frame.region or not isinstance(node, ast.For) or self.at.functions.running() is not None:
+            return
+        if not frame.counted or not self.at.notebook.listens("set global of compiled", frame):
+            return
+        counted = [n for n in walk(node.target) if isinstance(n, ast.Name) and n.id in frame.counted]
+        run = self.run_by(node, env, frame) if counted else set()
+        for name in counted:
+            among = {f for f in run if not _follows_data(f, name.id)}
+            self.read_by_traced(name, name.id, INT, frame, among)
+
+    def run_by(self, loop: ast.For, env: Env, frame: Frame) -> set[Any]:
+        """The functions and methods of the project that calls in the loop run, and those whose names these mention."""
+        calls = (part for statement in loop.body for part in walk(statement) if isinstance(part, ast.Call))
+        callees = [self.at.expressions.quietly(call.func, env, frame) for call in calls]
+        found: set[Any] = set()
+        for option in (o for callee in callees for o in options(callee)):
+            inner = option.inner if isinstance(option, Wrapped) else option
+            if isinstance(inner, Func):
+                found.add(inner.node)
+                named = {n.id for n in parts(inner.node, ast.Name)}
+                found |= {f for name, f in frame.module.functions.items() if name in named}
+            elif isinstance(inner, Instance) and inner.cls is not None:
+                found |= {*inner.cls.methods.values()}
+        return found
+
     def assigned_global(self, target: ast.expr, owner: Value, value: Py, frame: Frame) -> None:
         """`STEP = n`, `config.step = n` in the turns of a loop, where compiled code of the file reads it."""
         if isinstance(target, ast.Attribute):
@@ -379,10 +412,15 @@ class CompiledCalls:
         place = dotted(target)
         if place is None or not self.is_global(place, frame):
             return
-        if not self.at.notebook.listens("set global of compiled", frame):
-            return
+        if self.at.notebook.listens("set global of compiled", frame):
+            self.read_by_traced(target, place, value, frame, self.traced_in(frame.module))
+
+    def read_by_traced(
+        self, target: ast.expr, place: str, value: Py, frame: Frame, among: Collection[Any]
+    ) -> None:
+        """What sets a global to another number is noted with the first traced function among these that reads it."""
         for definition in self.traced_in(frame.module):
-            if _reads_global(place, definition):
+            if definition in among and _reads_global(place, definition):
                 at = told_place(frame.module.path, definition.lineno)
                 args: dict[int | str, str] = {0: self.at.types.sort(value)}
                 words = {"to": definition.name, "at": at, **self.counts(frame)}
@@ -548,9 +586,20 @@ def _reads(func: Func, name: str) -> bool:
 def _is_left_to_python(func: Func, use: Use) -> bool:
     """Whether a parameter is used in a loop over data or after it, as the number of the epoch is where it is printed:
     what breaks in the loop leaves the whole function to Python, which guards on nothing."""
-    return use.path == func.module.path and any(
-        not is_range(part.iter) and part.lineno < use.line <= (func.node.end_lineno or 0)
-        for part in parts(func.node, ast.For)
+    return use.path == func.module.path and _is_after_data(func.node, use.line)
+
+
+def _follows_data(function: FunctionNode | ast.Lambda, name: str) -> bool:
+    """The same of a global that the function reads."""
+    return any(
+        part.id == name and _is_after_data(function, part.lineno) for part in parts(function, ast.Name)
+    )
+
+
+def _is_after_data(function: FunctionNode | ast.Lambda, line: int) -> bool:
+    return any(
+        not is_range(part.iter) and part.lineno < line <= (function.end_lineno or 0)
+        for part in parts(function, ast.For)
     )
 
 

@@ -1,0 +1,82 @@
+"""Which parameters a function gives back longer than it was given them: a list of what each call adds."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from pt2lint.static.source.nodes import FunctionNode, parts
+
+ADD = ("append", "extend", "insert")
+
+
+def lengthened(function: FunctionNode, names: set[str]) -> set[str]:
+    """`past` of `past = past + [k]` and `return y, past`, wherever the function ends."""
+    longer: dict[str, str] = {}  # a name that holds a longer one, and which of `names` that was
+    unpacked: dict[
+        str, tuple[str, int]
+    ] = {}  # `first, *rest = inputs`: of what, and how many there are beside
+    for part in _always(function.body):
+        if isinstance(part, ast.Assign) and len(part.targets) == 1:
+            target, value = part.targets[0], part.value
+            if isinstance(target, ast.Name):
+                for name in names:
+                    if _is_longer(value, name):
+                        longer[target.id] = name
+            elif isinstance(target, ast.Tuple) and isinstance(value, ast.Name) and value.id in names:
+                for element in target.elts:
+                    if isinstance(element, ast.Starred) and isinstance(element.value, ast.Name):
+                        unpacked[element.value.id] = value.id, len(target.elts) - 1
+        elif isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
+            if part.target.id in names and isinstance(part.op, ast.Add) and _holds_any(part.value):
+                longer[part.target.id] = part.target.id
+        elif isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
+            callee = part.value.func
+            if (
+                isinstance(callee, ast.Attribute)
+                and callee.attr in ADD
+                and isinstance(callee.value, ast.Name)
+            ):
+                if callee.value.id in names:
+                    longer[callee.value.id] = callee.value.id
+    found: set[str] = set()
+    for end in parts(function, ast.Return):
+        if end.value is not None:
+            whole = end.value
+            for one in (whole, *(whole.elts if isinstance(whole, ast.Tuple) else ())):
+                if isinstance(one, ast.Name) and one.id in longer:
+                    found.add(longer[one.id])
+                found |= {name for name in names if _is_longer(one, name)}
+            if isinstance(whole, ast.Tuple):
+                for element in whole.elts:
+                    if isinstance(element, ast.Starred) and isinstance(element.value, ast.Name):
+                        of, beside = unpacked.get(element.value.id, ("", 0))
+                        found |= {of} if of and len(whole.elts) - 1 > beside else set()
+    return found
+
+
+def _always(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that run in any case, those of loops included."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, (ast.For, ast.While, ast.With)):
+            yield from _always(statement.body)
+
+
+def _is_longer(value: ast.expr, name: str) -> bool:
+    """`past + [k]`, `(*past, k)`"""
+    if isinstance(value, ast.IfExp):
+        return _is_longer(value.body, name) or _is_longer(value.orelse, name)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        sides = (value.left, value.right)
+        return any(isinstance(s, ast.Name) and s.id == name for s in sides) and any(map(_holds_any, sides))
+    if not isinstance(value, (ast.List, ast.Tuple)) or len(value.elts) < 2:
+        return False
+    return any(
+        isinstance(e, ast.Starred) and isinstance(e.value, ast.Name) and e.value.id == name
+        for e in value.elts
+    )
+
+
+def _holds_any(value: ast.expr) -> bool:
+    return isinstance(value, (ast.List, ast.Tuple)) and bool(value.elts)
