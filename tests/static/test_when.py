@@ -801,3 +801,24 @@ class M(nn.Module):
     [found] = lint([str(tmp_path / "m.py")]).findings
     assert found.when == ("self.training", "self.config.k is not None")
     assert found.note == "`self.config.k is not None` is off by default"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "conditions"),
+    [
+        ("cache", "cache is not None", ("cache is not None",)),
+        ("cache is not None", "cache", ("cache is not None",)),
+        ("self.config.cache", "self.config.cache is not None", ("self.config.cache is not None",)),
+        ("not cache", "cache is not None", ()),
+        ("verbose", "cache is not None", ()),
+    ],
+)
+def test_what_is_asked_in_two_ways(
+    tmp_path: Path, first: str, second: str, conditions: tuple[str, ...]
+) -> None:
+    """What is true is not None."""
+    body = f"if {first}:\n            x = self.helper(x)\n        if {second}:\n            x = self.helper(x)"
+    code = HEAD.format(body=f"        {body}\n        return x", helper=f"        return {ITEM}")
+    path = tmp_path / "m.py"
+    path.write_text(code.replace("mask: torch.Tensor | None", "cache"))
+    assert [f.when for f in lint([str(path)]).findings if f.line > 8] == [conditions]

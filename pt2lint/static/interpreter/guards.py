@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 from typing import NamedTuple
 
 from pt2lint import finding
 
 MAX_TOLD = 3
+GIVEN_TEXT = " is not None"  # how a condition ends that asks whether something is given
 # What is asked for, what a reader wants to know first before what he wants to know last.
 (
     DTYPE,
@@ -126,9 +128,20 @@ def common(a: Path, b: Path) -> Path:
         for g in a
         if g in b or g.text in asked
     )
+    if len(held) < min(len(a), len(b)):
+        held += tuple(_given_on_either(a, b))
     if not any(g.sort in RARE for g in held) and any(g.sort in RARE for g in b):
         held += tuple(Guard("", sort) for sort in sorted({g.sort for g in a if g.sort in RARE})[:1])
     return held
+
+
+def _given_on_either(a: Path, b: Path) -> Iterator[Guard]:
+    """What the one way asks for being true and the other for being something: `if cache:`, `if cache is not None:`."""
+    for one, other in ((a, b), (b, a)):
+        true = {f"{g.text}{GIVEN_TEXT}": g.sort for g in one if g.text}
+        for g in other:
+            if g.text in true:
+                yield Guard(g.text, true[g.text] if g.sort in RARE else g.sort)
 
 
 def on_all(ways: list[Path]) -> Path:
