@@ -2365,3 +2365,49 @@ def test_a_forward_that_marks_sizes_is_not_what_is_compiled(mark: str, tmp_path:
 def test_a_forward_that_is_compiled_and_marks_sizes_raises(tmp_path: Path) -> None:
     code = MARKING.replace("MARK", "torch._dynamo.mark_dynamic") + "\nfast = torch.compile(Outer())\n"
     assert notes(tmp_path, code, "PTB184") == [""]
+
+
+@pytest.mark.parametrize(
+    ("hands", "made", "note"),
+    [
+        ("super().__init__(ignored, 'sum')", "", True),
+        ("super(M, self).__init__(ignored)", "", True),
+        ("Base.__init__(self, ignored)", "", True),
+        ("super().__init__(mode='sum', ignored=ignored)", "", True),
+        ("super().__init__(ignored)", "M(2, ignored=0)", False),
+        ("super().__init__(ignored)", "M(2, ignored=-1)", True),
+        # what is given is something else, or nothing tells what
+        ("super().__init__(ignored + 200)", "", False),
+        ("super().__init__(*size)", "", False),
+        ("super().__init__(**options)", "", False),
+    ],
+)
+def test_an_option_that_is_handed_to_a_base_class(
+    tmp_path: Path, hands: str, made: str, note: bool
+) -> None:
+    """The object is made with what the class itself says, whose base keeps it."""
+    code = f"""
+class Base(nn.Module):
+    def __init__(self, ignored=-100, mode="mean"):
+        super().__init__()
+        self.ignored = ignored
+        self.mode = mode
+
+    def forward(self, x: torch.Tensor, target: torch.Tensor):
+        loss = self.loss(x)
+        if self.ignored >= 0:
+            loss = loss / (target != self.ignored).sum().item()
+        return loss.mean()
+
+class M(Base):
+    def __init__(self, size, ignored=-100, **options):
+        {hands}
+        self.scale = nn.Linear(size, size)
+
+    def loss(self, x):
+        return self.scale(x)
+
+def build(config):
+    return {made or None}
+"""
+    assert notes(tmp_path, code) == ["`self.ignored >= 0` is off by default" if note else ""]

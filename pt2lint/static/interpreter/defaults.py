@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.guard_syntax import (
@@ -312,9 +312,29 @@ class Defaults:
             return None
         kept = [store for c in self.at.classes.bases(cls)[0] for store in c.assigned(place.attr)]
         found = self.at.classes.find_method(cls, "__init__")
-        if found is None or any(method is not found[1] for method, _ in kept):
+        if found is None:
             return None
+        if any(method is not found[1] for method, _ in kept):
+            return self._handed_up(cls, place.attr)
         return _Made(cls, *found, [value for _, value in kept])
+
+    def _handed_up(self, cls: ClassInfo, name: str) -> _Made | None:
+        """What the `__init__` of a class below gives, under a name of its own, to that of its base, which keeps it as
+        it is in an attribute: `super().__init__(limit)`."""
+        own = self.at.classes.bases(cls)[0]
+        kept = [(c, *store) for c in own for store in c.assigned(name)]
+        if len(kept) != 1 or kept[0][1] is not kept[0][0].methods.get("__init__"):
+            return None
+        home, init, value = kept[0]
+        for below in reversed(own[: own.index(home)]):
+            if "__init__" not in below.methods:
+                continue
+            calls = [part for part in walk(below.methods["__init__"]) if _calls_init(part)]
+            if len(calls) != 1 or not isinstance(value, ast.Name):
+                return None
+            value = _given_by(calls[0], init, value.id)
+            home, init = below, below.methods["__init__"]
+        return _Made(cls, home, init, [value]) if isinstance(value, ast.Name) else None
 
     def _set_by_base(self, place: ast.expr, frame: Frame) -> _Made | None:
         """What the `__init__` of a base class assigns to an attribute of the object, where nothing else does and the
@@ -334,10 +354,7 @@ class Defaults:
         """The calls of other `__init__`s in those of the classes between the object's and one of its bases."""
         own = self.at.classes.bases(cls)[0]
         below = [each.methods["__init__"] for each in own[: own.index(home)] if "__init__" in each.methods]
-        parts = (part for init in below for part in walk(init) if isinstance(part, ast.Call))
-        return [
-            call for call in parts if isinstance(call.func, ast.Attribute) and call.func.attr == "__init__"
-        ]
+        return [part for init in below for part in walk(init) if _calls_init(part)]
 
     def _hands_on(self, made: _Made, name: str) -> bool:
         """Whether a class below gives an option of its base by name, or the project does where it makes the object."""
@@ -347,6 +364,23 @@ class Defaults:
         if any(word.arg == name for call in self._above(made.cls, made.home) for word in call.keywords):
             return True
         return any(name in each.kwargs for each in self.at.objects.makings.get(made.cls, ()))
+
+
+def _calls_init(node: ast.AST) -> TypeGuard[ast.Call]:
+    """`super().__init__(...)`, `Base.__init__(self, ...)`"""
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "__init__"
+    )
+
+
+def _given_by(call: ast.Call, init: FunctionNode, name: str) -> ast.expr | None:
+    """What such a call gives for a parameter of that `__init__`; None for nothing, and where it unpacks."""
+    above = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call)  # of `super()`
+    if any(isinstance(each, ast.Starred) for each in call.args):
+        return None
+    by_place = [*init.args.posonlyargs, *init.args.args][above:]
+    given = {p.arg: value for p, value in zip(by_place, call.args, strict=False)}
+    return (given | {word.arg: word.value for word in call.keywords if word.arg is not None}).get(name)
 
 
 def _says_otherwise(cls: ClassInfo, name: str) -> bool:
