@@ -2411,3 +2411,22 @@ def build(config):
     return {made or None}
 """
     assert notes(tmp_path, code) == ["`self.ignored >= 0` is off by default" if note else ""]
+
+
+def test_an_option_that_is_asked_for_again_is_off_by_default_still(tmp_path: Path) -> None:
+    code = """
+class M(nn.Module):
+    def __init__(self, size, remap=None):
+        super().__init__()
+        self.proj = nn.Linear(size, size)
+        self.remap = remap
+
+    def forward(self, x: torch.Tensor):
+        if self.remap is not None:
+            x = x + 1
+        x = self.proj(x)
+        if self.remap is not None:
+            x = x * x.sum().item()
+        return x
+"""
+    assert notes(tmp_path, code) == ["`self.remap is not None` is off by default"]

@@ -295,7 +295,8 @@ class Conditions:
             value = self.at.expressions.again(place, env, frame)
         if none:
             if isinstance(value, Union) or is_none(value) is None:
-                env[key] = NONE
+                # which may be what an option is by default: the next test asks that again
+                env[key] = next((o for o in options(value) if is_none(o) is True), NONE)
         elif isinstance(value, Union):
             env[key] = without(value, lambda o: is_none(o) is True)
 
