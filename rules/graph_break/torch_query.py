@@ -109,7 +109,7 @@ class TorchQuery(GraphBreak):
     graph_breaks = ("GB0208", "GB0007", "GB0045", "GB0046", "GB0126")
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
-        if ".resize" in op.name:  # of what a layer keeps, for another shape
+        if ".resize" in op.name or op.name.endswith("_threads"):  # what a layer keeps, for another shape
             return True
         return op.name == "call torch.jit.isinstance" and any(each.value == "str" for each in names(node))
 

@@ -12,6 +12,7 @@ from pt2lint.rule import GraphBreak, calls
 RE = "match search sub compile findall split fullmatch"
 HEAP = "heappush heappop heapify heapreplace heappushpop nlargest nsmallest"
 FIELDS = "call dataclasses.fields"
+THREADS = ("call torch.jit.fork", "call torch.jit.wait")
 BYTES = "replace split join find startswith endswith strip hex count index"
 
 
@@ -128,7 +129,7 @@ class UntracedLibrary(GraphBreak):
         return op.name != FIELDS or op.arg(0) == "class"  # the fields of an object are read while tracing
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
-        return op.name in ("call untraced", "call extension")
+        return op.name in ("call untraced", "call extension", *THREADS)
 
     extension = ""  # the function of a compiled extension that is called
 
@@ -139,7 +140,7 @@ class UntracedLibrary(GraphBreak):
             says = f"{{code}} is a call of {op.detail('name')}, which Dynamo does not trace"
         if op.name == "forward torch.jit.ScriptModule":
             says = "{code} calls a module of torch.jit, which Dynamo does not trace: the module itself can be compiled"
-        if op.name in ("call torch.jit.fork", "call torch.jit.wait"):
+        if op.name in THREADS:
             says = "{code} is not traced: called in its place, what it runs is compiled with the rest"
         if op.name == "call extension":
             fake = "registered as a custom operator with a fake, it stays in the graph"
