@@ -152,6 +152,7 @@ ROLES = {
     "shows progress": "a bar around a loop, or what counts for one",
     "makes a leaf": "a method that says whether a tensor requires a gradient",
     "repeats": "repeats items as often as another tensor says",
+    "picks by mask": "picks the items where another tensor, its last argument, is true",
     "takes a tensor first": "a function whose first argument is a tensor",
     "takes uncaptured numbers": "a function that does not compile where a tensor stands for a number and is captured",
     "takes a sparse tensor": "a function whose first argument is a sparse tensor",

@@ -245,6 +245,7 @@ LIBRARY = Library(
             "torch.distributed.get_world_size",
         ),
         "repeats": ("torch.repeat_interleave", "torch.Tensor.repeat_interleave"),
+        "picks by mask": ("torch.masked_select", "torch.Tensor.masked_select"),
         "writes files": ("torch.save",),
         "makes a leaf": ("torch.Tensor.requires_grad_",),
         "register": ("torch.ops",),

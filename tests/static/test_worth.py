@@ -1178,6 +1178,19 @@ class M(nn.Linear):
     assert [f.price.cause for f in found if f.price] == ["`Tensor.diff` returns a tensor (line 12)"] * 2
 
 
+def test_what_one_mask_picks_has_one_cause(tmp_path: Path) -> None:
+    code = """
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor, y: torch.Tensor, lengths: torch.Tensor):
+        mask = lengths > 2
+        a = torch.masked_select(x * 2, mask)
+        b = (y + 1).masked_select(mask=mask)
+        return super().forward(a + b)
+"""
+    found = [f for f in _linted(tmp_path, code) if f.code == "PTB121"]
+    assert {f.price.cause for f in found if f.price} == {"`lengths` is annotated as a tensor (line 11)"}
+
+
 @pytest.mark.parametrize(
     ("asks", "told"),
     [

@@ -291,6 +291,9 @@ class Calls:
             if "repeats" in entry.roles:  # the size depends on how often, not on what
                 often = [kwargs.get("repeats", UNKNOWN), *args[: 1 if receiver is not None else 2][::-1]]
                 about = next((t for t in map(tensor_of, often) if t is not None), about)
+            if "picks by mask" in entry.roles:
+                masks = [kwargs.get("mask", UNKNOWN), *args[-1:]]
+                about = next((t for t in map(tensor_of, masks) if t is not None), about)
             if about is not None and about is not receiver:
                 if entry.given == "tensors":
                     about = about.but(sure=True)
