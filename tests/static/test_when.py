@@ -822,3 +822,35 @@ def test_what_is_asked_in_two_ways(
     path = tmp_path / "m.py"
     path.write_text(code.replace("mask: torch.Tensor | None", "cache"))
     assert [f.when for f in lint([str(path)]).findings if f.line > 8] == [conditions]
+
+
+@pytest.mark.parametrize(
+    ("test", "conditions"),
+    [
+        ("self.part.length > 0", ("self.part.length > 0",)),
+        ("self.part.rate != 0", ("self.part.rate != 0",)),
+        ("x.ndim > 0", ()),
+    ],
+)
+def test_numbers_of_which_the_type_is_known(tmp_path: Path, test: str, conditions: tuple[str, ...]) -> None:
+    code = f"""
+import torch
+from torch import nn
+
+class Part(nn.Linear):
+    def __init__(self, length: int, rate: float):
+        super().__init__(length, length)
+        self.length, self.rate = length, rate
+
+class M(nn.Module):
+    def __init__(self, length: int, rate: float):
+        super().__init__()
+        self.part = Part(length, rate)
+
+    def forward(self, x: torch.Tensor):
+        if {test}:
+            return self.part(x) * {ITEM}
+        return self.part(x)
+"""
+    (tmp_path / "m.py").write_text(code)
+    assert [f.when for f in lint([str(tmp_path / "m.py")]).findings] == [conditions]

@@ -42,6 +42,8 @@ from pt2lint.static.interpreter.guards import (
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.nodes import FunctionNode, made_once, parameters_in, unit_of, walk
 from pt2lint.static.values import (
+    NO_CONST,
+    SIZE,
     UNKNOWN,
     Class,
     Func,
@@ -306,7 +308,7 @@ class Asked:
         if self.defaults.is_otherwise(test, outcome, frame):
             return OFF
         asks = isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and is_zero(right)
-        if outcome and asks and values[0] is UNKNOWN:
+        if outcome and asks and (values[0] is UNKNOWN or _is_set(left, values[0])):
             if self.defaults.made_off(left, frame):
                 return OFF
             if self._given(left, frame) == FLAG:
@@ -445,6 +447,13 @@ class Asked:
         if not rest:
             return ARGUMENT if first in frame.parameters else None
         return FLAG if first in frame.parameters and rest else None
+
+
+def _is_set(place: ast.expr, value: Value) -> bool:
+    """Whether it is an attribute of the object, or of a part of it, that holds some whole number: what `__init__` was
+    given."""
+    number = isinstance(value, Py) and value.type in ("int", "float") and value.const is NO_CONST
+    return number and value is not SIZE and (dotted(place) or "").startswith("self.")
 
 
 def _items(value: Seq) -> list[Value]:
