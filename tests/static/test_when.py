@@ -817,7 +817,9 @@ def test_what_is_asked_in_two_ways(
     tmp_path: Path, first: str, second: str, conditions: tuple[str, ...]
 ) -> None:
     """What is true is not None."""
-    body = f"if {first}:\n            x = self.helper(x)\n        if {second}:\n            x = self.helper(x)"
+    body = (
+        f"if {first}:\n            x = self.helper(x)\n        if {second}:\n            x = self.helper(x)"
+    )
     code = HEAD.format(body=f"        {body}\n        return x", helper=f"        return {ITEM}")
     path = tmp_path / "m.py"
     path.write_text(code.replace("mask: torch.Tensor | None", "cache"))

@@ -2398,9 +2398,7 @@ def test_a_forward_that_is_compiled_and_marks_sizes_raises(tmp_path: Path) -> No
         ("super().__init__(**options)", "", False),
     ],
 )
-def test_an_option_that_is_handed_to_a_base_class(
-    tmp_path: Path, hands: str, made: str, note: bool
-) -> None:
+def test_an_option_that_is_handed_to_a_base_class(tmp_path: Path, hands: str, made: str, note: bool) -> None:
     """The object is made with what the class itself says, whose base keeps it."""
     code = f"""
 class Base(nn.Module):
