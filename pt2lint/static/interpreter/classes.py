@@ -232,9 +232,9 @@ class Classes:
         self, owner: ClassInfo, node: FunctionNode, me: Value | None, cls: Value | None = None
     ) -> Value:
         """A method as looked up on an instance (`me`) or on the class: bound, decorated, or a property's value."""
-        frame = Frame(owner.module, unit_of(node), f"`{owner.name}.{node.name}`", cls=owner, me=me)
         known = self.methods.get(node)
         if known is None:
+            frame = Frame(owner.module, unit_of(node), f"`{owner.name}.{node.name}`", cls=owner, me=me)
             bare = Func(node, owner.module, owner.env, None, owner)
             self.methods[node] = known = (bare, "")
             self.methods[node] = known = self._decorated_method(bare, node, owner, frame)

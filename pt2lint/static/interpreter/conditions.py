@@ -75,11 +75,9 @@ class Conditions:
                 self.narrow(part, inner, is_and, frame)
             frame.guards = before
             self.at.notebook.doubt -= doubts
-            for name, value in inner.items():
-                if (
-                    name not in env and "." not in name
-                ):  # what `:=` names; of attributes that holds in here alone
-                    env[name] = value
+            for name in [name for name in inner if name not in env]:
+                if "." not in name:  # what `:=` names; of attributes that holds in here alone
+                    env[name] = inner[name]
             if all(o is is_and for o in outcomes):
                 return Py("bool", is_and), is_and
             return BOOL, None

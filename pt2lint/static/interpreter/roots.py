@@ -158,8 +158,11 @@ class Roots:
 
     def gradless(self, value: Func) -> bool:
         """Whether a decorator says that no gradient is wanted of anything in the function."""
+        decorators = getattr(value.node, "decorator_list", ())
+        if not decorators:
+            return False
         frame = Frame(value.module, unit_of(value.node), "")
-        for decorator in getattr(value.node, "decorator_list", ()):
+        for decorator in decorators:
             callee = decorator.func if isinstance(decorator, ast.Call) else decorator
             made = self.at.expressions.quietly(callee, value.env or {}, frame)
             if self.at.models.plays(self.at.names.external_name(made), "without gradients"):
@@ -251,17 +254,17 @@ class Roots:
     def presumed(self, func: Value) -> list[Instance]:
         """The modules that a call outside of any `forward` runs, and that nothing but `roots = "modules"` has
         compiled."""
-        if not self.at.classes.are_compiled or any(
-            getattr(definition, "name", "") == "forward" for definition in self.at.functions.stack()
-        ):
-            return []
-        return [
+        found = [
             one
             for one in options(func)
             if isinstance(one, Instance)
             and self.at.classes.is_module(one.cls)
             and not self.is_compiled_in_place(one)
         ]
+        if not found or not self.at.classes.are_compiled:
+            return []
+        running = self.at.functions.stack()
+        return [] if any(getattr(each, "name", "") == "forward" for each in running) else found
 
     def is_compiled_in_place(self, me: Instance) -> bool:
         return id(me) in self.settings

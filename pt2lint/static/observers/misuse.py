@@ -67,7 +67,7 @@ class Misuse:
                     env.setdefault(name + RAN, Py("int", node.lineno))
                 for name in _called_inside(option.inner, node):
                     env.setdefault(name + RAN_INSIDE, Py("int", node.lineno))
-        if isinstance(func, Func):
+        if self.ran and isinstance(func, Func):
             for given, value in zip(node.args, args, strict=False):
                 for option in options(value):
                     if id(option) in self.ran:  # `train(model)` ran it

@@ -393,8 +393,7 @@ def join(a: Value, b: Value) -> Value:
         return a
     if a.kind != "union" and b.kind != "union":
         merged = _merge(a, b)
-        if merged is not None:
-            return merged
+        return Union((a, b)) if merged is None else merged
     result: list[Value] = list(options(a))
     for new in options(b):
         for i, old in enumerate(result):
