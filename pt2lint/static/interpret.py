@@ -32,11 +32,13 @@ from pt2lint.static.interpreter.guards import (
 )
 from pt2lint.static.interpreter.notebook import Key, Notebook
 from pt2lint.static.observers import EVERY
+from pt2lint.static.source import hooked
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.named import definitions, inside
 from pt2lint.static.source.nodes import BLOCKS, SIMPLE, FunctionNode, Unit, last_word, parts, unit_of, walk
 from pt2lint.static.source.project import Project
 from pt2lint.static.values import (
+    UNKNOWN,
     Class,
     Dict,
     Ext,
@@ -363,30 +365,37 @@ class Interpreter:
             self.at.calls.roots.beside = False
 
     def _run_hooks(self, module: Module) -> None:
-        """Functions that are added to modules as hooks of their forward: Dynamo traces them with it."""
-        hooked = (Guard("", HOOKED),)
+        """Functions that are added to modules as hooks of their forward: Dynamo traces them with it. Where the same
+        function, or script, compiles the module, that is no assumption."""
+        with_module = (Guard("", HOOKED),)
         adders = self.at.models.last_words("forward hook")
         for cls in self.classes_of(module):
             if self._is_hook(cls):
                 for method, node in self._methods(cls):
                     if node.name in HOOKS_OF_CLASSES:
-                        self.at.calls.roots.root(method, None, hooked)
+                        self.at.calls.roots.root(method, None, with_module)
         if not any(module.says(f"{word}(") for word in adders):
             return
-        owners: list[tuple[Value, FunctionNode]] = [(Func(n, module), n) for n in module.functions.values()]
+        owners: list[tuple[Value, ast.AST]] = [(Func(n, module), n) for n in module.functions.values()]
         for cls in self.classes_of(module):
             owners += self._methods(cls)
-        for owner, node in owners:
-            for call in walk(node):
+        for owner, body in [*owners, (UNKNOWN, module.tree)]:
+            compiled: set[str] | None = None
+            for call in walk(body) if owner is not UNKNOWN else hooked.statements(body):
                 if (
                     not isinstance(call, ast.Call)
                     or not isinstance(call.func, ast.Attribute)
+                    or call.func.attr not in adders
                     or not call.args
                 ):
                     continue
-                if call.func.attr in adders:
-                    for hook in self._hooks(owner, call.args[0], module):
-                        self.at.calls.roots.root(hook, None, hooked)
+                if compiled is None:
+                    compiled = hooked.compiled_names(body, lambda f: self._is_compiler(f, module))
+                told = bool(compiled) and hooked.is_part_of(call.func.value, body, compiled)
+                for hook in self._hooks(owner, call.args[0], module):
+                    self.at.calls.roots.beside = not told
+                    self.at.calls.roots.root(hook, None, () if told else with_module)
+        self.at.calls.roots.beside = True
 
     def _methods(self, cls: ClassInfo) -> list[tuple[Value, FunctionNode]]:
         me = self.at.objects.instance(cls)
@@ -405,7 +414,9 @@ class Interpreter:
         if isinstance(given, ast.Name):
             found = self.named_in(owner, given.id)
             if not found and given.id in module.functions:
-                found = [Func(module.functions[given.id], module)]
+                known = self.at.names.module_value(module, given.id)
+                if known is None or not left_out.is_left_out(known):
+                    found = [Func(module.functions[given.id], module)]
         elif (
             isinstance(given, ast.Attribute)
             and isinstance(given.value, ast.Name)
