@@ -26,6 +26,8 @@ Names of operations:
                     with "called": "PATH:LINE" of a call
 - `decorate with own manager`  one of the project's own does
 - `set attribute of function`  an attribute of a function is assigned that compiled code did not define
+- `untraced object`  an object of the project is used in a way that Dynamo does not trace; details "how" ("attribute",
+                    "order", "decorated", "hook", "jvp") and "what", the builtin method, the context or the function
 - `format tensor`   a tensor is turned into text
 - `use sparse`      a sparse tensor is given to a call, stands in an expression, or an attribute of it is read
 - `make torch.nn.Module`  a module is constructed; the argument "made" names it, or the torch modules that it holds

@@ -67,6 +67,8 @@ ROLES = {
     "base of hooks": "its subclasses have `pre_forward` and `post_forward`, which run with a forward",
     "traces modules": "makes a graph of a module by other means than Dynamo",
     "adds a part": "a method that adds a module to another one, or puts it in the place of one",
+    "backward hook": "adds a function that runs with a module's backward pass",
+    "decorates methods": "a context manager that makes of a method what Dynamo cannot bind to an object that it made",
     "late hook": "adds a hook that compiled code does not see later",
     "state of an optimizer": "a dictionary that an optimizer keeps for one parameter, or for a group of them",
     "converts": "a method that gives the same tensor in another dtype, or on another device",

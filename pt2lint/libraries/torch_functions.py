@@ -264,6 +264,7 @@ LIBRARY = Library(
         "draws": tuple(f"torch.*.{n}" for n in RANDOM),
         "random source": tuple(f"torch.{n}*" for n in ("rand", "normal", "bernoulli", "multinomial")),
         "device context": ("torch.device",),
+        "decorates methods": ("torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.autocast"),
         "entered where made": MODES,
         "not entered by decorators": DECORATING,
         "resumable": (

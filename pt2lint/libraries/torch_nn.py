@@ -298,6 +298,10 @@ LIBRARY = Library(
         "compiles in place": (f"{MODULE}.compile",),
         "keeps the wrapper": tuple(f"{MODULE}.{n}" for n in KEEPS_WRAPPER),
         "forward hook": (f"{MODULE}.register_forward_hook", f"{MODULE}.register_forward_pre_hook"),
+        "backward hook": tuple(
+            f"{MODULE}.register_{n}"
+            for n in ("full_backward_hook", "full_backward_pre_hook", "backward_hook")
+        ),
         "adds a part": (f"{MODULE}.add_module", f"{MODULE}.register_module"),
         "late hook": tuple(
             f"{MODULE}.register_{n}"

@@ -26,6 +26,8 @@ EVENTS = {
     "that the owner may be, where it is one of several",
     "compared": "(node, left, right, frame): `left in right` is evaluated",
     "looked_up": "(node, owner, index, frame): `owner[index]` is evaluated, by a name of a parameter or a module",
+    "looked_for": "(owner, name, node, frame): traced code reads an attribute of an object whose class assigns "
+    "`__getattr__`",
     "asserted": "(node, value, frame): a plain `assert value` is run",
     "read_through": "(module, classes): all that runs in a linted file was followed",
 }
@@ -50,6 +52,7 @@ class Events:
         self.read: Hear = ()
         self.compared: Hear = ()
         self.looked_up: Hear = ()
+        self.looked_for: Hear = ()
         self.asserted: Hear = ()
         self.read_through: Hear = ()
 

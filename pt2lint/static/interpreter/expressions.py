@@ -195,6 +195,9 @@ class Expressions:
         if isinstance(owner, Instance):
             if owner.external and self.at.notebook.listens(f"get {owner.external}.{name}", frame):
                 self.at.notebook.note(node, f"get {owner.external}.{name}", frame)
+            if owner.cls is not None and frame.region and "__getattr__" in owner.cls.attributes:
+                for hear in self.at.events.looked_for:
+                    hear(owner, name, node, frame)
             return self.at.objects.instance_attribute(owner, name, frame)
         if isinstance(owner, Ext):
             if owner.receiver is not None:

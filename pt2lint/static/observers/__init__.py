@@ -26,6 +26,7 @@ from pt2lint.static.observers.said_elsewhere import SaidElsewhere
 from pt2lint.static.observers.steps import Steps
 from pt2lint.static.observers.threads import Threads
 from pt2lint.static.observers.unfrozen import Unfrozen
+from pt2lint.static.observers.untraced_objects import UntracedObjects
 from pt2lint.static.observers.ways import Ways
 
 if TYPE_CHECKING:
@@ -49,4 +50,5 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     SaidElsewhere,
     Unfrozen,
     Threads,
+    UntracedObjects,
 )

@@ -1,0 +1,152 @@
+"""What is done with objects of the code's own that Dynamo does not trace: what their class takes over from a builtin
+type, how they are ordered, decorated methods of those that compiled code makes, hooks of the backward pass, `jvp`."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from pt2lint.libraries.call import Call
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.source.modules import ClassInfo
+from pt2lint.static.source.nodes import made_once, walk
+from pt2lint.static.values import Ext, Instance, Value, options
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+OPERATION = "untraced object"
+ORDER = ("builtins.sorted", "builtins.min", "builtins.max", "builtins.list.sort")
+
+
+class UntracedObjects:
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self._taken: dict[ClassInfo, str] = {}
+        self._hooked: dict[ClassInfo, set[str]] = {}
+
+    def looked_for(self, owner: Instance, name: str, node: ast.expr, frame: Frame) -> None:
+        """`config.rate`, of a class with `__getattr__ = dict.get`."""
+        cls = owner.cls
+        assert cls is not None
+        taken = self._taken.get(cls)
+        if taken is None:
+            value = self.at.classes.class_attribute(cls, "__getattr__")
+            known = isinstance(value, Ext) and value.name.startswith("builtins.dict.")
+            taken = self._taken[cls] = value.name.removeprefix("builtins.") if known else ""  # type: ignore[attr-defined]
+        if not taken or hasattr(dict, name):
+            return
+        if not any(
+            name in c.methods or name in c.attributes or c.assigned(name)
+            for c in self.at.classes.bases(cls)[0]
+        ):
+            self._note(node, frame, "attribute", taken)
+
+    def external(self, call: Call, result: Value) -> None:
+        """`sorted(entries)`, of objects that have `__lt__`; with a key it is that which is compared."""
+        if call.name not in ORDER or not call.frame.region or "key" in call.kwargs:
+            return
+        things = [call.receiver] if call.receiver is not None else call.args
+        single = call.name != ORDER[0] and len(things) > 1  # `min(a, b)`
+        for thing in things[: None if single else 1]:
+            if thing is not None and any(
+                map(self._is_ordered, options(thing if single else call.element(thing)))
+            ):
+                self._note(call.node, call.frame, "order")
+                return
+
+    def _is_ordered(self, value: Value) -> bool:
+        if not isinstance(value, Instance) or value.cls is None:
+            return False
+        if any(self.at.models.plays(base, "enumeration") for base in self.at.classes.bases(value.cls)[1]):
+            return False
+        return self.at.classes.find_method(value.cls, "__lt__") is not None
+
+    def calling(self, node: ast.Call, func: Value, env: Env, frame: Frame) -> None:
+        if not frame.region or not isinstance(node.func, ast.Attribute):
+            return
+        if not self.at.notebook.listens(OPERATION, frame):
+            return
+        owner = node.func.value
+        if node.func.attr == "apply" and isinstance(owner, (ast.Name, ast.Attribute)):
+            self._applied(node, env, frame)
+        elif isinstance(owner, ast.Name) and owner.id == "self":
+            self._part_called(node, func, frame)
+        elif isinstance(owner, (ast.Call, ast.Name)):
+            self._method_of_made(node, env, frame)
+
+    def _applied(self, node: ast.Call, env: Env, frame: Frame) -> None:
+        """`Scaled.apply(x)`, of a class with a `jvp` of its own."""
+        assert isinstance(node.func, ast.Attribute)
+        value = self.at.expressions.again(node.func.value, env, frame)
+        cls = getattr(value, "info", None)
+        if isinstance(cls, ClassInfo) and self.at.classes.is_function(cls):
+            if self.at.classes.find_method(cls, "jvp") is not None:
+                self._note(node, frame, "jvp", cls.name)
+
+    def _part_called(self, node: ast.Call, func: Value, frame: Frame) -> None:
+        """`self.layer(x)`, where a backward hook was added to the layer as the object was made."""
+        if not isinstance(func, Instance):
+            return
+        cls, part = frame.cls, node.func
+        assert isinstance(part, ast.Attribute)
+        own = func.cls is not None and "" in self._with_hooks(func.cls)
+        if own or (cls is not None and part.attr in self._with_hooks(cls)):
+            self._note(node, frame, "hook")
+
+    def _with_hooks(self, cls: ClassInfo) -> set[str]:
+        """The parts to which `__init__` adds a hook of the backward pass; "" for the object itself."""
+        known = self._hooked.get(cls)
+        if known is None:
+            known = self._hooked[cls] = set()
+            init = cls.methods.get("__init__")
+            adders = self.at.models.last_words("backward hook")
+            for call in walk(init) if init is not None else ():
+                if (
+                    isinstance(call, ast.Call)
+                    and isinstance(call.func, ast.Attribute)
+                    and call.func.attr in adders
+                ):
+                    to = call.func.value
+                    if isinstance(to, ast.Name) and to.id == "self":
+                        known.add("")
+                    elif (
+                        isinstance(to, ast.Attribute)
+                        and isinstance(to.value, ast.Name)
+                        and to.value.id == "self"
+                    ):
+                        known.add(to.attr)
+        return known
+
+    def _method_of_made(self, node: ast.Call, env: Env, frame: Frame) -> None:
+        """`Sampler().step(x)`, of a method under `@torch.no_grad()` and an object that this function makes."""
+        part = node.func
+        assert isinstance(part, ast.Attribute)
+        made: ast.expr | None = part.value
+        if isinstance(made, ast.Name):
+            running = self.at.functions.running()
+            made = made_once(running).get(made.id) if running is not None else None
+        if not isinstance(made, ast.Call):
+            return
+        value = self.at.expressions.again(part.value, env, frame)
+        if not isinstance(value, Instance) or value.cls is None or self.at.classes.is_module(value.cls):
+            return
+        found = self.at.classes.find_method(value.cls, part.attr)
+        if found is None or not found[1].decorator_list or not self._made_of(made, value, env, frame):
+            return
+        home = Frame(found[0].module, (1, 1), "")
+        for decorator in found[1].decorator_list:
+            one = decorator.func if isinstance(decorator, ast.Call) else decorator
+            given = self.at.expressions.quietly(one, found[0].env or {}, home)
+            if isinstance(given, Ext) and self.at.models.plays(given.name, "decorates methods"):
+                self._note(node, frame, "decorated", given.name)
+                return
+
+    def _made_of(self, made: ast.Call, value: Instance, env: Env, frame: Frame) -> bool:
+        """Whether the call constructs the object, and does not look it up."""
+        cls = self.at.expressions.again(made.func, env, frame)
+        return getattr(cls, "info", None) is value.cls
+
+    def _note(self, node: ast.expr, frame: Frame, how: str, what: str = "") -> None:
+        if frame.region and self.at.notebook.listens(OPERATION, frame):
+            self.at.notebook.note(node, OPERATION, frame, details={"how": how, "what": what})

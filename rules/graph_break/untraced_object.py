@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import MappingProxyType
+
+import libcst as cst
+
+from pt2lint.finding import Fix
+from pt2lint.op import Op
+from pt2lint.rule import GraphBreak
+
+SAYS = MappingProxyType(
+    {
+        "attribute": "{code} is looked up by `{what}`, which Dynamo does not call as `__getattr__`",
+        "order": "{code} compares objects by their own `<`, which Dynamo does not trace",
+        "decorated": (
+            "{code} calls a method under `{what}` of an object that compiled code makes, which Dynamo cannot bind"
+        ),
+        "hook": "{code} runs a module with a hook of the backward pass, which Dynamo does not trace",
+        "jvp": "{code} applies a function with a `jvp` of its own, which Dynamo does not trace",
+    }
+)
+INSTEAD = MappingProxyType(
+    {
+        "attribute": (
+            "Write `__getattr__` as a function, which is traced: `def __getattr__(self, name): return self[name]`"
+        ),
+        "order": "Give `sorted` a key that returns numbers or texts: `key=lambda entry: entry.rank`",
+        "decorated": (
+            "Enter the context inside of the method (`with torch.no_grad():`), or make the object before the compiled "
+            "code runs"
+        ),
+        "hook": (
+            "Add the hook to tensors in the code that calls the model, or do what it does in a "
+            "`torch.autograd.Function`"
+        ),
+        "jvp": "Leave `jvp` out where nobody asks for forward-mode gradients",
+    }
+)
+
+
+class UntracedObject(GraphBreak):
+    """An object of the code's own is used in a way that Dynamo does not trace.
+
+    ## What happens
+    Dynamo traces most of what classes define. It does not
+
+    - call a method of `dict` that stands for `__getattr__` (`__getattr__ = dict.get`, in a class that gives items of
+      a dictionary as attributes): the whole function is left to Python (GB0256). A function that does the same is
+      traced;
+    - order objects by their own `__lt__`, as `sorted`, `list.sort`, `min` and `max` do without a key (GB0207, GB0059);
+    - bind a method under `@torch.no_grad()`, `enable_grad`, `inference_mode` or `autocast` to an object that the
+      compiled code itself makes (GB0116). Of one that is there before, it is traced;
+    - call a part of a module to which `register_full_backward_hook` or its like added a hook (GB0083, GB0104). Those of
+      the module that is compiled itself are fine;
+    - apply a `torch.autograd.Function` with a `jvp` of its own where a gradient is wanted (GB0144).
+
+    ## Example
+    ```python
+    import torch
+
+    class Config(dict):
+        __getattr__ = dict.__getitem__
+
+    config = Config(scale=2.0)
+
+    def f(x):
+        return torch.relu(x) * config.scale
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Use instead
+    ```python
+    import torch
+
+    class Config(dict):
+        def __getattr__(self, name):
+            return self[name]
+
+    config = Config(scale=2.0)
+
+    def f(x):
+        return torch.relu(x) * config.scale
+
+    args = (torch.tensor([1.0, -2.0]),)
+    ```
+
+    ## Versions
+    Measured: breaks on torch 2.13, in default mode and with `fullgraph=True`.
+    """
+
+    code = "PTB196"
+    name = "untraced-object"
+    ops = ("untraced object",)
+    graph_breaks = ("GB0256", "GB0207", "GB0059", "GB0116", "GB0083", "GB0104", "GB0144")
+
+    INVALID = (
+        "class Config(dict):\n    __getattr__ = dict.get\nclass M(torch.nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.config = Config(scale=2.0)\n"
+        "    def forward(self, x, m, i):\n        return x * self.config.scale\nf = M()",
+        "class Entry:\n    def __init__(self, rank):\n        self.rank = rank\n    def __lt__(self, other):\n"
+        "        return self.rank < other.rank\nENTRIES = [Entry(2), Entry(1)]\n"
+        "def f(x, m, i):\n    return x * sorted(ENTRIES)[0].rank",
+        "class Sampler:\n    @torch.no_grad()\n    def step(self, x):\n        return x + 1\n"
+        "def f(x, m, i):\n    return Sampler().step(x) * 2",
+        "class Sampler:\n    @torch.no_grad()\n    def step(self, x):\n        return x + 1\n"
+        "def f(x, m, i):\n    sampler = Sampler()\n    return sampler.step(x) * 2",
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.layer = torch.nn.Linear(4, 4)\n"
+        "        self.layer.register_full_backward_hook(lambda module, before, after: None)\n"
+        "    def forward(self, x, m, i):\n        return self.layer(x) + 1\nf = M()",
+        "class Scaled(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x * 2\n"
+        "    @staticmethod\n    def backward(ctx, grad):\n        return grad * 2\n"
+        "    @staticmethod\n    def jvp(ctx, tangent):\n        return tangent * 2\n"
+        "def f(x, m, i):\n    return Scaled.apply(x + torch.ones(4, requires_grad=True)) + 1",
+    )
+    VALID = (
+        "class Config(dict):\n    __getattr__ = dict.get\nconfig = Config(scale=2.0)\n"
+        "def f(x, m, i):\n    return x * config['scale'] + len(config.items())",
+        "class Config(dict):\n    def __getattr__(self, name):\n        return self.get(name)\n"
+        "config = Config(scale=2.0)\ndef f(x, m, i):\n    return x * config.scale",
+        "class Entry:\n    def __init__(self, rank):\n        self.rank = rank\n    def __lt__(self, other):\n"
+        "        return self.rank < other.rank\nENTRIES = [Entry(2), Entry(1)]\n"
+        "def f(x, m, i):\n    return x * sorted(ENTRIES, key=lambda entry: entry.rank)[0].rank",
+        "class Sampler:\n    @torch.no_grad()\n    def step(self, x):\n        return x + 1\nsampler = Sampler()\n"
+        "def f(x, m, i):\n    return sampler.step(x) * 2",
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.layer = torch.nn.Linear(4, 4)\n"
+        "        self.register_full_backward_hook(lambda module, before, after: None)\n"
+        "    def forward(self, x, m, i):\n        return self.layer(x) + 1\nf = M()",
+    )
+
+    how = ""  # what Dynamo does not trace
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        self.how = op.detail("how")
+        self.breaks(node, op, SAYS[self.how].replace("{what}", op.detail("what")))
+
+    def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
+        """What to write instead of each."""
+        from pt2lint.fixes.repairs import by_hand
+
+        yield by_hand.told(INSTEAD[self.how])
