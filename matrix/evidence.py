@@ -148,7 +148,6 @@ NOT_HERE = {
     "call breaking",  # what a model says: measured by whoever wrote it
     "call extension",  # what a setup.py builds
     "define disabled",  # no call is in sight: what it leads to is measured where one is
-    "untraced object",  # by the rule's own cases, on torch 2.13 alone
     "with kept manager",  # by the rule's own cases, on torch 2.13 alone
     *(f"decorate with {name}" for name in DECORATING),  # as well
     "call untraced",  # of libraries that are not installed where the tables are measured

@@ -457,6 +457,10 @@ def sequence_method(method: str, owner: Seq, first: Value, call: Call) -> Value:
         return owner.elem
     if method in ("copy", "union", "intersection", "difference"):
         return Seq(None, owner.elem, owner.type)
+    if method in ("index", "remove"):
+        held, asked = tensor_of(owner.elem), tensor_of(first)
+        if held is not None and asked is not None and not (owner.elts and owner.elts[0] is first):
+            call.note("test tensor", asked)  # each is compared with it
     if method in ("index", "count", "numel"):
         return INT
     if owner.type in MODULES and method in NAMING:

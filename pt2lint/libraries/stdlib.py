@@ -189,6 +189,28 @@ LOOKED_INTO = (
     ("weakref", "proxy", "Dynamo does not trace how a weak reference is made"),
     ("inspect", "getsource getfile getmembers", "Dynamo does not trace how objects are looked into"),
     ("glob", "glob iglob", "Dynamo does not trace how files are looked for"),
+    ("cmath", "exp log phase polar rect sqrt", "it is written in C"),
+    ("unicodedata", "category normalize", "it is written in C"),
+    ("marshal", "dumps loads", "it is written in C"),
+    ("tracemalloc", "get_traced_memory start stop take_snapshot", "it asks the interpreter for its memory"),
+    ("linecache", "getline", "it reads a file"),
+    ("ast", "literal_eval", "Dynamo does not trace how texts are parsed"),
+    ("shlex", "split", "Dynamo does not trace how texts are parsed"),
+    ("urllib.parse", "quote", "Dynamo does not trace how texts are parsed"),
+    ("fnmatch", "filter fnmatch", "Dynamo does not trace how names are matched"),
+    ("calendar", "monthrange", "Dynamo does not trace how dates are made"),
+    ("types", "MethodType new_class", "Dynamo does not trace how methods and classes are made"),
+    ("random", "getstate setstate", "Dynamo does not trace the state of random number generators"),
+    ("sys", "audit gettrace settrace", "it calls into the interpreter"),
+    ("builtins", "breakpoint input", "it waits for somebody at the terminal"),
+    ("pdb", "set_trace", "it waits for somebody at the terminal"),
+    (
+        "threading",
+        "Barrier BoundedSemaphore Condition Event Lock RLock Semaphore active_count enumerate",
+        "Dynamo does not trace threads and their locks",
+    ),
+    ("multiprocessing", "cpu_count", "it asks the operating system"),
+    ("torch.multiprocessing", "cpu_count", "it asks the operating system"),
 )
 
 LIBRARIES = (

@@ -213,6 +213,26 @@ DECORATING = (
     "torch._dynamo.config.patch",
 )
 
+UNTRACED = (
+    (
+        "torch.jit",
+        "script trace",
+        "TorchScript compiles apart from Dynamo: do it before the compiled code runs",
+    ),
+    ("torch.fx", "symbolic_trace", "another tracer runs inside: do it before the compiled code runs"),
+    ("torch.func", "linearize", "Dynamo does not trace it; `torch.func.jvp` is traced"),
+    (
+        "torch.nn.utils.stateless",
+        "functional_call",
+        "Dynamo does not trace it; `torch.func.functional_call` is traced",
+    ),
+    ("torch.nn.utils", "skip_init", "it makes a module: make it where the model is made"),
+    ("torch.Tensor", "apply_ map_ map2_", "it calls a function of Python for each element"),
+    ("torch.Tensor", "_is_view sparse_dim", "Dynamo has no answer of its own for it"),
+    ("torch.cpu", "current_device is_available", "Dynamo has no answer of its own for it"),
+    ("torch.accelerator", "device_count", "Dynamo has no answer of its own for it"),
+    ("torch.backends.mha", "set_fastpath_enabled", "it sets what other code reads"),
+)
 LIBRARY = Library(
     "torch",
     given="tensors",
@@ -332,6 +352,8 @@ LIBRARY = Library(
         "torch.chunk": ((1, "chunks"),),
         "torch.split": ((1, "split_size_or_sections"),),
     },
+    # Measured on torch 2.13 (tests/static/test_libraries.py).
+    breaks={f"{home}.{name}": why for home, names, why in UNTRACED for name in names.split()},
     handlers={
         "torch.utils.checkpoint.checkpoint": checkpoint,
         "torch.func.vmap": mapped,

@@ -13,6 +13,7 @@ from pt2lint.static.values import (
     LEAF,
     NAME,
     NONE,
+    TRUE,
     UNKNOWN,
     WRAPPED_NAME,
     Dict,
@@ -28,6 +29,7 @@ from pt2lint.static.values import (
     join_all,
     options,
     tensor_of,
+    truth,
     without,
 )
 
@@ -75,6 +77,13 @@ KEEPS_WRAPPER = (
 )
 
 
+# Measured on torch 2.13 (tests/static/test_libraries.py).
+AVERAGES = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
+MOMENTUM = "Give it a number: `momentum=0.1` is what torch takes by default"
+TEST_NORM = "Leave it out, and test the norm that the function returns outside of what is compiled"
+AVERAGED = "with `momentum=None` it reads how many batches it has seen"
+
+
 def made(call: Call) -> Value:
     """A module of torch.nn, a method of every module, or a function."""
     name = call.name
@@ -118,13 +127,19 @@ def construct(last: str, call: Call) -> Value:
         return Dict({}, UNKNOWN if last == "ModuleDict" else Tensor("float", None))
     if last == "DataParallel":
         return parallel(call)
-    return call.models.instance(call.name)
+    made = call.models.instance(call.name)
+    if last in AVERAGES and "momentum" in kwargs and truth(kwargs.get("track_running_stats", TRUE)) is True:
+        made.attrs["momentum"] = kwargs["momentum"]
+    return made
 
 
 def forward(call: Call) -> Value:
     """Calling a module: `call.name` is its class."""
     for mask, causal in MASKS.get(call.name, ()):
         compared(call, mask, causal)
+    momentum = call.receiver.attrs.get("momentum", TRUE) if isinstance(call.receiver, Instance) else TRUE
+    if is_none(momentum) is True:
+        call.note("call breaking", details={"why": AVERAGED, "when": "self.training", "instead": MOMENTUM})
     words = table().modules[call.name]
     last, first = call.name.rsplit(".", 1)[-1], call.args[0] if call.args else UNKNOWN
     if words in ("container", "any"):
@@ -220,6 +235,9 @@ def clipped(call: Call) -> Value:
     of = [o.owner for o in options(given) if isinstance(o, Seq) and o.owner is not None]
     if any(isinstance(o, Instance) and call.holds(o, RECURRENT) for owner in of for o in options(owner)):
         call.note(f"call {call.name} of an RNN")
+    if truth(call.kwargs.get("error_if_nonfinite", NONE)) is True:
+        words = {"why": "with `error_if_nonfinite` it looks at the norm", "instead": TEST_NORM}
+        call.note("call breaking", details=words)
     return called(call)
 
 
@@ -321,7 +339,10 @@ LIBRARY = Library(
     },
     told_by={MODULE: ("parameters train", "parameters eval", "parameters state_dict")},
     # Measured on 2.6, 2.9, 2.13 and 2.15, for torch's modules and for a project's own.
-    breaks={f"{MODULE}.load_state_dict": "Dynamo does not trace how weights are loaded"},
+    breaks={
+        f"{MODULE}.load_state_dict": "Dynamo does not trace how weights are loaded",
+        "torch.nn.AdaptiveLogSoftmaxWithLoss.forward": "it picks the targets of each cluster by their values",
+    },
     handlers={
         "torch.nn.utils.clip_grad_norm_": clipped,
         "torch.nn.Parameter": parameter,

@@ -392,6 +392,8 @@ class Interpreter:
                 if compiled is None:
                     compiled = hooked.compiled_names(body, lambda f: self._is_compiler(f, module))
                 told = bool(compiled) and hooked.is_part_of(call.func.value, body, compiled)
+                if owner is UNKNOWN and not told:
+                    continue  # what a script looks at without compiling
                 for hook in self._hooks(owner, call.args[0], module):
                     self.at.calls.roots.beside = not told
                     self.at.calls.roots.root(hook, None, () if told else with_module)

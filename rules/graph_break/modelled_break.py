@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import MappingProxyType
 
 import libcst as cst
 
+from pt2lint.finding import Fix
 from pt2lint.op import DRAWN, NO_VERSION, Op
 from pt2lint.rule import GraphBreak
 
@@ -22,6 +24,9 @@ class ModelledBreak(GraphBreak):
     the timestep. Call these before or after what is compiled. `torch.distributions.kl_divergence` looks its
     formula up the first time that it is given two `Normal`, `Bernoulli`, `Beta` or the like (GB0059, measured on 2.13):
     call it once before.
+
+    With some arguments only: `clip_grad_norm_` with `error_if_nonfinite=True` tests the norm (GB0170), and
+    `nn.BatchNorm1d`, `2d` and `3d` with `momentum=None` read in training how many batches they have seen (GB0124).
 
     Of a function that the settings name as compiled, the same is told where it goes over an iterator that the
     program passes to it, or that its object keeps (GB0811, GB4347): a generator, `model.parameters()`, what `zip` and
@@ -77,6 +82,8 @@ class ModelledBreak(GraphBreak):
 
     INVALID = (
         "import locale\nreturn x + len(locale.localeconv())",
+        "p = torch.nn.Parameter(torch.ones(4))\np.grad = torch.ones(4)\ndef f(x, m, i):\n"
+        "    return x + torch.nn.utils.clip_grad_norm_([p], 1.0, error_if_nonfinite=True)",
         "return torch.autograd.Variable(x) + 1",
         "import ctypes\nreturn x + ctypes.c_int(3).value",
         "import glob\nreturn x + len(glob.glob('no such file'))",
@@ -84,6 +91,9 @@ class ModelledBreak(GraphBreak):
         "import numpy as np\ny = x + 1\nreturn y + len(np.pad([1.0, 2.0], 1)) + np.allclose([1.0], [1.0])",
     )
     VALID = (
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.norm = torch.nn.BatchNorm1d(4, momentum=None, track_running_stats=False)\n"
+        "    def forward(self, x, m, i):\n        return self.norm(x) + 1\nf = M()",
         "import locale\nreturn x + locale.LC_ALL",
         "import itertools\nscales = itertools.cycle([1.0, 2.0])\nreturn x * next(scales)",
     )
@@ -92,7 +102,17 @@ class ModelledBreak(GraphBreak):
         why = op.details["why"]
         return why == NO_VERSION or DRAWN in why or super().is_aside(node, op)
 
+    advised = ""  # what to write instead, where that is known
+
+    def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
+        from pt2lint.fixes.repairs import by_hand
+
+        return [by_hand.told(self.advised)] if self.advised else super().fixes(node)
+
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        self.advised = op.details.get("instead", "")
         until = op.details.get("until", "")
+        if "when" in op.details:
+            op = op._replace(when=tuple(dict.fromkeys((*op.when, op.details["when"]))))
         if not until or self.function.target < tuple(int(part) for part in until.split(".")):
             self.breaks(node, op, f"{self.says}: {op.details['why']}")

@@ -22,7 +22,8 @@ class UntracedLibrary(GraphBreak):
     ## What happens
     Most of Python's own types are traced; methods of `bytes` are not (GB0156), nor
     `heapq`, `bisect`, `zlib` and `base64` (GB0007), `array`, `decimal` and `SimpleNamespace` (GB0147),
-    `statistics` (GB0134), `memoryview` (GB0059) and what `typing` tells of annotations (GB0116). Older versions of
+    `statistics` (GB0134), `memoryview` (GB0059) and what `typing` tells of a union that the code spells there
+    (GB0116). Older versions of
     torch did not trace `re`, `collections.Counter` and `OrderedDict.move_to_end` either. The graph ends.
 
     So it does at a call into a compiled extension (C, C++ or CUDA, bound by pybind11 and the like: GB0007, for
@@ -134,6 +135,8 @@ class UntracedLibrary(GraphBreak):
     extension = ""  # the function of a compiled extension that is called
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name.startswith("call typing.") and not _is_union(node):
+            return
         says = self.says
         self.extension = op.detail("name") if op.name == "call extension" else ""
         if op.name == "call untraced":
@@ -160,13 +163,26 @@ class UntracedLibrary(GraphBreak):
         "import bisect\nreturn x + bisect.bisect_left([1, 2], 2)",
         "import base64\nreturn x + len(base64.b64encode(b'a'))",
         "return x + len(b'ab'.replace(b'a', b'b'))",
+        "import typing\nreturn x + len(typing.get_args(typing.Optional[float]))",
         "import networkx\nreturn x + len(networkx.Graph())",
         "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.inner = torch.jit.script(torch.nn.Linear(4, 4))\n"
         "    def forward(self, x, m, i):\n        return self.inner(x) + 1\nf = M()",
     )
     VALID = (
+        "import typing\nrate = typing.Optional[float]\n"
+        "def f(x, m, i):\n    return x + len(typing.get_args(rate)) + (typing.get_origin(list[int]) is list)",
         "import re\nreturn x + (re.match('a', 'a') is not None)",
         "import collections\nreturn x + collections.Counter([1, 1])[1]",
         "return x + len('a,b'.split(',')) + len('ab'.encode())",
+    )
+
+
+def _is_union(node: cst.CSTNode) -> bool:
+    """Whether the call spells the annotation that it asks about, as `Optional[int]`: of one that is kept, and of other
+    types, the answer is known while tracing."""
+    given = node.args[0].value if isinstance(node, cst.Call) and node.args else None
+    return isinstance(given, cst.Subscript) and any(
+        isinstance(part, cst.Name) and part.value in ("Optional", "Union")
+        for part in (given.value, *given.value.children)
     )

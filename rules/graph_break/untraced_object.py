@@ -87,7 +87,7 @@ class UntracedObject(GraphBreak):
     ```
 
     ## Versions
-    Measured: breaks on torch 2.13, in default mode and with `fullgraph=True`.
+    Measured: breaks on torch 2.13, in default mode and with `fullgraph=True`; hooks and `jvp` on 2.6 to 2.15.
     """
 
     code = "PTB196"

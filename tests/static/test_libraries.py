@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -482,3 +484,109 @@ class Net(torch.nn.Module):
     breaks = torch._dynamo.utils.counters["graph_break"]
     assert len(breaks) == 1
     assert next(iter(breaks)).startswith("Missing tp_iternext")
+
+
+ENDING = """
+ast.literal_eval("1")
+calendar.monthrange(2020, 1)
+cmath.sqrt(-1)
+fnmatch.fnmatch("a", "a*")
+linecache.getline("no such file", 1)
+marshal.dumps(1)
+multiprocessing.cpu_count()
+random.getstate()
+shlex.split("a b")
+sys.audit("case")
+sys.gettrace()
+threading.Condition()
+threading.Event()
+threading.Lock()
+threading.Semaphore(2)
+threading.active_count()
+torch.accelerator.device_count()
+torch.backends.mha.set_fastpath_enabled(True)
+torch.cpu.is_available()
+torch.func.linearize(torch.sin, x)
+torch.fx.symbolic_trace(layer)
+torch.jit.script(layer)
+torch.jit.trace(torch.sin, x)
+torch.multiprocessing.cpu_count()
+torch.nn.utils.skip_init(torch.nn.Linear, 3, 3)
+torch.nn.utils.stateless.functional_call(layer, {}, (x,))
+tracemalloc.get_traced_memory()
+types.MethodType(part, x)
+types.new_class("Made")
+unicodedata.category("a")
+urllib.parse.quote("a b")
+x._is_view()
+x.clone().apply_(part)
+x.clone().map_(x, max)
+x.sparse_dim()
+""".strip().splitlines()
+HOMES = """
+import ast, calendar, cmath, fnmatch, linecache, marshal, multiprocessing, random, shlex, sys, threading
+import tracemalloc, types, unicodedata, urllib.parse
+import torch, torch.fx, torch.multiprocessing, torch.nn.utils.stateless
+
+layer = torch.nn.Linear(3, 3)
+
+def part(x):
+    return x
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_calls_that_end_the_graph_are_measured() -> None:
+    """What the models of Python's library and of torch say ends the graph, it ends on this torch."""
+    torch = pytest.importorskip("torch")
+    code = HOMES + "".join(
+        f"\ndef f{n}(x: torch.Tensor):\n    x = x + 1\n    {call}\n    return x * 2\ntorch.compile(f{n})\n"
+        for n, call in enumerate(ENDING)
+    )
+    lines = {each.line for each in lint(["m.py"], None, {"m.py": code}).findings if each.code == "PTB187"}
+    assert [code.splitlines()[n - 1].strip() for n in sorted(lines)] == ENDING
+    names: dict[str, Any] = {}
+    exec(code, names)
+    kept = []
+    for n, call in enumerate(ENDING):
+        graphs: list[Any] = []
+
+        def backend(graph: Any, inputs: Any, into: list[Any] = graphs) -> Any:
+            into.append(graph)
+            return graph.forward
+
+        torch._dynamo.reset()
+        with contextlib.suppress(Exception):
+            torch.compile(names[f"f{n}"], backend=backend)(torch.ones(3))
+        if len(graphs) < 2:
+            kept.append(call)
+    assert kept == []
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("made", "given", "told"),
+    [
+        ("BatchNorm1d(4, momentum=None)", "x", ["self.training"]),
+        ("BatchNorm1d(4, momentum=0.2)", "x", None),
+        ("BatchNorm1d(4, momentum=None, track_running_stats=False)", "x", None),
+        ("AdaptiveLogSoftmaxWithLoss(4, 10, [4])", "x, torch.tensor([1, 5])", []),
+    ],
+)
+def test_layers_that_look_at_values(made: str, given: str, told: list[str] | None) -> None:
+    torch = pytest.importorskip("torch")
+    code = (
+        "import torch\nclass M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        f"        self.layer = torch.nn.{made}\n"
+        f"    def forward(self, x):\n        return self.layer(x * 2, {given[3:]})[0] + 1\n"
+    )
+    found = [f for f in lint(["m.py"], None, {"m.py": code}).findings if f.code == "PTB187"]
+    assert [list(f.when) for f in found] == ([] if told is None else [told])
+    names: dict[str, Any] = {}
+    exec(code, names)
+    graphs: list[Any] = []
+    torch._dynamo.reset()
+    torch.compile(names["M"](), backend=lambda graph, _: graphs.append(graph) or graph.forward)(
+        torch.ones(2, 4)
+    )
+    assert (len(graphs) > 1) is (told is not None)
