@@ -195,6 +195,15 @@ class Numbered(nn.Module):
 
 blocks = [torch.compile(Numbered(i)) for i in range(3)]
 model.lin.requires_grad_(False)
+
+class Config(dict):
+    __getattr__ = dict.get
+
+config = Config(rate=2)
+
+@torch.compile
+def scaled(x):
+    return x * config.rate
 """
 # What each observer alone writes down of that.
 ALONE = {
@@ -214,6 +223,7 @@ ALONE = {
     "NumberedBlocks": {"compile block"},
     "SaidElsewhere": set(),  # it hears of files that are not linted
     "Unfrozen": {"unfreeze"},
+    "UntracedObjects": {"untraced object"},
     "Threads": set(),  # it adds to what is noted of settings
 }
 WANTED = frozenset({"test tensor", "call torch.optim.SGD"}.union(*ALONE.values()))

@@ -71,5 +71,7 @@ def test_dynamo_traces_the_hooks() -> None:
     names: dict[str, object] = {}
     exec(CODE + "net = Net()\nnet.layers[1].register_forward_hook(keep)\n", names)
     torch._dynamo.reset()
-    torch.compile(names["net"], backend=lambda graph, _: graphs.append(graph) or graph.forward)(torch.ones(2, 2))
+    torch.compile(names["net"], backend=lambda graph, _: graphs.append(graph) or graph.forward)(
+        torch.ones(2, 2)
+    )
     assert torch._dynamo.utils.counters["graph_break"]
