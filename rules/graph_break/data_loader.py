@@ -10,14 +10,19 @@ OF_LOADER = tuple(f"call builtins.{name}" for name in ("enumerate", "zip", "iter
 DATASETS = frozenset(
     f"torch.utils.data.{name}" for name in ("DataLoader", "TensorDataset", "Subset", "ConcatDataset")
 )
+SAMPLERS = tuple(
+    f"torch.utils.data.{name}Sampler"
+    for name in ("Batch", "Random", "Sequential", "SubsetRandom", "WeightedRandom", "Distributed")
+)
+SAMPLED = "iterate torch.utils.data.BatchSampler"  # made and gone over, as it was measured
 
 
 class DataLoaderUse(GraphBreak):
-    """Batches are drawn from a `DataLoader` in compiled code.
+    """Batches are drawn from a `DataLoader` in compiled code, or indices from a sampler.
 
     ## What happens
-    Dynamo does not trace torch.utils.data: it ends the graph (GB0008, GB0007) where a loader is made, iterated over or
-    asked for its length. A loop over a loader cannot be resumed: the whole function is left to Python.
+    Dynamo does not trace torch.utils.data: it ends the graph (GB0008, GB0007) where a loader or a sampler is made,
+    iterated over or asked for its length. A loop over one cannot be resumed: the whole function is left to Python.
 
     ## Example
     ```python
@@ -47,7 +52,8 @@ class DataLoaderUse(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`; `enumerate` of a loader is fine
-    on 2.9.
+    on 2.9. Of the samplers, `SubsetRandomSampler` and `DistributedSampler` are measured on 2.13, the others on all of
+    these.
     """
 
     code = "PTB188"
@@ -58,6 +64,7 @@ class DataLoaderUse(GraphBreak):
         f"call {LOADER}",
         "call torch.utils.data.random_split",
         "call torch.utils.data.default_collate",
+        *(f"{does} {sampler}" for sampler in SAMPLERS for does in ("call", "iterate")),
         *OF_LOADER,
     )
     says = "{code} draws from a data loader inside of what is compiled"
@@ -71,6 +78,9 @@ class DataLoaderUse(GraphBreak):
         "def f(x, m, i):\n    for n, batch in enumerate(loader):\n        x = x + n\n    return x",
         "loader = torch.utils.data.DataLoader(torch.ones(4, 2))\n"
         "def f(x, m, i):\n    for row, batch in zip(x, loader):\n        x = x + row\n    return x",
+        "def f(x, m, i):\n    s = torch.utils.data.SubsetRandomSampler([0, 1])\n    return x + 1",
+        "s = torch.utils.data.BatchSampler(range(4), 2, False)\n"
+        "def f(x, m, i):\n    for rows in s:\n        x = x + x[rows].sum()\n    return x",
     )
     VALID = (
         "for n, row in enumerate(zip(x, x)):\n    x = x + n\nreturn x + len(list(iter([1])))",
@@ -79,6 +89,11 @@ class DataLoaderUse(GraphBreak):
     )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name.endswith("Sampler"):
+            does = "makes" if op.name.startswith("call ") else "draws indices from"
+            says = f"{{code}} {does} a sampler inside of what is compiled"
+            self.breaks(node, op, says, SAMPLED)
+            return
         self.breaks(node, op, self.says, f"{op.name} of {LOADER}" if op.name in OF_LOADER else "")
 
     @classmethod

@@ -46,7 +46,8 @@ class RequiresGrad(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. `requires_grad_()` of a
-    tensor that is neither an input nor returned is fine from 2.13 on.
+    tensor that is neither an input nor returned is fine from 2.13 on, and so it is in a `backward` that is written by
+    hand (measured on 2.13).
     """
 
     code = "PTB161"
@@ -98,7 +99,7 @@ class RequiresGrad(GraphBreak):
         if op.name == OF_MODULE and not self._switches(op):
             return
         if op.name.startswith("call torch.Tensor."):
-            variant = f"{op.name} kept inside" if self._detached(node) else ""
+            variant = f"{op.name} kept inside" if self._stays(node) else ""
         elif op.name.startswith("call "):
             if op.arg("requires_grad") == "bool":
                 asked = self._mode(node)
@@ -122,11 +123,13 @@ class RequiresGrad(GraphBreak):
                 return self.text(arg.value) if asks else None
         return None
 
-    def _detached(self, node: cst.CSTNode) -> bool:
-        """Whether the function returns nothing but detached tensors."""
+    def _stays(self, node: cst.CSTNode) -> bool:
+        """Whether the function returns nothing but detached tensors, or gradients."""
         from pt2lint.fixes.rewrite import enclosing_function
 
         owner = enclosing_function(self.function, node)
+        if owner is not None and owner.name.value == "backward" and owner.decorators:  # a static method
+            return True
         returned = [line for line in self.text(owner).splitlines() if "return " in line] if owner else []
         return bool(returned) and all(".detach()" in line for line in returned)
 

@@ -197,9 +197,10 @@ class ChangingArgument(CompiledCall):
             return "is made with another number at every turn"
         if self.is_fixed(op) and (turns.number(value) or turns.fraction(value)):
             return ""  # PTR207 tells it
-        if argument.use == "read" and turns.are_any and self.is_another(argument, op, meaning, turns):
+        read = argument.use == "read" or (argument.use == "array" and not turns.number(value))
+        if read and turns.are_any and self.is_another(argument, op, meaning, turns):
             return "is another number at every turn"
-        if argument.use == "read" and word.startswith(("int", "unknown")) and turns.stepped(value):
+        if read and word.startswith(("int", "unknown")) and turns.stepped(value):
             return "is another number after some turns"
         if word.startswith(("list", "tuple", "unknown")) and self.is_filtered(value):
             return "is a list whose length changes"

@@ -8,6 +8,9 @@ from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall, are_numbers
 from pt2lint.rule.loop_turns import Turns
 
+ANEW = "compiled anew, until the limit"
+ENDS = "once Dynamo keeps a symbol for the number, the graph ends there (GB0112)"
+
 
 class UnrolledNumber(CompiledCall):
     """A number that changes from call to call decides what is compiled.
@@ -19,7 +22,8 @@ class UnrolledNumber(CompiledCall):
     the number as a constant, as it does with the `p` of `dropout`, `label_smoothing`, `eps`, `momentum`, the
     bounds of `uniform_` and the `scale` of attention. Every new number is then compiled anew, until the
     recompile limit, and from then on the function runs without compiling. The same goes for every number under
-    `dynamic=False`, and for a list that is longer at every call.
+    `dynamic=False`, and for a list that is longer at every call. An element of a NumPy array that such a number picks,
+    as a schedule's (`self.temperatures[epoch]`), ends the graph from the second number on (GB0112).
 
     ## Example
     ```python
@@ -61,7 +65,8 @@ class UnrolledNumber(CompiledCall):
     to `range`, that indexes or slices a list, a dictionary or a `ModuleList`, or that `chunk`, `split`, `one_hot`,
     `linspace`, `diag`, `dropout`, `cross_entropy`, `huber_loss`, `triplet_margin_loss`, `layer_norm`, `batch_norm`,
     `scaled_dot_product_attention`, `interpolate` (its factor), `normal`, `normal_`, `bernoulli_` or `uniform_` is
-    given, for any number with `dynamic=False` (on 2.6 a float costs 1), and for a list that grows.
+    given, for any number with `dynamic=False` (on 2.6 a float costs 1), and for a list that grows. An index of a NumPy
+    array: on 2.13 one recompilation, and the graph ends from then on; fine where the array is a tensor.
     """
 
     code = "PTR207"
@@ -87,7 +92,7 @@ class UnrolledNumber(CompiledCall):
                 self.say(
                     op,
                     argument,
-                    "is longer at every call, and Dynamo guards on its length: each length is",
+                    f"is longer at every call, and Dynamo guards on its length: each length is {ANEW}",
                     "",
                 )
             elif (
@@ -96,15 +101,22 @@ class UnrolledNumber(CompiledCall):
                 and (by := self.sized(op, argument.key, turns))
             ) or (argument.word.startswith("list") and (by := turns.length(value))):
                 self.say(
-                    op, argument, f"has another length with `{by}`, and Dynamo guards on that: each is", ""
+                    op,
+                    argument,
+                    f"has another length with `{by}`, and Dynamo guards on that: each is {ANEW}",
+                    "",
                 )
             elif self.is_number(argument, turns) and (turns.number(value) or turns.fraction(value)):
                 why = self.why(use, op)
                 if why:
-                    self.say(op, argument, f"is another number at every call, and {why}: each number is", use)
+                    costs = ENDS if use == "array" else f"each number is {ANEW}"
+                    self.say(op, argument, f"is another number at every call, and {why}: {costs}", use)
                 elif fixed and (self.function.target > (2, 6) or not turns.fraction(value)):
                     self.say(
-                        op, argument, "is another number at every call, and with `dynamic=False` each is", use
+                        op,
+                        argument,
+                        f"is another number at every call, and with `dynamic=False` each is {ANEW}",
+                        use,
                     )
 
     def is_number(self, argument: Argument, turns: Turns) -> bool:
@@ -120,6 +132,8 @@ class UnrolledNumber(CompiledCall):
             return f"a loop in {self.callee(op)} runs that often"
         if use == "index":
             return f"{self.callee(op)} takes the element of a list or dictionary by it"
+        if use == "array":
+            return f"{self.callee(op)} takes the element of a NumPy array by it"
         if use.startswith("constant "):
             return f"`{use.removeprefix('constant ')}` keeps it as a constant"
         return ""
@@ -128,6 +142,4 @@ class UnrolledNumber(CompiledCall):
         op = self.shown(
             op, argument.key, "is used here" if use in ("", "read") else "decides here what is compiled"
         )
-        self.report(
-            argument.value, op, f"`{self.text(argument.value)}` {what} compiled anew, until the limit"
-        )
+        self.report(argument.value, op, f"`{self.text(argument.value)}` {what}")

@@ -389,3 +389,39 @@ def test_mended(name: str, tmp_path: Path) -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     torch.testing.assert_close(module.f(x), made["f"](x))
+
+
+def test_what_a_backward_requires_a_gradient_of_stays_in_the_graph(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(
+        """
+import torch
+
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.kept = [x]
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        ctx.kept = [x.detach().requires_grad_(True) for x in ctx.kept]
+        return grad * 2
+
+@torch.compile(backend="eager", fullgraph=True)
+def f(x: torch.Tensor):
+    return Twice.apply(x)
+""",
+        encoding="utf-8",
+    )
+    told = [lint([str(path)], SimpleNamespace(target_torch=torch_)).findings for torch_ in ((2, 9), (2, 13))]
+    assert [[finding.code for finding in found] for found in told] == [["PTB161"], []]
+    spec = importlib.util.spec_from_file_location("twice", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    x = torch.ones(3, requires_grad=True)
+    module.f(x).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [2.0, 2.0, 2.0]

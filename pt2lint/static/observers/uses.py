@@ -10,13 +10,13 @@ from pt2lint.libraries.model import Models
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import parameters_of
 from pt2lint.static.source.nodes import FunctionNode, is_range, parts, unit_of, walk
-from pt2lint.static.values import Dict, Ext, Func, Instance, Seq, Value
+from pt2lint.static.values import Dict, Ext, Func, Instance, Seq, Tensor, Value
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 LIMIT = 8  # In so many ways Dynamo compiles a function, and then no more.
-STRENGTH = ("range", "size", "index", "constant", "iterated", "spelled", "text", "read")
+STRENGTH = ("range", "size", "index", "array", "constant", "iterated", "spelled", "text", "read")
 OF_TEXTS = (
     "endswith format lower lstrip partition removeprefix removesuffix replace rpartition rsplit rstrip split "
     "startswith strip upper"
@@ -30,9 +30,9 @@ _USING = frozenset((*_BRANCHES, *_OPERATIONS, ast.FormattedValue))  # what `uses
 
 class Use(NamedTuple):
     """`how`: "range" (ends a loop), "size N" (the length of that dimension does), "index" (picks from a list or
-    dictionary), "constant NAME" (given to a function of torch that keeps it as a constant), "iterated" (gone over by a
-    loop), "text" (a method of texts is called on it, or it names an attribute), or "read". The line is in the function
-    that does it."""
+    dictionary), "array" (from an array of NumPy), "constant NAME" (given to a function of torch that keeps it as a
+    constant), "iterated" (gone over by a loop), "text" (a method of texts is called on it, or it names an attribute),
+    or "read". The line is in the function that does it."""
 
     how: str
     path: str
@@ -176,7 +176,7 @@ def _picked(part: ast.Subscript, evaluate: Callable[[ast.expr], Value], add: Cal
         if isinstance(container, (Seq, Dict)):
             add(bound, "index")
         else:
-            add(bound, "read")
+            add(bound, "array" if isinstance(container, Tensor) and container.array else "read")
 
 
 def _text_in(call: ast.Call) -> ast.expr | None:
