@@ -31,6 +31,7 @@ from pt2lint.rule import GraphBreak, Rule  # noqa: E402
 from pt2lint.static.engine import findings_in, load_rules  # noqa: E402
 from pt2lint.static.interpret import Interpreter  # noqa: E402
 from pt2lint.static.source.project import Project  # noqa: E402
+from rules.graph_break.data_loader import SAMPLERS  # noqa: E402
 
 MEASURED = ROOT / "pt2lint" / "rule" / "measured.json"
 ANY_TORCH = (99, 0)
@@ -150,6 +151,8 @@ NOT_HERE = {
     "define disabled",  # no call is in sight: what it leads to is measured where one is
     "with kept manager",  # by the rule's own cases, on torch 2.13 alone
     *(f"decorate with {name}" for name in DECORATING),  # as well
+    *(f"call {name}" for name in SAMPLERS),  # as well; gone over, most are measured
+    *(f"iterate torch.utils.data.{name}Sampler" for name in ("Distributed", "SubsetRandom")),
     "call untraced",  # of libraries that are not installed where the tables are measured
     *(f"call torch.cuda.{name}" for name in ("get_rng_state", "set_rng_state")),
     *(

@@ -14,6 +14,14 @@ SAMPLERS = tuple(
     f"torch.utils.data.{name}Sampler"
     for name in ("Batch", "Random", "Sequential", "SubsetRandom", "WeightedRandom", "Distributed")
 )
+MADE = (
+    "torch.utils.data.BatchSampler(range(4), 2, False)",
+    "torch.utils.data.RandomSampler(range(4))",
+    "torch.utils.data.SequentialSampler(range(4))",
+    "torch.utils.data.SubsetRandomSampler([0, 1])",
+    "torch.utils.data.WeightedRandomSampler([0.5, 0.5], 2)",
+    "torch.utils.data.distributed.DistributedSampler(range(4), 1, 0)",
+)  # for the cases below
 SAMPLED = "iterate torch.utils.data.BatchSampler"  # made and gone over, as it was measured
 
 
@@ -78,9 +86,8 @@ class DataLoaderUse(GraphBreak):
         "def f(x, m, i):\n    for n, batch in enumerate(loader):\n        x = x + n\n    return x",
         "loader = torch.utils.data.DataLoader(torch.ones(4, 2))\n"
         "def f(x, m, i):\n    for row, batch in zip(x, loader):\n        x = x + row\n    return x",
-        "def f(x, m, i):\n    s = torch.utils.data.SubsetRandomSampler([0, 1])\n    return x + 1",
-        "s = torch.utils.data.BatchSampler(range(4), 2, False)\n"
-        "def f(x, m, i):\n    for rows in s:\n        x = x + x[rows].sum()\n    return x",
+        *(f"def f(x, m, i):\n    s = {made}\n    return x + 1" for made in MADE),
+        *(f"s = {made}\ndef f(x, m, i):\n    for n in s:\n        x = x + 1\n    return x" for made in MADE),
     )
     VALID = (
         "for n, row in enumerate(zip(x, x)):\n    x = x + n\nreturn x + len(list(iter([1])))",
