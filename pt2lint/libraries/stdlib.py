@@ -202,7 +202,7 @@ LOOKED_INTO = (
     ("types", "MethodType new_class", "Dynamo does not trace how methods and classes are made"),
     ("random", "getstate setstate", "Dynamo does not trace the state of random number generators"),
     ("sys", "audit gettrace settrace", "it calls into the interpreter"),
-    ("builtins", "breakpoint input", "it waits for somebody at the terminal"),
+    ("builtins", "input", "it waits for somebody at the terminal"),
     ("pdb", "set_trace", "it waits for somebody at the terminal"),
     (
         "threading",
