@@ -204,6 +204,10 @@ config = Config(rate=2)
 @torch.compile
 def scaled(x):
     return x * config.rate
+
+@torch.library.custom_op("architecture::fill", mutates_args=("out",))
+def fill(out: torch.Tensor) -> None:
+    out.zero_()
 """
 # What each observer alone writes down of that.
 ALONE = {
@@ -224,6 +228,7 @@ ALONE = {
     "SaidElsewhere": set(),  # it hears of files that are not linted
     "Unfrozen": {"unfreeze"},
     "UntracedObjects": {"untraced object"},
+    "Operators": {"define operator"},
     "Threads": set(),  # it adds to what is noted of settings
 }
 WANTED = frozenset({"test tensor", "call torch.optim.SGD"}.union(*ALONE.values()))

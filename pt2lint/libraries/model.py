@@ -65,6 +65,7 @@ ROLES = {
     "gives children": "a method of a module that gives the modules right in it, one by one",
     "forward hook": "adds a function that runs with a module's forward, and is traced with it",
     "base of hooks": "its subclasses have `pre_forward` and `post_forward`, which run with a forward",
+    "defines operators": "decorates a function that becomes an operator of torch, with a schema",
     "traces modules": "makes a graph of a module by other means than Dynamo",
     "adds a part": "a method that adds a module to another one, or puts it in the place of one",
     "backward hook": "adds a function that runs with a module's backward pass",

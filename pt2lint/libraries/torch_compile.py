@@ -110,6 +110,7 @@ LIBRARY = Library(
             "torch.library.*",
             "torch.jit.script_method*",
         ),
+        "defines operators": ("torch.library.custom_op", "torch.library.triton_op"),
         "traces modules": ("torch.jit.script", "torch.jit.trace", "torch.fx.symbolic_trace"),
         "marks sizes before": tuple(
             f"{m}.{n}" for m in MARKERS for n in ("mark_dynamic", "maybe_mark_dynamic")

@@ -819,6 +819,53 @@ def plain(model, x):
     with torch.compiler.set_stance("force_eager"), dynamo.config.patch(verbose=True):
         return torch.compiler.disable(model)(x)
 """,
+    "operators that write into what they do not declare": """
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.library import custom_op
+
+@custom_op("cases::fill", mutates_args=())
+def fill(out: Tensor, x: torch.Tensor, n: int) -> None:
+    n += 1
+    out.copy_(x * n)  # PTS341
+    out.view(-1).add_(1)
+
+@torch.library.custom_op("cases::both", mutates_args={"out"})
+def both(out: torch.Tensor, kept: torch.Tensor | None, x: torch.Tensor) -> torch.Tensor:
+    x = x.clone()
+    x += 1
+    torch.add(x, 1, out=out)
+    if kept is not None:
+        kept[x > 1] = 2  # PTS341
+    return x.mul_(2)
+
+@torch.library.custom_op("cases::active", mutates_args=[])
+def active(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    F.relu_(x)  # PTS341
+    y[:, 0].zero_()  # PTS341
+    return x * 2
+
+@torch.library.custom_op("cases::fine", mutates_args=("out",))
+def fine(out: torch.Tensor, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    out[0] = x[0]
+    x[mask].add_(1)
+    x.reshape(-1).clone().add_(1)
+    made = x * 1
+    made.add_(1)
+    return made.requires_grad_(False)
+
+@torch.library.custom_op("cases::unknown", mutates_args="unknown")
+def unknown(out: torch.Tensor) -> None:
+    out.zero_()
+
+@torch.library.custom_op("cases::spelled", mutates_args=(), schema="(Tensor(a!) out) -> ()")
+def spelled(out: torch.Tensor) -> None:
+    out.zero_()
+
+def plain(out: torch.Tensor) -> None:
+    out.zero_()
+""",
     "a compiled module that is tested": """
 import torch
 from torch import nn

@@ -21,6 +21,7 @@ from pt2lint.static.observers.method_kinds import MethodKinds
 from pt2lint.static.observers.misuse import Misuse
 from pt2lint.static.observers.numbered_blocks import NumberedBlocks
 from pt2lint.static.observers.of_functions import OfFunctions
+from pt2lint.static.observers.operators import Operators
 from pt2lint.static.observers.own_forward import OwnForward
 from pt2lint.static.observers.said_elsewhere import SaidElsewhere
 from pt2lint.static.observers.steps import Steps
@@ -51,4 +52,5 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     Unfrozen,
     Threads,
     UntracedObjects,
+    Operators,
 )
