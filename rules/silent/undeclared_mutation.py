@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import libcst as cst
-import libcst.matchers as m
 
 from pt2lint.finding import Edit, Fix
 from pt2lint.op import Op
@@ -135,7 +134,9 @@ def _written(operator: cst.FunctionDef) -> Mapping[str, cst.CSTNode]:
         if param.annotation is not None
     }
     tensors = {
-        name for name, kind in annotated.items() if any(m.matches(p, m.Name("Tensor")) for p in walk(kind))
+        name
+        for name, kind in annotated.items()
+        if any(isinstance(p, cst.Name) and p.value == "Tensor" for p in walk(kind))
     }
     parts = list(walk(operator.body))
     for part in parts:
@@ -199,4 +200,4 @@ def _whose(place: cst.BaseExpression) -> str:
 
 def _is_place(index: cst.BaseSlice) -> bool:
     """Whether it picks a view: a number or a slice, not a mask or a tensor of places."""
-    return isinstance(index, cst.Slice) or m.matches(index, m.Index(value=m.Integer() | m.Ellipsis()))
+    return not isinstance(index, cst.Index) or isinstance(index.value, (cst.Integer, cst.Ellipsis))
