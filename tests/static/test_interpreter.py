@@ -682,3 +682,31 @@ class M(torch.nn.Module):
             print(x)
 """
     assert noted(source, tmp_path) == ["call builtins.print @ print(x)"]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "self.ignored is not None and self.ignored < 0",
+        "self.ignored is not None and x.shape[0] > 1",
+        "self.ignored",
+    ],
+)
+def test_what_one_branch_knows_of_an_attribute_ends_with_it(tmp_path: Path, first: str) -> None:
+    source = f"""
+from typing import Optional
+import torch
+
+class M(torch.nn.Module):
+    def __init__(self, ignored: Optional[int] = None):
+        super().__init__()
+        self.ignored = ignored
+
+    def forward(self, x: torch.Tensor):
+        if {first}:
+            x = x + 1
+        if self.ignored is None and x.max() > 1:
+            raise ValueError("too large")
+        return x
+"""
+    assert any("x.max() > 1" in told for told in noted(source, tmp_path))

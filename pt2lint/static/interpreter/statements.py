@@ -636,14 +636,20 @@ def _takes_all(pattern: ast.pattern) -> bool:
 
 
 def merge_env(target: Env, others: list[Env]) -> None:
-    """Make `target` the join of the environments of all paths that arrive at one point."""
+    """Make `target` the join of the environments of all paths that arrive at one point.
+
+    A name that one path lacks is not bound there; of an attribute a path that lacks it knows no more than the object.
+    """
     first, *rest = others
     result = first if first is target else dict(first)
     for other in rest:
+        for name in [name for name in result.keys() - other.keys() if "." in name]:
+            del result[name]
         for name, value in other.items():
             mine = result.get(name)
             if mine is None:
-                result[name] = value
+                if "." not in name:
+                    result[name] = value
             elif mine is not value:
                 result[name] = join(mine, value)
     if result is not target:
