@@ -75,6 +75,7 @@ class DataDependentShape(GraphBreak):
         "return torch.bincount(i, minlength=5).sum() + x",
         "return x.repeat_interleave(i, dim=0).sum() + x",
         "return torch.repeat_interleave(i).sum() + x",
+        "return x.repeat_interleave(i, dim=0, output_size=None).sum() + x",
         "return x[m.nonzero(as_tuple=True)].sum() + x",
     )
     VALID = (
@@ -92,7 +93,7 @@ class DataDependentShape(GraphBreak):
         if op.name.endswith(".where"):
             return len(op.args) == 1
         if op.name.endswith("repeat_interleave"):
-            if "output_size" in op.args:
+            if "output_size" in op.args and "none" not in op.arg("output_size").split(" | "):
                 return False
             method = "self" in op.args
             repeats = op.arg("repeats", 0 if method else 1)
