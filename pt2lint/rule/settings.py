@@ -10,6 +10,11 @@ from pathlib import Path
 INDUCTOR = "torch._inductor.config"
 HOLDERS = ("torch._dynamo.config", "torch._functorch.config", INDUCTOR)
 PATCHES = tuple(f"call {holder}.patch" for holder in HOLDERS)  # the operations that set some for a while
+COMPILES = (
+    "call torch.compile",
+    "call torch.compiler.compile",
+    "call torch.nn.Module.compile",
+)  # those that take some
 
 
 @cache

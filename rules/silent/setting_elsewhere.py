@@ -4,11 +4,10 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.settings import PATCHES
+from pt2lint.rule.settings import COMPILES, PATCHES
 from pt2lint.rule.tree import walk
 
 OWN = (2, 12)  # from here on each thread has settings of its own
-COMPILES = ("call torch.compile", "call torch.compiler.compile", "call torch.nn.Module.compile")
 
 
 class SettingElsewhere(Rule):

@@ -6,14 +6,9 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.settings import HOLDERS, INDUCTOR, PATCHES, alike, is_missing, was
+from pt2lint.rule.settings import COMPILES, HOLDERS, INDUCTOR, PATCHES, alike, is_missing, was
 
-COMPILES = (
-    "call torch.compile",
-    "call torch.compiler.compile",
-    "call torch.nn.Module.compile",
-    "decorate compile",
-)
+GIVEN = (*COMPILES, "decorate compile")  # what is given options
 CATCHES = ("AttributeError", "Exception", "BaseException", "RuntimeError")
 ASKS = ("hasattr(", "version", "Version")  # of a test that asks whether this torch has it
 
@@ -66,13 +61,13 @@ class UnknownSetting(Rule):
 
     code = "PTS339"
     name = "unknown-setting"
-    ops = ("set setting", *PATCHES, *COMPILES)
+    ops = ("set setting", *PATCHES, *GIVEN)
     anywhere = True
     severity = "error"
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        if op.name in COMPILES:
+        if op.name in GIVEN:
             backend = op.arg("backend")
             return op.arg("options").startswith("dict of") and backend in ("", "constant 'inductor'", "none")
         return True
@@ -84,7 +79,7 @@ class UnknownSetting(Rule):
         if op.name == "set setting":
             self.told(node, *_place(op), "AttributeError", op)
         elif isinstance(node, cst.Call):
-            compiles = op.name in COMPILES
+            compiles = op.name in GIVEN
             holder = INDUCTOR if compiles else op.name.removeprefix("call ").removesuffix(".patch")
             named = self.options(node) if compiles else self.patched(node)
             for place, name in named:
