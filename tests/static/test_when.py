@@ -741,6 +741,8 @@ def test_numbers_that_are_switched_on_and_what_an_attribute_keeps(
     [
         ("x.ndim == 2", ("x.ndim == 2",)),
         ("x.dim() == 2", ("x.dim() == 2",)),
+        ("x.numel() == 1", ("x.numel() == 1",)),
+        ("x.numel() != 1", ()),
         ("len(x.shape) == 3", ("len(x.shape) == 3",)),
         ("mask is not None and len(mask.size()) == 3", ("mask is not None", "len(mask.size()) == 3")),
         # what the function made, other sizes, and more of one than that
@@ -750,7 +752,9 @@ def test_numbers_that_are_switched_on_and_what_an_attribute_keeps(
         ("x.ndim != 2", ()),
     ],
 )
-def test_how_many_dimensions_an_argument_has(tmp_path: Path, test: str, conditions: tuple[str, ...]) -> None:
+def test_how_many_dimensions_or_elements_an_argument_has(
+    tmp_path: Path, test: str, conditions: tuple[str, ...]
+) -> None:
     assert when(tmp_path, f"if {test}:\n    {ITEM}") == [(conditions, "")]
     if len(conditions) == 1:
         other = f"if {test.replace('==', '!=')}:\n    return x\n{ITEM}"

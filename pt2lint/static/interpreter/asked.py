@@ -12,13 +12,13 @@ from pt2lint.static.interpreter.guard_syntax import (
     OPPOSITE,
     asks_whether_empty,
     asks_whether_none,
-    counts_dimensions,
     is_by_default,
     is_filled,
     is_name,
     is_something,
     is_zero,
     looked_up,
+    measures,
     one_by_one,
     opposite,
     says_none,
@@ -319,7 +319,7 @@ class Asked:
                 return OFF  # an option that is None by default
         if asks and self.defaults.made_where_asked(left, frame):
             return OFF
-        if (form := counts_dimensions(left)) is not None and isinstance(right, ast.Constant):
+        if (form := measures(left)) is not None and isinstance(right, ast.Constant):
             # That they are not so many says little, and `elif` again what the next test asks.
             same = isinstance(test.ops[0], ast.Eq if outcome else ast.NotEq)
             return ARGUMENT if same and self._given(form, frame) == ARGUMENT else None

@@ -212,15 +212,15 @@ def asks_whether_none(test: ast.expr) -> tuple[ast.expr, bool] | None:
     return None
 
 
-def counts_dimensions(node: ast.expr) -> ast.expr | None:
-    """Of what it is the number of dimensions: `x.ndim`, `x.dim()`, `len(x.shape)`, `len(x.size())`."""
+def measures(node: ast.expr) -> ast.expr | None:
+    """Of what it is the number of dimensions or elements: `x.ndim`, `x.dim()`, `len(x.shape)`, `x.numel()`."""
     if isinstance(node, ast.Call) and is_name(node.func, "len") and len(node.args) == 1:
-        node, names = node.args[0], ("shape", "size")
+        node, names = node.args[0], (("shape",), ("size",))
     else:
-        names = ("ndim", "dim")
+        names = (("ndim",), ("dim", "numel", "nelement"))
     called = isinstance(node, ast.Call)
     place = node.func if isinstance(node, ast.Call) and not node.args and not node.keywords else node
-    return place.value if isinstance(place, ast.Attribute) and place.attr == names[called] else None
+    return place.value if isinstance(place, ast.Attribute) and place.attr in names[called] else None
 
 
 def asks_for_one(test: ast.expr, places: set[str | None]) -> bool:
