@@ -91,6 +91,10 @@ Names of operations:
 - `compile block`   a module is compiled, of a class of which a loop makes objects with a number each that `forward`
                     reads in any case; details: "class", "number" ("CLASS.ATTRIBUTE"), and "at", where it is read; or
                     where a "method" of it under `@torch.compile` reads that
+- `call uncompiled`  code that is not compiled calls a module as it was, or gives it to a function that does, where
+                    torch.compile returned a wrapper of it; details "name", the module's, "line", where it was
+                    compiled, "of", where what holds it was, and "both" where the function that calls it is given the
+                    wrapper too, or is traced
 - `unfreeze`        code that is not compiled sets `requires_grad` of a compiled module, of a part of it, or of
                     parameters that a loop over those of one gives; details: "of", that part, and "head", the first
                     name of it

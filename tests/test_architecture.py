@@ -196,6 +196,11 @@ class Numbered(nn.Module):
 blocks = [torch.compile(Numbered(i)) for i in range(3)]
 model.lin.requires_grad_(False)
 
+def evaluate(module, x):
+    return module(x)
+
+evaluate(model, torch.ones(2, 4))
+
 class Config(dict):
     __getattr__ = dict.get
 
@@ -229,6 +234,7 @@ ALONE = {
     "Unfrozen": {"unfreeze"},
     "UntracedObjects": {"untraced object"},
     "Operators": {"define operator"},
+    "Bypassed": {"call uncompiled"},
     "Threads": set(),  # it adds to what is noted of settings
 }
 WANTED = frozenset({"test tensor", "call torch.optim.SGD"}.union(*ALONE.values()))

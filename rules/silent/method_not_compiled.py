@@ -7,7 +7,7 @@ from pt2lint.rule import Rule
 
 
 class MethodNotCompiled(Rule):
-    """Only calling a compiled module runs compiled code; its other methods run as they were.
+    """Only calling a compiled module runs compiled code; its methods, and the module as it was, run uncompiled.
 
     ## What happens
     `torch.compile(model)` wraps `model`, and only a call of the wrapper (its `forward`) is compiled. Any
@@ -15,6 +15,10 @@ class MethodNotCompiled(Rule):
     runs without compiling, and so does every `self(...)` inside it. Nothing says so. `model.compile()`
     compiles in place, so that `self(...)` is compiled too; a method that does not go through `forward` is
     compiled by itself. The same goes for a submodule: `compiled.encoder(x)` is the original's.
+
+    And so does the module, where other code still has it: a trainer that keeps `self.model` beside the wrapper, or an
+    evaluation that is given the model from before, or the model inside of a compiled task. That may be meant, so it is
+    a note; where one function calls both, as a comparison does, nothing is told.
 
     ## Example
     ```python
@@ -69,11 +73,13 @@ class MethodNotCompiled(Rule):
 
     code = "PTS302"
     name = "method-not-compiled"
-    ops = ("attribute of compiled",)
+    ops = ("attribute of compiled", "call uncompiled")
     anywhere = True
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
+        if op.name == "call uncompiled":
+            return "both" not in op.details
         if op.region or "constant 'forward'" in op.detail("name"):
             return False
         return (
@@ -83,6 +89,9 @@ class MethodNotCompiled(Rule):
         )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if isinstance(node, cst.Call):
+            self.bypassed(node, op)
+            return
         call = self.function.parent(node)
         if not isinstance(node, cst.Attribute) or not isinstance(call, cst.Call) or call.func is not node:
             return
@@ -106,4 +115,16 @@ class MethodNotCompiled(Rule):
             op,
             f"{self.quote(node)} is the original module's method and runs uncompiled; {way}",
             severity="note" if op.detail("method") == "computes" else None,
+        )
+
+    def bypassed(self, node: cst.Call, op: Op) -> None:
+        runs = "runs uncompiled here"
+        if self.text(node.func) != op.detail("name"):
+            runs = f"is given to {self.quote(node.func)} as it was, which runs it uncompiled"
+        self.report(
+            node,
+            op,
+            f"`{op.detail('name')}` {runs}: only calling what `torch.compile` returned{op.detail('of')} (line "
+            f"{op.detail('line')}) runs compiled code",
+            severity="note",
         )

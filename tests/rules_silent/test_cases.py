@@ -15,6 +15,85 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "the module as it was is called beside its wrapper": """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.lin(x)
+
+class Task(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x):
+        return self.model(x).pow(2).mean()
+
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+        self.compiled = torch.compile(model)
+
+    def train(self, x):
+        return self.compiled(x).sum()
+
+    def evaluate(self, x):
+        return self.model(x).sum()  # PTS302
+
+trainer = Trainer(Net())
+
+def validate(model, x):
+    return model(x)
+
+def score(model, x):
+    return model(x)
+
+def fit(args):
+    model = Net()
+    task = Task(model)
+    if args.compile:
+        task = torch.compile(task)
+    task(torch.ones(2, 4)).backward()
+    validate(model, torch.ones(2, 4))  # PTS302
+
+def compare(x):
+    net = Net()
+    fast = torch.compile(net)
+    return score(fast, x) - score(net, x)
+
+def with_teacher(x):
+    teacher, net = Net(), Net()
+    fast = torch.compile(net)
+    return fast(x) - validate(teacher, x)
+
+def with_average(x):
+    net = Net()
+    average = Net()
+    fast = torch.compile(net)
+    return fast(x) - validate(average, x)
+
+def given_either(args, x):
+    net = Net()
+    fast = torch.compile(net) if args.compile else net
+    return validate(fast, x)
+
+def chosen(args, x):
+    net = Net()
+    if args.compile:
+        net = torch.compile(net)
+    return validate(net, x)
+
+def in_place(x):
+    net = Net()
+    net.compile()
+    return validate(net, x)
+""",
     "parts that are replaced one by one": """
 import torch
 from torch import nn

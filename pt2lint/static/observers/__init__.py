@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pt2lint.static.observers.bypassed import Bypassed
 from pt2lint.static.observers.cached_functions import CachedFunctions
 from pt2lint.static.observers.callers_loops import CallersLoops
 from pt2lint.static.observers.changing_state import ChangingState
@@ -53,4 +54,5 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     Threads,
     UntracedObjects,
     Operators,
+    Bypassed,
 )

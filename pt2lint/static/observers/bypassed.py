@@ -1,0 +1,112 @@
+"""Calls of a module as it was, beside what torch.compile returned of it, or of what holds it. One `Instance` stands for
+all modules of a class, a teacher among them, so it is names that tell."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pt2lint.op import Op
+from pt2lint.said import told_line
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.syntax import dotted, parameters_of
+from pt2lint.static.source.nodes import FunctionNode, binds, parts, unit_of, walk
+from pt2lint.static.values import Func, Instance, Value
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
+class Plain(NamedTuple):
+    """A name of a module as it was: that of the wrapper, the line of torch.compile, and whether a part was meant."""
+
+    wrapper: str
+    line: int
+    of: str
+
+
+class Bypassed:
+    """`plain`: such names, by the file, the function and the name; `called_by`: the function of the project
+    that calls the module, by the place of what is told; `both`: functions that are given the wrapper."""
+
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self.plain: dict[tuple[str, FunctionNode | None], dict[str, Plain]] = {}
+        self.called_by: dict[tuple[str, int, int], FunctionNode] = {}
+        self.both: set[FunctionNode] = set()
+
+    def compiled(self, target: Value, node: Any, frame: Frame | None) -> None:
+        """torch.compile is given a module, and what it returns is kept under another name."""
+        if not isinstance(node, ast.Call) or frame is None or not isinstance(target, Instance):
+            return
+        if not node.args or not self.at.notebook.listens("call uncompiled", frame):
+            return
+        running = self.at.functions.running()
+        every = walk(frame.module.tree) if running is None else parts(running, ast.Assign)
+        bound = [part for part in every if isinstance(part, ast.Assign) and len(part.targets) == 1]
+        wrapper = next((dotted(part.targets[0]) for part in bound if part.value is node), None)
+        given = dotted(node.args[0])
+        if wrapper is None or given is None:
+            return
+        self.in_methods(wrapper, given, node, bound, frame)
+        plain = {given: ""} if given != wrapper else {}
+        made = [part.value for part in bound if dotted(part.targets[0]) == given and part.value is not node]
+        if len(made) == 1 and isinstance(made[0], ast.Call):  # `task = Task(model)`
+            plain |= {a.id: " for what holds it" for a in made[0].args if isinstance(a, ast.Name)}
+        for name, of in plain.items():
+            if sum(dotted(part.targets[0]) == name for part in bound) == 1:
+                here = self.plain.setdefault((frame.module.path, running), {})
+                here[name] = Plain(wrapper, node.lineno, of)
+
+    def in_methods(
+        self, wrapper: str, given: str, node: ast.Call, bound: list[ast.Assign], frame: Frame
+    ) -> None:
+        """`self.fast = torch.compile(model)`, `self.model = model`, and another method calls `self.model(x)`."""
+        if frame.cls is None or not wrapper.startswith("self."):
+            return
+        kept = {dotted(part.targets[0]) for part in bound if dotted(part.value) == given} | {given}
+        kept = {name for name in kept if name is not None and name.startswith("self.") and name != wrapper}
+        for method in frame.cls.methods.values() if kept else ():
+            read = {dotted(part) for part in parts(method, ast.Attribute)}
+            set_again = {dotted(t) for part in parts(method, ast.Assign) for t in part.targets}
+            if wrapper in read or kept & set_again:
+                continue  # it runs either of the two
+            there = Frame(frame.module, unit_of(method), f"`{frame.cls.name}.{method.name}`", cls=frame.cls)
+            for call in parts(method, ast.Call):
+                if dotted(call.func) in kept:
+                    self.note(call, dotted(call.func) or "", Plain(wrapper, node.lineno, ""), method, there)
+
+    def called(
+        self, node: ast.Call, func: Value, args: list[Value], result: Value, env: Env, frame: Frame
+    ) -> None:
+        """`fast = torch.compile(model)`, and then `evaluate(model, x)`, which calls the model."""
+        names = self.plain.get((frame.module.path, self.at.functions.running())) if self.plain else None
+        if not names or not isinstance(func, Func) or not isinstance(func.node, FunctionNode):
+            return
+        wrappers = {plain.wrapper for plain in names.values()}
+        if any(dotted(a) in wrappers for a in node.args):
+            self.both.add(func.node)
+        for parameter, argument, value in zip(parameters_of(func), node.args, args, strict=False):
+            plain = names.get(argument.id) if isinstance(argument, ast.Name) else None
+            if plain is None or node.lineno <= plain.line or not isinstance(value, Instance):
+                continue
+            calls = (dotted(call.func) for call in parts(func.node, ast.Call))
+            module = self.at.classes.is_module(value.cls) and not self.at.calls.roots.is_compiled_in_place(
+                value
+            )
+            if module and parameter in calls and parameter not in binds(func.node):
+                self.note(node, ast.unparse(argument), plain, func.node, frame)
+
+    def note(self, call: ast.Call, name: str, plain: Plain, by: FunctionNode, frame: Frame) -> None:
+        column = frame.module.column(call.lineno, call.col_offset)
+        self.called_by[frame.module.path, call.lineno, column] = by
+        words = {"name": name, "line": told_line(plain.line), "of": plain.of}
+        self.at.notebook.note(call, "call uncompiled", frame, details=words)
+
+    def finished(self, op: Op, path: str) -> Op:
+        """Whether the function that calls it is given the wrapper too, as what compares is, or Dynamo traces it."""
+        if op.name != "call uncompiled":
+            return op
+        by = self.called_by[path, op.line, op.column]
+        either = by in self.both or by in self.at.functions.reached
+        return op._replace(details={**op.details, "both": "yes"}) if either else op
