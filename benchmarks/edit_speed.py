@@ -82,6 +82,15 @@ def with_body(text: str, node: ast.FunctionDef) -> str:
     return "\n".join(lines)
 
 
+def within_a_line(text: str, node: ast.FunctionDef) -> str:
+    """The text with a statement more in a line of a function's body, as most keystrokes leave the lines as they are."""
+    lines = text.split("\n")
+    last = node.body[-1]
+    here = lines[last.lineno - 1]
+    lines[last.lineno - 1] = f"{here[: last.col_offset]}value_of_an_edit = 2; {here[last.col_offset :]}"
+    return "\n".join(lines)
+
+
 def keystrokes(path: Path) -> None:
     """What the language server does after a change of one open file, which is alone: CPU seconds until the answer, by
     kind of change, and those that collecting garbage takes afterwards."""
@@ -96,6 +105,9 @@ def keystrokes(path: Path) -> None:
         "another": text + "# x y\n",
         "the body of a method that is compiled": with_body(text, followed[len(followed) // 2]),
         "that of another": with_body(text, followed[len(followed) // 4]),
+        "the same once more": with_body(text, followed[len(followed) // 4]).replace("an_edit", "an_edit_"),
+        "a statement in a line of a third": within_a_line(text, followed[-1]),
+        "in a line of the first": within_a_line(text, followed[len(followed) // 2]),
     }
     print("| | CPU s | afterwards |\n| --- | --- | --- |")
     gc.disable()

@@ -261,7 +261,7 @@ class Turns:
                 if isinstance(source, cst.Name):
                     made = [
                         b.value
-                        for b in _bindings(self.function.module).get(source.value, ())
+                        for b in self._bindings(self.function.module).get(source.value, ())
                         if isinstance(b, cst.Assign)
                     ]
                 for call in made if len(made) == 1 else ():

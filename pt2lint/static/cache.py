@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pt2lint.rule.written import Shelf
     from pt2lint.static.change import Change
     from pt2lint.static.source.project import Project
+    from pt2lint.static.source.reparse import Trees
 
 DAYS = 30  # an entry that was not used for so long goes
 LARGEST = 200_000_000  # bytes that all entries may take; the oldest go first
@@ -99,6 +100,7 @@ class Cache:
     # all that anew.
     few_changes, few_units = 4, 8
     parsed: tuple[Project, Collection[str]] | None = None  # what the last run parsed, if that is kept
+    trees: Trees | None = None  # of the files that are linted, if they are kept
     shelf: Shelf | None = None  # for functions that rules read, if they are kept
 
     def __init__(self, folder: str) -> None:

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from pt2lint.static.source.nodes import FunctionNode, parse, unit_of
+from pt2lint.static.source.nodes import FunctionNode, unit_of
 from pt2lint.static.source.outline import DEFINITIONS, IMPORTS
 from pt2lint.static.source.project import nearest
 from pt2lint.static.source.reads import DEFINED, FACTS, OF_BODIES, Reads, calls
+from pt2lint.static.source.reparse import Trees
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
@@ -22,10 +23,13 @@ _IMPORTS = (ast.Import, ast.ImportFrom)
 BELOW = 4  # lines below the imports that decide how a line is added there
 
 
+_plain = Trees()
+
+
 @lru_cache(maxsize=8)
 def tree_of(text: str) -> ast.Module:
     """The text, parsed, for who changes nothing in it. Raises as `parse`."""
-    return parse(text, "text")
+    return _plain.parse(text, "text")
 
 
 class Change:

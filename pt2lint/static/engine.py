@@ -555,6 +555,8 @@ class _Run:
                 if i:
                     gc.collect()  # what the groups before left
                 self._parsed = Project(self.texts, self.files)
+                if self.cache is not None and self.cache.trees is not None:
+                    self._parsed.parse = self.cache.trees.parse
                 if self.cache is not None and self.cache.parsed is not None:
                     self._parsed.take_over(*self.cache.parsed)
                 made = self.analyse_groups(share)

@@ -12,6 +12,7 @@ from pt2lint.static.cache import Cache, own_contents
 from pt2lint.static.facts import Facts
 from pt2lint.static.ledger import Ledger
 from pt2lint.static.source.project import Project, decode
+from pt2lint.static.source.reparse import Trees
 
 if TYPE_CHECKING:
     from pt2lint.static.change import Change
@@ -32,6 +33,7 @@ class Memory(Cache):
         self._facts: OrderedDict[tuple[str, ...], list[Facts]] = OrderedDict()
         self._texts: OrderedDict[str, str] = OrderedDict()
         self._room = ROOM
+        self.trees = Trees()
         load_libcst_late()
         from pt2lint.rule.written import Shelf
 

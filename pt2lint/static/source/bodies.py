@@ -32,12 +32,26 @@ def _statements(function: FunctionNode) -> list[ast.AST]:
 
 
 def attributes(method: FunctionNode) -> frozenset[str]:
-    """The names of the attributes in it, of whatever object."""
+    """The names of the attributes in it, of whatever object. As `stores` and `does`, the node keeps them."""
+    known: frozenset[str] | None = method.__dict__.get("pt2lint_attributes")
+    if known is None:
+        known = method.__dict__["pt2lint_attributes"] = _attributes(method)
+    return known
+
+
+def _attributes(method: FunctionNode) -> frozenset[str]:
     return frozenset(node.attr for node in _nodes(method) if isinstance(node, ast.Attribute))
 
 
 def stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
     """(name, value) of each `self.name = value`; None where the value is not plain."""
+    known: list[tuple[str, ast.expr | None]] | None = method.__dict__.get("pt2lint_stores")
+    if known is None:
+        known = method.__dict__["pt2lint_stores"] = _stores(method)
+    return known
+
+
+def _stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
     arguments = method.args.posonlyargs + method.args.args
     if not arguments:
         return []
@@ -99,6 +113,13 @@ class Does(NamedTuple):
 
 
 def does(method: FunctionNode) -> Does:
+    known: Does | None = method.__dict__.get("pt2lint_does")
+    if known is None:
+        known = method.__dict__["pt2lint_does"] = _does(method)
+    return known
+
+
+def _does(method: FunctionNode) -> Does:
     callees = [node.func for node in _nodes(method) if isinstance(node, ast.Call)]
     above = (
         callee.attr

@@ -44,9 +44,6 @@ class ClassInfo:
         self.node, self.module, self.name, self.env = node, module, node.name, env
         self.methods: MutableMapping[str, FunctionNode] = {} if methods is None else methods
         self._assigned: dict[str, list[tuple[FunctionNode, ast.expr | None]]] = {}
-        self._stored: dict[FunctionNode, list[tuple[str, ast.expr | None]]] = {}
-        self._named: dict[FunctionNode, frozenset[str]] = {}
-        self._done: dict[FunctionNode, Does] = {}
         self._counting: list[Counting] | None = None
         self._given: list[tuple[str, ast.Call]] | None = None
         self.attributes: dict[str, ast.expr] = {}
@@ -71,20 +68,14 @@ class ClassInfo:
         found = self._assigned.get(name)
         if found is None:
             methods = _saying(self.methods, f".{name}")
-            found = [(m, value) for m in methods for attr, value in self._stores(m) if attr == name]
+            found = [(m, value) for m in methods for attr, value in stores(m) if attr == name]
             self._assigned[name] = found
         return found
 
     def mentioning(self, name: str) -> list[FunctionNode]:
         """The methods in which the attribute is named, of this object or any: all that may read or set it."""
         self.module.asked("attributes", f"{self.name} {name}")
-        return [method for method in _saying(self.methods, name) if name in self._attributes(method)]
-
-    def _attributes(self, method: FunctionNode) -> frozenset[str]:
-        known = self._named.get(method)
-        if known is None:
-            known = self._named[method] = attributes(method)
-        return known
+        return [method for method in _saying(self.methods, name) if name in attributes(method)]
 
     def gives(self) -> list[tuple[str, ast.Call]]:
         """(name, call) where a method gives an attribute of its object to a call, as the first argument."""
@@ -96,11 +87,7 @@ class ClassInfo:
     def does(self, method: str) -> Does:
         """What one of the methods does with its object."""
         self.module.asked("does", f"{self.name} {method}")
-        node = self.methods[method]
-        known = self._done.get(node)
-        if known is None:
-            known = self._done[node] = does(node)
-        return known
+        return does(self.methods[method])
 
     def counting(self) -> list[Counting]:
         """What the methods count in."""
@@ -114,13 +101,7 @@ class ClassInfo:
         init = self.methods.get("__init__")
         if init is None or not init.body:  # which notes that it is read
             return []
-        return [(name, v) for name, v in self._stores(init) if v is not None]
-
-    def _stores(self, method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
-        known = self._stored.get(method)
-        if known is None:
-            known = self._stored[method] = stores(method)
-        return known
+        return [(name, v) for name, v in stores(init) if v is not None]
 
     def __repr__(self) -> str:
         return f"<class {self.module.name}.{self.name}>"
@@ -188,11 +169,12 @@ class Module:
         whole: bool = True,
         home: Callable[[str], str] = str,
         reads: Reads | None = None,
+        parse: Callable[[str, str], ast.Module] = parse,
     ) -> None:
         """`home` gives the name by which the project knows what the file imports under a top-level name; `reads` is
-        told what of the file is read."""
+        told what of the file is read; `parse` makes the tree of a text and its path."""
         self.path, self.name, self.is_package = path, name, is_package
-        self.home = home
+        self.home, self._parse = home, parse
         self.above: tuple[str, ...] = ()  # packages that have the file below folders without an `__init__.py`
         self._source = source
         self._says: dict[str, bool] = {}
@@ -231,7 +213,7 @@ class Module:
 
     @cached_property
     def _tree(self) -> ast.Module:
-        tree = parse(self._source, self.path)
+        tree = self._parse(self._source, self.path)
         self.reads.watch(tree.body, self.path)
         return tree
 

@@ -16,6 +16,7 @@ from pt2lint.digests import digest_of
 from pt2lint.packages import package_of
 from pt2lint.static.source.extensions import called_compiled, extensions
 from pt2lint.static.source.modules import Module
+from pt2lint.static.source.nodes import parse
 from pt2lint.static.source.reads import FILES, Reads, calls
 
 # What everybody imports, but for those who lint these themselves: each with a file that it has, and that another
@@ -57,6 +58,7 @@ class Project:
         `parsed` is a project of the same files in which nothing is interpreted: what it parses is taken from it, by
         one project at a time.
         """
+        self.parse = parse  # what makes the trees of whole files; who keeps some puts another in its place
         self._texts = texts or {}
         self._linted = frozenset(linted)
         self.callers = tuple(callers)
@@ -121,7 +123,15 @@ class Project:
             source = self.text(path)
             linted = path in self._linted
             module = self._by_path[path] = Module(
-                path, name, source, is_package, linted, whole, partial(self.home, folders), self.reads
+                path,
+                name,
+                source,
+                is_package,
+                linted,
+                whole,
+                partial(self.home, folders),
+                self.reads,
+                self.parse,
             )
             module.above = self._packages_above(root) if linted and "." not in name else ()
         return module

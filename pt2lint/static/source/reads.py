@@ -184,7 +184,7 @@ class Reads:
 
     def _watch(self, node: ast.stmt, path: str) -> None:
         kind = _WATCHED.get(node.__class__)
-        if kind is not None:
+        if kind is not None:  # one that is watched already notes here from now on
             node.__dict__["noted"] = (self.bodies, (path, node.lineno))
             node.__class__ = kind  # type: ignore[assignment]
 
@@ -214,6 +214,8 @@ WatchedFunction.__name__, WatchedAsyncFunction.__name__ = "FunctionDef", "AsyncF
 _WATCHED: dict[type[ast.AST], type[ast.AST]] = {
     ast.FunctionDef: WatchedFunction,
     ast.AsyncFunctionDef: WatchedAsyncFunction,
+    WatchedFunction: WatchedFunction,
+    WatchedAsyncFunction: WatchedAsyncFunction,
 }
 
 
