@@ -18,7 +18,7 @@ from pt2lint.finding import Finding, Problem, RulePage, Severity
 from pt2lint.project import entries, process_settings, suppress
 from pt2lint.project.config import Configs, Settings
 from pt2lint.project.discover import Discovery
-from pt2lint.project.gather import gathered, without_copies
+from pt2lint.project.gather import gathered, with_causes_told_once, without_copies
 from pt2lint.project.known import Known, Sources
 from pt2lint.project.notebook import Notebook, read_notebook
 from pt2lint.project.pages import UNUSED, VERIFY_PAGES
@@ -416,6 +416,7 @@ def _settle(
         checked.findings += gathered(kept, partial(known.place, path))
         checked.suppressed += [finding for finding in silenced if _shown(finding, settings)]
     checked.findings = without_copies(checked.findings, checked.sources, known)
+    checked.findings = with_causes_told_once(checked.findings)
     checked.findings.sort(key=lambda finding: finding.sort_key)
     checked.suppressed.sort(key=lambda finding: finding.sort_key)
 

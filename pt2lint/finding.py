@@ -35,6 +35,7 @@ UNCOMPILED = "a cache for code that is not compiled, as nothing here compiles th
 COPY = (
     "generated: the same is told at "  # how that begins of a copy, before the place of what it is a copy of
 )
+SHARED = "one cause, told at "  # how that begins of what has its cause with another finding, before its place
 UNDER = "told with line "  # how the note of a finding begins whose line another one tells too
 # What a fix says whose proof has to try other whole numbers than those of the sample, which may be indices.
 WHOLE_NUMBERS = "It is tried with other whole numbers, too"
@@ -269,8 +270,9 @@ class Finding:
 
     @property
     def copy_of(self) -> str:
-        """Where a finding stands of which this one is a copy, in a file that is generated; "" for no copy."""
-        return self.note.removeprefix(COPY) if self.note.startswith(COPY) else ""
+        """Where a finding stands of which this one is a copy, in a file that is generated, or with which it has its
+        cause; "" for none."""
+        return next((self.note.removeprefix(a) for a in (COPY, SHARED) if self.note.startswith(a)), "")
 
     @property
     def place(self) -> str:

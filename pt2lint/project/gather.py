@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from pt2lint.finding import ASIDE, BY_ROW, COPY, ITERATES, NESTED, UNDER, Finding
+from pt2lint.finding import ASIDE, BY_ROW, COPY, ITERATES, NESTED, SHARED, UNDER, Finding
 
 BREAKS = "PTB1"  # how the codes of graph breaks begin
 UNROLLED_NO_MORE = (
@@ -17,7 +17,8 @@ UNROLLED_NO_MORE = (
 )
 TESTS = "PTB110"  # a branch that values in a tensor decide
 ROWS = ("PTB120", "PTB121")  # the rows that a mask picks
-ASSERT = "makes this `assert` depend"  # of a branch, in its message
+VALUES = ("PTB103", "PTB104", "PTB105", "PTB106", TESTS)  # what needs values in a tensor
+COMPILED = "PTB185"  # a call of an extension
 SAYS = ("PTB101", "PTB102")  # prints and logs
 ANY = re.compile(r"`(?:torch\.any\(([\w.]+)\)|([\w.]+)\.any\(\))`")
 WITHIN, REQUIRES = "PTB160", "PTB161"  # a gradient that is asked for, and of what: who mends one mends both
@@ -29,11 +30,13 @@ Arms = tuple[tuple[int, int], ...]
 
 
 class Where(NamedTuple):
-    """A function by its lines, a statement by its first line, and the branches that lead to it."""
+    """A function by its lines, a statement by its first line, the branches that lead to it, and whether it is an
+    `assert`."""
 
     function: tuple[int, int, str]
     statement: int
     arms: Arms
+    asserts: bool = False
 
 
 class Texts(Protocol):
@@ -84,8 +87,8 @@ def _covered(
         if leader is None or leader.code != finding.code:
             leaders.append((where, finding))  # of one statement: it may well lead others of its cause
     for at, finding in leaders:  # one of the same cause that comes later and happens more often
-        later = (lead for where, lead in leaders if where.function == at.function)
-        more = (lead for lead in later if _mends(lead, finding))
+        later = ((where, lead) for where, lead in leaders if where.function == at.function)
+        more = (lead for where, lead in later if _mends(where, lead, at, finding))
         leader = next(more, None)
         if leader is not None and not {id(leader), id(finding)} & under.keys():
             under[id(finding)] = leader
@@ -163,7 +166,7 @@ def _left_by(finding: Finding) -> Iterator[int]:
 def _covers(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
     """Whether the leader happens wherever the finding does, and mending it comes first or mends both."""
     if at.function != where.function:
-        return _of_one_origin(leader, finding)
+        return _of_one_origin(leader, finding) or _goes_back(leader, finding)
     if _is_same(leader, finding):
         return True
     if _of_one_cause(leader, finding) and _beside(at.arms, where.arms):
@@ -174,7 +177,7 @@ def _covers(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
         return False
     if at.statement == where.statement:
         return True  # whoever mends the one reads the other
-    if _of_one_cause(leader, finding):
+    if _of_one_cause(leader, finding) or _are_checks(at, leader, where, finding):
         return True
     a = leader.price
     return a is not None and a.gives_up in ("function", "rest") and where.arms[: len(at.arms)] == at.arms
@@ -210,11 +213,20 @@ def _beside(a: Arms, b: Arms) -> bool:
     return False
 
 
-def _mends(later: Finding, finding: Finding) -> bool:
+def _mends(where: Where, later: Finding, at: Where, finding: Finding) -> bool:
     """Whether who mends what comes later mends the finding."""
     if (finding.code, later.code) == (REQUIRES, WITHIN):
         return set(later.when) <= set(finding.when)
-    return set(later.when) < set(finding.when) and _of_one_cause(later, finding)
+    of_one = _of_one_cause(later, finding) or _are_checks(where, later, at, finding)
+    return set(later.when) < set(finding.when) and of_one
+
+
+def _are_checks(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
+    """Whether both stand in a check: who takes one of several out takes them all."""
+    a, b = leader.price, finding.price
+    if not (at.asserts and where.asserts) or a is None or b is None:
+        return False
+    return b.gives_up in ("", a.gives_up)
 
 
 def _of_one_cause(leader: Finding, finding: Finding) -> bool:
@@ -223,8 +235,6 @@ def _of_one_cause(leader: Finding, finding: Finding) -> bool:
         return False
     if a.cause == b.cause == "":  # but for one that costs more, as the one in a loop does
         return _called(leader) == _called(finding) != ("", "") and b.gives_up in ("", a.gives_up)
-    if leader.code == TESTS and ASSERT in leader.message and ASSERT in finding.message:
-        return b.gives_up in ("", a.gives_up)  # who takes one of several checks out takes them all
     # The same test again, as `if total != 0:` twice, is of one cause but for the lines that it names.
     return a.cause == b.cause or (
         leader.code == TESTS
@@ -248,6 +258,16 @@ def _of_one_origin(leader: Finding, finding: Finding) -> bool:
         and leader.flow[0] == finding.flow[0]
         and set(leader.when) <= set(finding.when)
     )
+
+
+def _goes_back(leader: Finding, finding: Finding) -> bool:
+    """Whether the finding stands in the backward of what the leader stands in, and both call compiled code: who makes
+    a custom operator of the one registers the other with it."""
+    if not (leader.code == finding.code == COMPILED and leader.flow and finding.flow):
+        return False
+    called = leader.flow[-1].message
+    back = called.replace(".forward`", ".backward`")
+    return back != called and back == finding.flow[-1].message
 
 
 def _origin(finding: Finding, cause: str) -> tuple[str, str, str] | None:
@@ -291,7 +311,7 @@ class Places:
                 within = self._in(part, line, function, (*arms, (statement.lineno, i)) if chosen else arms)
                 if within is not None:
                     return within
-            return Where(function, statement.lineno, arms)
+            return Where(function, statement.lineno, arms, isinstance(statement, ast.Assert))
         return None
 
 
@@ -306,6 +326,25 @@ def _parts(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], bool]]:
             yield part, chosen or (name == "orelse")
     for handler in getattr(statement, "handlers", ()):
         yield handler.body, True
+
+
+def with_causes_told_once(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, in which those that read the values of one buffer are notes but for one of them, in whichever file
+    they stand: who keeps a number of Python in its place mends them all."""
+    reads: dict[tuple[str, str, str], list[Finding]] = {}
+    for finding in findings:
+        if finding.code in VALUES and finding.severity != "note" and finding.verdict is None:
+            origin = _origin(finding, finding.price.cause if finding.price is not None else "")
+            if origin is not None and origin[0].endswith(" is a buffer"):
+                reads.setdefault(origin, []).append(finding)
+    under: dict[int, Finding] = {}
+    for several in reads.values():
+        first = min(several, key=lambda f: (len(f.when), f.severity != "error", f.sort_key))
+        under.update({id(f): first for f in several if f is not first})
+    return [
+        replace(f, severity="note", note=f"{SHARED}{under[id(f)].place}") if id(f) in under else f
+        for f in findings
+    ]
 
 
 def without_copies(findings: Sequence[Finding], sources: Mapping[str, str], known: Texts) -> list[Finding]:

@@ -130,8 +130,8 @@ class Known:
         found = self._asked(path, str(line), look)
         if found is None:
             return None
-        function, statement, arms = found
-        return Where(tuple(function), statement, tuple(tuple(arm) for arm in arms))
+        function, statement, arms, asserts = found
+        return Where(tuple(function), statement, tuple(tuple(arm) for arm in arms), asserts)
 
     def _asked(self, path: str, what: str, look: Callable[[], Any]) -> Any:
         row = self._rows.get(path)

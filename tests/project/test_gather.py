@@ -390,6 +390,10 @@ class M(nn.Module):
         ("if x.min() < 0:\n            x = x[x > 1].sum()", [(12, []), (13, [])]),
         # checks of a function
         ("assert x.min() > 0 and x.any()\n        assert x.max() < 9 and x.any()", [(12, [13])]),
+        ("assert x.min() > 0 and x.any()\n        assert (x < 9).all().item()", [(12, [13])]),
+        ("assert (x > 0).all().item()\n        assert (x < 9).all().item()", [(12, [13])]),
+        ("assert (x > 0).all().item()\n        assert x[x > 1].shape[0]", [(12, [13])]),
+        ("assert (x > 0).all().item()\n        x = x * x.max().item()", [(12, []), (13, [])]),
         (
             "assert x.min() > 0 and x.any()\n        if x.max() < 9:\n            x = x * 2",
             [(12, []), (13, [])],
@@ -437,5 +441,82 @@ def test_what_two_functions_do_with_one_mask_is_told_once(
     capsys: pytest.CaptureFixture[str], other: str, told: list[tuple[int, list[int]]]
 ) -> None:
     Path("m.py").write_text(HEAD + MASKS.replace("OTHER", other))
+    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
+    assert [(f["line"], f["also"]) for f in found] == told
+
+
+BUFFER = """
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        self.register_buffer("frozen", torch.tensor(False))
+        self.register_buffer("OTHER", torch.tensor(3))
+"""
+READS = """import torch
+
+from base import Base
+
+
+class NAME(Base):
+    def forward(self, x):
+        x = self.layer(x)
+        if self.BUFFER > 0:
+            x = x * 2
+        return self.layer(x)
+"""
+
+
+@pytest.mark.parametrize(("second", "told"), [("frozen", ["a.py"]), ("size", ["a.py", "b.py"])])
+def test_what_reads_one_buffer_is_told_once(
+    capsys: pytest.CaptureFixture[str], second: str, told: list[str]
+) -> None:
+    Path("base.py").write_text(HEAD + BUFFER.replace("OTHER", "size"))
+    Path("a.py").write_text(READS.replace("NAME", "A").replace("BUFFER", "frozen"))
+    Path("b.py").write_text(READS.replace("NAME", "B").replace("BUFFER", second))
+    found = rows(capsys, ".")
+    assert [f["path"] for f in found if f["code"] == "PTB110" and f["severity"] != "note"] == told
+    notes = [f["note"] for f in found if f["code"] == "PTB110" and f["severity"] == "note"]
+    assert notes == (["one cause, told at a.py:9"] if len(told) == 1 else [])
+
+
+BACK = """
+from torch.utils.cpp_extension import load
+
+kernels = load(name="kernels", sources=["kernels.cu"])
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.empty_like(x)
+        kernels.double(x, y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        out = torch.empty_like(grad)
+        CALL
+        return out
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.layer(Double.apply(self.layer(x)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [("kernels.undouble(grad, out)", [(14, [20])]), ("out = out * grad.max().item()", [(14, []), (20, [])])],
+)
+def test_what_a_backward_calls_is_told_with_its_forward(
+    capsys: pytest.CaptureFixture[str], call: str, told: list[tuple[int, list[int]]]
+) -> None:
+    Path("m.py").write_text(HEAD + BACK.replace("CALL", call))
     found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
     assert [(f["line"], f["also"]) for f in found] == told
