@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from pt2lint.finding import ASIDE, BY_ROW, COPY, ITERATES, NESTED, SHARED, UNDER, Finding
+from pt2lint.op import DREW
 
 BREAKS = "PTB1"  # how the codes of graph breaks begin
 UNROLLED_NO_MORE = (
@@ -67,7 +68,9 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
     if under is None:
         return [*findings]
     covered = [*candidates, *_repeated(findings, candidates, under, place)]
-    return _told(findings, covered, under)
+    none = {id(f) for f in candidates if _is_plain_by_then(f, under.get(id(f)))}
+    kept = [f for f in findings if id(f) not in none]
+    return _told(kept, (f for f in covered if id(f) not in none), under)
 
 
 def _covered(
@@ -97,6 +100,14 @@ def _covered(
             leader = under[id(leader)]
         under[name] = leader
     return under
+
+
+def _is_plain_by_then(finding: Finding, leader: Finding | None) -> bool:
+    """Whether it is a later use of a random number, which the first break has made a plain one of Python."""
+    a, b = finding.price, leader.price if leader is not None else None
+    if a is None or b is None or leader is None or not a.cause.startswith(DREW):
+        return False
+    return a.cause == b.cause and leader.line < finding.line and set(leader.when) <= set(finding.when)
 
 
 def _repeated(

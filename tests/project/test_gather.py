@@ -520,3 +520,15 @@ def test_what_a_backward_calls_is_told_with_its_forward(
     Path("m.py").write_text(HEAD + BACK.replace("CALL", call))
     found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
     assert [(f["line"], f["also"]) for f in found] == told
+
+
+def test_a_random_number_is_a_plain_one_after_its_first_break(capsys: pytest.CaptureFixture[str]) -> None:
+    code = (
+        "import random\n\n@torch.compile\ndef f(x):\n    k = random.randint(1, 3)\n    y = x.repeat(1, k)\n"
+        "    z = x.repeat(1, 4 - k)\n    return torch.cat([y, z], 1)\n\n"
+        "@torch.compile\ndef g(x, late: bool):\n    k = random.randint(1, 3)\n    y = x\n    if late:\n"
+        "        y = x.repeat(1, k)\n    return y.sum() + x.repeat(1, 4 - k)\n"
+    )
+    Path("m.py").write_text(HEAD + code)
+    found = rows(capsys, "--select", "PTB106", "m.py")
+    assert [row["line"] for row in found] == [9, 18, 19]

@@ -953,3 +953,10 @@ class Net(nn.Module):
 """
     assert findings(tmp_path, code.replace("WHAT", '"rows"')) == []
     assert {code for code, _ in findings(tmp_path, code.replace("WHAT", "0"))} == {"PTB106"}
+
+
+def test_the_data_of_what_a_compiled_function_is_given(tmp_path: Path) -> None:
+    code = "import torch\n@torch.compile\ndef f(x):\n    x.data = x.data.clamp(0, 1)\n    return x * 2\n"
+    assert findings(tmp_path, code + "f(torch.randn(3) * 2)\n") == []
+    computed = code.replace("    x.data", "    x = x + 1\n    x.data")
+    assert findings(tmp_path, computed + "f(torch.randn(3))\n") == [("PTB163", "x.data = x.data.clamp(0, 1)")]

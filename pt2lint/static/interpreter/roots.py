@@ -31,6 +31,7 @@ from pt2lint.static.values import (
     Tensor,
     Value,
     Wrapped,
+    as_input,
     given_from_outside,
     options,
 )
@@ -93,6 +94,8 @@ class Roots:
         if not self.at.notebook.quiet:
             frame.context = self.at.conditions.contexts.root(value.node, guards)
         args, kwargs = self.arguments(value, name, frame, given)
+        args = [as_input(given) for given in args]
+        kwargs = {key: as_input(given) for key, given in kwargs.items()}
         if by_settings:  # else the call is told of
             args = [given_from_outside(given) for given in args]
             kwargs = {key: given_from_outside(given) for key, given in kwargs.items()}

@@ -156,6 +156,13 @@ def given_from_outside(value: Value) -> Value:
     return given
 
 
+def as_input(value: Value) -> Value:
+    """The same argument: a tensor that was computed before is an input of the graph."""
+    if isinstance(value, Union):
+        return Union(tuple(as_input(o) for o in value.options), value.declared)
+    return value.but(leaf=LEAF) if isinstance(value, Tensor) and not value.leaf else value
+
+
 def is_from_outside(value: Value) -> bool:
     """Whether it surely is an iterator that compiled code was given, if it is anything at all."""
     kinds = [o for o in options(value) if is_none(o) is not True]
