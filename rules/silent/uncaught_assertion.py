@@ -3,15 +3,26 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.op import Op
-from pt2lint.rule import Rule
+from pt2lint.rule import Rule, calls
+from pt2lint.rule.syntax import dotted
+
+LINALG = "cholesky inv pinv solve svd svdvals eigh eigvalsh lu_factor ldl_factor matrix_power tensorinv"
+PLAIN = "inverse cholesky svd multinomial"
+FAILING = (*calls("torch.linalg", LINALG), *calls("torch", PLAIN), *calls("torch.Tensor", PLAIN))
+ERRORS = {"RuntimeError", "Exception", "BaseException", "LinAlgError", "_LinAlgError"}
 
 
 class UncaughtAssertion(Rule):
-    """An `assert` of a tensor in compiled code raises RuntimeError, which `except AssertionError` lets through.
+    """What fails by values in compiled code, an `assert` or a factorization, passes by the `except` that waits for it.
 
     ## What happens
     Dynamo turns `assert tensor` into an assertion in the graph. Where it fails, the compiled code raises
     `RuntimeError`, not `AssertionError`. Catch both, or look at the tensor outside of what is compiled.
+
+    Inside of what is compiled there is no `try` when the graph runs: whether a matrix can be factorized shows only
+    then. Dynamo takes `torch.linalg.cholesky(a)` to succeed and leaves out the `except RuntimeError` around it; where
+    it fails, the error leaves the compiled function, and what the handler provides (more jitter, another solver) never
+    runs. `cholesky_ex` and `inv_ex` tell it in a tensor, for `torch.where`.
 
     ## Example
     ```python
@@ -47,14 +58,28 @@ class UncaughtAssertion(Rule):
 
     ## Versions
     Measured: RuntimeError on torch 2.6, 2.9, 2.13 and 2.15. An `assert not ...`, one of several conditions and one of
-    sizes raise AssertionError.
+    sizes raise AssertionError. On 2.13 what fails inside of a `try` leaves the compiled function, for `cholesky`,
+    `inv`, `pinv`, `solve`, `svd`, `eigh`, `lu_factor`, `matrix_power` and their like, and for `multinomial`; where the
+    graph breaks in the `try`, Dynamo leaves the function to Python, which catches it.
     """
 
     code = "PTS324"
     name = "uncaught-assertion"
-    ops = ("assert tensor",)
+    ops = ("assert tensor", *FAILING)
+    asks_what_is_left = True
+
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return op.name not in FAILING or op.inside == "try"
+
+    def concerns(self, op: Op) -> bool:
+        """A function that is left to Python catches as ever."""
+        return op.name not in FAILING or not self.function.is_left
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name in FAILING:
+            self.failing(node, op)
+            return
         line = op.details["caught"].split(" | ")[0]
         self.report(
             node,
@@ -62,3 +87,31 @@ class UncaughtAssertion(Rule):
             f"`assert {self.text(node)}` raises RuntimeError in compiled code, which the `except AssertionError` of "
             f"the `try` in line {line} lets through",
         )
+
+    def failing(self, node: cst.CSTNode, op: Op) -> None:
+        """`torch.linalg.cholesky(a)` inside of a `try`; a note where nothing says that the code is compiled."""
+        around = self.around(node)
+        if around is None:
+            return
+        line = self.function.range(around)[0]
+        self.report(
+            node,
+            op,
+            f"what {self.quote(node)} raises where it fails is not caught by the `try` in line {line}: compiled code "
+            "has no handler for what shows only when the graph runs",
+            severity="note" if op.open else None,
+        )
+
+    def around(self, node: cst.CSTNode) -> cst.Try | None:
+        """The `try` in whose body it stands, if it waits for such an error."""
+        part, parent = node, self.function.parent(node)
+        while parent is not None and not isinstance(parent, cst.FunctionDef | cst.Lambda):
+            if isinstance(parent, cst.Try) and part is parent.body:
+                return parent if any(self.is_caught(each) for each in parent.handlers) else None
+            part, parent = parent, self.function.parent(parent)
+        return None
+
+    def is_caught(self, handler: cst.ExceptHandler) -> bool:
+        kind = handler.type
+        kinds = [e.value for e in kind.elements] if isinstance(kind, cst.Tuple) else [kind]
+        return any(each is None or dotted(each).rpartition(".")[2] in ERRORS for each in kinds)

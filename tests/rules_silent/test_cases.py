@@ -1782,6 +1782,26 @@ def checked(x):
     assert x.shape[0] > 0
     return x
 
+@torch.compile
+def factor(a, jitter):
+    try:
+        low = torch.linalg.cholesky(a)  # PTS324
+    except (ValueError, torch.linalg.LinAlgError):
+        low = torch.linalg.cholesky(a + jitter)
+    try:
+        low = torch.linalg.inv(low)
+    except ValueError:
+        low = torch.inverse(a)
+    return low
+
+@torch.compile
+def tried(a):
+    try:
+        print("trying")
+        return torch.linalg.cholesky(a)
+    except Exception:
+        return a
+
 class Layer(nn.Module):
     def forward(self, x):
         x = x * directions(3) + torch.from_numpy(np.random.randn(3))  # PTS320, PTS323
