@@ -59,7 +59,7 @@ def operations(case: Case) -> Iterator[tuple[str, type[Rule], int]]:
                     if not op.sure or op.name not in rule.ops:
                         continue
                     asked.clear()
-                    found = findings_in(module, {path: {unit: [op]}}, [rule], ANY_TORCH, [], set(), {})
+                    found = findings_in(module, {path: {unit: [op]}}, [rule], ANY_TORCH, [], set(), {}, {})
                     for finding in found:
                         line = line_in(case, finding)
                         if line is not None:

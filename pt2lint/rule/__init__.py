@@ -80,6 +80,8 @@ class FunctionCode:
     # Those that a break cuts in two, or what they call, with the line of their own first such break: no part of their
     # caller's graph.
     cut: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    # The breaks by path and line: where they stand, and each call that leads there.
+    ends: Mapping[tuple[str, int], list[Finding]] = field(default_factory=dict)
     shelf: Shelf | None = None  # keeps trees from one lint to the next
 
     @property

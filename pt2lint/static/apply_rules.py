@@ -35,6 +35,7 @@ def findings_in(
     problems: list[Problem],
     left: set[Place],
     cut: dict[Place, int],
+    ends: dict[Place, list[Finding]],
     kinds: KindsIn | None = None,
     go_on: Callable[[], None] = lambda: None,
     shelf: Shelf | None = None,
@@ -42,9 +43,9 @@ def findings_in(
     """Run the rules over each function of the module that holds an operation they accept.
 
     `left` are the functions that Dynamo leaves to Python, `cut` those that a break cuts in two, or what they call, with
-    the line of their own first such break: such a function is no part of its caller's graph. The rules about breaks add
-    to both. `kinds` says of the expressions of the function at some lines what they are; fixes ask for it.
-    `shelf` keeps what was parsed.
+    the line of their own first such break: such a function is no part of its caller's graph. `ends` has the breaks by
+    the lines that hold them or lead to them. The rules about breaks add to all three. `kinds` says of the expressions
+    of the function at some lines what they are; fixes ask for it. `shelf` keeps what was parsed.
 
     A rule that raises loses what it has not yet reported and nothing else; `problems` gets a line that says so.
     """
@@ -60,7 +61,7 @@ def findings_in(
         code = FunctionCode(module.path, text, first, tuple(ops), target, module.imports, module.import_line)
         code.functions, code.source, code.indent = module.functions, module.text, module.indent
         code.breaks = frozenset(op.range for rule, op in wanted if issubclass(rule, GraphBreak))
-        code.left, code.cut, code.shelf = left, cut, shelf
+        code.left, code.cut, code.ends, code.shelf = left, cut, ends, shelf
         code.file_tree = module.tree if len(module.text) < SMALL else None
         code.kinds = partial(kinds, (first, last)) if kinds is not None else None
         for rule, op in wanted:
@@ -90,6 +91,8 @@ def findings_in(
                     left.update(_left(op, module.path, (first, last), notes))
                     for place, line in _cut(op, module.path, (first, last), notes):
                         cut[place] = min(line, cut.get(place, sys.maxsize))
+                    for place in _ends(op, module.path):
+                        ends.setdefault(place, []).append(found[0])
                 yield from (f for f in found if not any(_has(module, fix) for fix in f.fixes))
 
 
@@ -110,6 +113,14 @@ def _cut(op: Op, path: str, lines: Unit, notes: Mapping[str, Notes]) -> Iterator
         for step in () if once else op.flow[1:]:
             for place in _around(step, notes):
                 yield place, sys.maxsize
+
+
+def _ends(op: Op, path: str) -> Iterator[Place]:
+    """The line of a break, and those of the calls that lead to it."""
+    if op.sure and not op.rare:
+        yield path, op.line
+        for step in op.flow[1:]:
+            yield step.path, step.line
 
 
 def _around(step: Step, notes: Mapping[str, Notes]) -> Iterator[Place]:

@@ -679,6 +679,7 @@ class _Run:
 
         left: set[Place] = set()
         cut: dict[Place, int] = {}
+        ends: dict[Place, list[Finding]] = {}
         # What the first rules had parsed, the late ones find.
         shelf = (self.cache.shelf if self.cache is not None else None) or Shelf()
         for late in (False, True):
@@ -694,6 +695,7 @@ class _Run:
                         facts.problems,
                         left,
                         cut,
+                        ends,
                         partial(kinds, module),
                         self.go_on,
                         shelf,
