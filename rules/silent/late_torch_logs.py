@@ -11,6 +11,11 @@ ARTIFACTS = frozenset(
     "graph_breaks recompiles recompiles_verbose guards graph graph_code graph_sizes bytecode aot_graphs "
     "aot_joint_graph output_code schedule perf_hints fusion".split()
 )
+# Read at the same time, as measured on torch 2.13: where the trace goes, whether caches are used, profiles of sizes.
+ALSO_READ = frozenset(
+    "TORCH_TRACE TORCHINDUCTOR_FORCE_DISABLE_CACHES TORCH_COMPILE_JOB_ID TORCH_COMPILE_DYNAMIC_SOURCES".split()
+)
+MEASURED = (2, 13)
 
 
 class LateTorchLogs(Rule):
@@ -19,7 +24,8 @@ class LateTorchLogs(Rule):
     ## What happens
     torch reads `TORCH_LOGS` when it is imported. Set later, nothing is logged, and the silence looks like "no graph
     breaks, no recompilations". `torch._logging.set_logs` can be called at any time, but not while the variable is set:
-    then it is ignored.
+    then it is ignored. `TORCH_TRACE`, `TORCHINDUCTOR_FORCE_DISABLE_CACHES`, `TORCH_COMPILE_JOB_ID` and
+    `TORCH_COMPILE_DYNAMIC_SOURCES` are read then, too.
 
     ## Example
     ```python
@@ -53,7 +59,7 @@ class LateTorchLogs(Rule):
     ```
 
     ## Versions
-    Measured: nothing is logged on torch 2.6, 2.9, 2.13 and 2.15.
+    Measured: nothing is logged on torch 2.6, 2.9, 2.13 and 2.15. The other variables: on 2.13, and told from there on.
     """
 
     code = "PTS321"
@@ -63,9 +69,18 @@ class LateTorchLogs(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return op.arg(0) == "constant 'TORCH_LOGS'" and bool(op.detail("after"))
+        return bool(op.detail("after")) and _variable(op) in {"TORCH_LOGS", *ALSO_READ}
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        name = _variable(op)
+        if name != "TORCH_LOGS":
+            if self.function.target >= MEASURED:
+                self.report(
+                    node,
+                    op,
+                    f"torch reads `{name}` when it is imported, which is above: this has no effect; set it before",
+                )
+            return
         self.report(
             node,
             op,
@@ -88,3 +103,9 @@ class LateTorchLogs(Rule):
         keywords = ", ".join(f"{w.strip()}=True" for w in wanted)
         edit = self.edit(statement, f"{torch}._logging.set_logs({keywords})")
         return [self.fix("Ask torch for these logs.", edit)]
+
+
+def _variable(op: Op) -> str:
+    """The name of the variable that is set; "" where it is not written there."""
+    word = op.arg(0)
+    return word.removeprefix("constant ").strip("'") if word.startswith("constant ") else ""

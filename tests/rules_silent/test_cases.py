@@ -15,6 +15,20 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "variables that torch reads when it is imported": """
+import os
+os.environ["TORCH_TRACE"] = "/tmp/first"
+import torch
+
+os.environ["TORCH_TRACE"] = "/tmp/traces"  # PTS321
+os.environ["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = "1"  # PTS321
+os.environ["TORCHINDUCTOR_CACHE_DIR"] = "/tmp/cache"
+os.environ["TORCHINDUCTOR_MAX_AUTOTUNE"] = "1"
+
+@torch.compile
+def f(x):
+    return x * 2
+""",
     "the module as it was is called beside its wrapper": """
 import torch
 from torch import nn
