@@ -214,10 +214,9 @@ def asks_whether_none(test: ast.expr) -> tuple[ast.expr, bool] | None:
 
 def measures(node: ast.expr) -> ast.expr | None:
     """Of what it is the number of dimensions or elements: `x.ndim`, `x.dim()`, `len(x.shape)`, `x.numel()`."""
+    names: tuple[tuple[str, ...], tuple[str, ...]] = (("ndim",), ("dim", "numel", "nelement"))
     if isinstance(node, ast.Call) and is_name(node.func, "len") and len(node.args) == 1:
         node, names = node.args[0], (("shape",), ("size",))
-    else:
-        names = (("ndim",), ("dim", "numel", "nelement"))
     called = isinstance(node, ast.Call)
     place = node.func if isinstance(node, ast.Call) and not node.args and not node.keywords else node
     return place.value if isinstance(place, ast.Attribute) and place.attr in names[called] else None
