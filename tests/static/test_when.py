@@ -815,6 +815,10 @@ class M(nn.Module):
         ("self.config.cache", "self.config.cache is not None", ("self.config.cache is not None",)),
         ("not cache", "cache is not None", ()),
         ("verbose", "cache is not None", ()),
+        # one argument or another
+        ("cache is not None", "deep is not None", ("cache is not None or deep is not None",)),
+        ("cache is not None", "self.config.cache", ()),  # an option is no argument
+        ("cache is not None", "True", ()),
     ],
 )
 def test_what_is_asked_in_two_ways(
@@ -826,7 +830,7 @@ def test_what_is_asked_in_two_ways(
     )
     code = HEAD.format(body=f"        {body}\n        return x", helper=f"        return {ITEM}")
     path = tmp_path / "m.py"
-    path.write_text(code.replace("mask: torch.Tensor | None", "cache"))
+    path.write_text(code.replace("mask: torch.Tensor | None", "deep=None, cache"))
     assert [f.when for f in lint([str(path)]).findings if f.line > 8] == [conditions]
 
 

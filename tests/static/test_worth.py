@@ -1827,6 +1827,24 @@ class M(nn.Linear):
     assert notes(tmp_path, f"{code}\nfast = torch.compile(M(True))\n", only) == [""]
 
 
+@pytest.mark.parametrize(("other", "note"), [("videos", ""), ("images", OPTIONAL)])
+def test_what_one_argument_or_another_leads_to_is_no_option(tmp_path: Path, other: str, note: str) -> None:
+    code = f"""
+class M(nn.Linear):
+    def see(self, x):
+        return x + torch.unique(x).numel()
+
+    def forward(self, x: torch.Tensor, images: torch.Tensor | None = None, videos: torch.Tensor | None = None):
+        x = super().forward(x)
+        if images is not None:
+            x = self.see(x * 2)
+        if {other} is not None:
+            x = self.see(x * 3)
+        return x + 1
+"""
+    assert notes(tmp_path, code, "PTB121") == [note]
+
+
 @pytest.mark.parametrize(
     ("body", "only", "note"),
     [

@@ -10,6 +10,7 @@ from pt2lint import finding
 
 MAX_TOLD = 3
 GIVEN_TEXT = " is not None"  # how a condition ends that asks whether something is given
+OR = " or "
 # What is asked for, what a reader wants to know first before what he wants to know last.
 (
     DTYPE,
@@ -129,7 +130,7 @@ def common(a: Path, b: Path) -> Path:
         if g in b or g.text in asked
     )
     if len(held) < min(len(a), len(b)):
-        held += tuple(_given_on_either(a, b))
+        held += tuple(_given_on_either(a, b)) or _one_of(a, b, held)
     if not any(g.sort in RARE for g in held) and any(g.sort in RARE for g in b):
         held += tuple(Guard("", sort) for sort in sorted({g.sort for g in a if g.sort in RARE})[:1])
     return held
@@ -142,6 +143,18 @@ def _given_on_either(a: Path, b: Path) -> Iterator[Guard]:
         for g in other:
             if g.text in true:
                 yield Guard(g.text, true[g.text] if g.sort in RARE else g.sort)
+
+
+def _one_of(a: Path, b: Path, held: Path) -> Path:
+    """That one argument or another is given, where each way asks for one: `a is not None or b is not None`. That is
+    no option of one way, as images and videos are to a model that sees."""
+    given = [[g.text for g in way if g.sort in (GIVEN, ARGUMENT) and g not in held] for way in (a, b)]
+    if not all(len(texts) == 1 for texts in given):
+        return ()
+    either = sorted({part for (text,) in given for part in text.split(OR)})
+    if len(either) > MAX_TOLD or not all(part.endswith(GIVEN_TEXT) for part in either):
+        return ()
+    return (Guard(OR.join(either), ARGUMENT),)
 
 
 def on_all(ways: list[Path]) -> Path:
