@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 import libcst as cst
@@ -7,7 +8,7 @@ import libcst as cst
 from pt2lint.finding import Finding
 from pt2lint.op import Op
 from pt2lint.rule import Rule, calls
-from pt2lint.rule.syntax import names
+from pt2lint.rule.syntax import dotted, names
 from pt2lint.rule.tree import walk
 
 MEMBERS = "parameters named_parameters buffers named_buffers children named_children modules named_modules"
@@ -102,8 +103,11 @@ class IteratorOverBreak(Rule):
         call = self.function.parent(argument)
         if isinstance(call, cst.Call) and not argument.star:
             first, _, last, _ = self.function.range(call)
+            called = _name(call)
             for ends in self.ends(first, last):
-                if ends.path != self.function.path or not first <= ends.line <= last:
+                # Of a line with several calls it is this one that leads there.
+                steps = (s for s in ends.flow[1:] if s.path == self.function.path and first <= s.line <= last)
+                if any(re.search(rf"\b{called}`", step.message) for step in steps):
                     self.told(node, op, ends, f"in {self.quote(call.func)}")
                     return
 
@@ -126,7 +130,8 @@ class IteratorOverBreak(Rule):
             return
         last = max(self.function.range(use)[0] for use in uses)
         for ends in self.ends(op.end_line + 1, last - 1):
-            self.told(node, op, ends, "before its last use")
+            # Who goes over it twice finds an iterator empty then, and a list not.
+            self.told(node, op, ends, "before its last use", once=len(uses) == 2)
             return
 
     def is_stepped(self, uses: Iterable[cst.CSTNode]) -> bool:
@@ -142,17 +147,36 @@ class IteratorOverBreak(Rule):
         for line in range(first, last + 1):
             yield from self.function.ends.get((self.function.path, line), ())
 
-    def told(self, node: cst.Call, op: Op, ends: Finding, where: str) -> None:
+    def told(self, node: cst.Call, op: Op, ends: Finding, where: str, once: bool = True) -> None:
         """Report an iterator that is wanted after a break, with what that one depends on."""
         when = tuple(dict.fromkeys((*op.when, *ends.when)))
         op = op._replace(when=when, rare=op.rare or ends.note)
-        edit = self.edit(node, f"list({self.text(node)})")
+        fixes = []
+        if once and _ends(node):
+            edit = self.edit(node, f"list({self.text(node)})")
+            fixes.append(self.fix("A list in its place, which outlives the break.", edit))
         op = self.led_to(op, f"{ends.path}:{ends.line}", "the graph ends here")
         self.report(
             node,
             op,
             f"{self.quote(node)} is an iterator, which Dynamo cannot carry over the graph break {where}: all of the "
             "function runs as plain Python",
-            fixes=[self.fix("A list in its place, which outlives the break.", edit)],
+            fixes=fixes,
             severity="error",
         )
+
+
+def _name(call: cst.Call) -> str:
+    """The last name of what is called."""
+    return call.func.attr.value if isinstance(call.func, cst.Attribute) else dotted(call.func)
+
+
+def _ends(made: cst.BaseExpression) -> bool:
+    """Whether it surely comes to an end: the members of a module, a display, or a chain of these."""
+    if isinstance(made, cst.List | cst.Tuple | cst.Dict | cst.Set):
+        return True
+    if not isinstance(made, cst.Call):
+        return False
+    if _name(made) == "chain":
+        return all(_ends(arg.value) and not arg.star for arg in made.args)
+    return _name(made) in MEMBERS.split()
