@@ -335,6 +335,13 @@ LIBRARY = Library(
                 "feature_alpha_dropout",
             )
         },
+        # Those of torch itself: on 2.13.
+        **{
+            f"torch.{name}": ((1, "p"),)
+            for name in ("dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout")
+        },
+        "torch.layer_norm": ((4, "eps"),),
+        "torch.group_norm": ((4, "eps"),),
         f"{F}cross_entropy": ((7, "label_smoothing"),),
         f"{F}layer_norm": ((4, "eps"),),
         f"{F}batch_norm": ((6, "momentum"),),

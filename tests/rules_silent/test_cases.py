@@ -1809,7 +1809,7 @@ def factor(a, jitter):
     return low
 
 @torch.compile
-def tried(a):
+def printed(a):
     try:
         print("trying")
         return torch.linalg.cholesky(a)

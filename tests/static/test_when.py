@@ -56,6 +56,11 @@ CASES = {
     ],
     f"if torch.is_autocast_enabled():\n    {ITEM}": ["torch.is_autocast_enabled()"],
     f"if self.config.use_cache:\n    {ITEM}": ["self.config.use_cache"],
+    # one of the things that a loop goes over, of which nothing says what it is
+    "for size in self.config.sizes:\n    if isinstance(size, torch.Tensor):\n        size.item()": [
+        "isinstance(size, torch.Tensor)"
+    ],
+    "for size in x.unbind():\n    if isinstance(size, torch.Tensor):\n        size.item()": [],
     f"if self.config.kind == 'deep' and mask is not None:\n    {ITEM}": [
         "self.config.kind == 'deep'",
         "mask is not None",

@@ -40,7 +40,7 @@ from pt2lint.static.interpreter.guards import (
     Path,
 )
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import FunctionNode, made_once, parameters_in, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, made_once, parameters_in, parts, unit_of, walk
 from pt2lint.static.values import (
     NO_CONST,
     SIZE,
@@ -374,8 +374,10 @@ class Asked:
             return MODE
         if self.at.models.plays(callee, "asks for a type") and test.args:
             if (sort := self._given(test.args[0], frame)) != ARGUMENT:
-                # A part of the object may be of one class or another; what else is asked says more.
-                return ARGUMENT if outcome and sort is not None else None
+                # A part of the object may be of one class or another, and one of several things that a loop goes over;
+                # what else is asked says more.
+                one = sort is not None or self._is_one_of_several(test.args[0], env, frame)
+                return ARGUMENT if outcome and one else None
             kind = self.at.names.external_name(self.at.expressions.again(test.args[-1], env, frame))
             if outcome:
                 return ARRAYS if self.at.models.plays(kind, "array type") else TYPE
@@ -386,6 +388,15 @@ class Asked:
         if outcome and self.defaults.is_never_set(test, frame):
             return OFF
         return OFF if outcome and self._is_distributed(test, env, frame) else None
+
+    def _is_one_of_several(self, place: ast.expr, env: Env, frame: Frame) -> bool:
+        """Whether it is what a loop goes over, of which nothing says what it is."""
+        running = self.at.functions.running()
+        if not isinstance(place, ast.Name) or running is None:
+            return False
+        targets = [part.target for part in parts(running, ast.For)]
+        bound = any(isinstance(n, ast.Name) and n.id == place.id for target in targets for n in walk(target))
+        return bound and self.at.expressions.again(place, env, frame) is UNKNOWN
 
     def _is_distributed(self, node: ast.expr, env: Env, frame: Frame, depth: int = 0) -> bool:
         """Whether it is true, or more than one, where several processes train together alone: torch's answer, or that

@@ -84,6 +84,7 @@ class Assignments:
         key = dotted(target)
         if key is not None:
             env[key] = value
+            frame.narrowed[key] = False
         for option in options(owner):
             for hear in self.at.events.assigned:
                 hear(target, option, value, None, env, frame)

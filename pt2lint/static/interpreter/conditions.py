@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.asked import Asked
@@ -228,13 +229,20 @@ class Conditions:
 
     def narrow(self, test: ast.expr, env: Env, outcome: bool, frame: Frame) -> None:
         """Change `env` to what holds where `test` came out as `outcome`."""
+        known = len(env)
+        self._narrow(test, env, outcome, frame)
+        for name in islice(reversed(env), len(env) - known):
+            if "." in name:
+                frame.narrowed.setdefault(name, True)
+
+    def _narrow(self, test: ast.expr, env: Env, outcome: bool, frame: Frame) -> None:
         self._recall(test, env, outcome, frame)
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            self.narrow(test.operand, env, not outcome, frame)
+            self._narrow(test.operand, env, not outcome, frame)
         elif isinstance(test, ast.BoolOp):
             if isinstance(test.op, ast.And) is outcome:
                 for part in test.values:
-                    self.narrow(part, env, outcome, frame)
+                    self._narrow(part, env, outcome, frame)
         elif isinstance(test, ast.Compare) and len(test.ops) == 1:
             right = test.comparators[0]
             if isinstance(right, ast.Constant) and right.value is None:
@@ -249,7 +257,7 @@ class Conditions:
                 if isinstance(test.ops[0], (ast.Is, ast.Eq) if outcome else (ast.IsNot, ast.NotEq)):
                     self._narrow_type(test.left, right, env, frame)
         elif isinstance(test, ast.NamedExpr):
-            self.narrow(test.target, env, outcome, frame)
+            self._narrow(test.target, env, outcome, frame)
         elif isinstance(test, (ast.Name, ast.Attribute)):
             if outcome:
                 self._narrow_none(test, env, False, frame)

@@ -47,6 +47,7 @@ class Frame:
         "loaders",
         "me",
         "module",
+        "narrowed",
         "parameters",
         "parent",
         "region",
@@ -97,6 +98,8 @@ class Frame:
         self.defaults: dict[str, str] = {}  # of a root's parameters that are texts
         # What an `if` made of names, by the flag that it asks for: the name, and its value after, in and beside it.
         self.split: dict[str, list[tuple[str, Value, Value, Value]]] = {}
+        # Attributes of which a test said something, and whether that is all: False where one is assigned, too.
+        self.narrowed: dict[str, bool] = {}
         self.entry = False  # stands for the compiler, which calls the root
         self.assumed = False  # ..., of which nothing says that it is compiled
         self.gradless: bool = parent is not None and parent.gradless  # no gradients are wanted of what runs

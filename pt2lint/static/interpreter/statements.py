@@ -276,7 +276,7 @@ class Statements:
         frame.guards += rest if one and (undecided or Guard("", ONCE) in rest) else ()
         if not paths:
             return False
-        merge_env(env, paths)
+        merge_env(env, paths, frame)
         if undecided and len(paths) == 2:
             self.at.conditions.split(node.test, env, paths[0], paths[1], frame)
         return True
@@ -429,7 +429,7 @@ class Statements:
             paths.append(env)
         for handler in node.handlers:
             caught = dict(start)
-            merge_env(caught, [caught, after])
+            merge_env(caught, [caught, after], frame)
             if handler.name:
                 caught[handler.name] = OBJECT
             frame.guards = guards
@@ -445,7 +445,7 @@ class Statements:
         ended = not paths
         frame.guards = guards
         if not ended:
-            merge_env(env, paths)
+            merge_env(env, paths, frame)
         if node.finalbody and not self.block(node.finalbody, env, frame):
             return False
         return not ended
@@ -496,7 +496,7 @@ class Statements:
             paths.append(after)
         if not paths:
             return False
-        merge_env(env, paths)
+        merge_env(env, paths, frame)
         return True
 
     def loop(
@@ -522,7 +522,7 @@ class Statements:
             alive = self.block(node.body, body, frame)
             frame.continues.pop()
             before = dict(env)
-            merge_env(env, [env, *([body] if alive else []), *continues])
+            merge_env(env, [env, *([body] if alive else []), *continues], frame)
             if all(env.get(k) is v for k, v in before.items()) and len(before) == len(env):
                 break
         frame.breaks.pop()
@@ -533,9 +533,9 @@ class Statements:
         if endless:
             if not breaks:
                 return False
-            merge_env(env, breaks)
+            merge_env(env, breaks, frame)
         elif breaks:
-            merge_env(env, [env, *breaks])
+            merge_env(env, [env, *breaks], frame)
         return True
 
     def iterates(self, node: ast.For | ast.While, env: Env, frame: Frame, first: Value | None) -> bool:
@@ -635,20 +635,20 @@ def _takes_all(pattern: ast.pattern) -> bool:
     return isinstance(pattern, ast.MatchAs) and pattern.pattern is None
 
 
-def merge_env(target: Env, others: list[Env]) -> None:
+def merge_env(target: Env, others: list[Env], frame: Frame) -> None:
     """Make `target` the join of the environments of all paths that arrive at one point.
 
-    A name that one path lacks is not bound there; of an attribute a path that lacks it knows no more than the object.
+    A name that one path lacks is not bound there; what a test said of an attribute on one path ends with it.
     """
     first, *rest = others
     result = first if first is target else dict(first)
     for other in rest:
-        for name in [name for name in result.keys() - other.keys() if "." in name]:
-            del result[name]
+        for name in [name for name, alone in frame.narrowed.items() if alone and name not in other]:
+            result.pop(name, None)
         for name, value in other.items():
             mine = result.get(name)
             if mine is None:
-                if "." not in name:
+                if not frame.narrowed.get(name):
                     result[name] = value
             elif mine is not value:
                 result[name] = join(mine, value)

@@ -57,6 +57,16 @@ def wait(x, seconds):
     return x * seconds
 
 
+@torch.compile
+def drop(x, rate):
+    return torch.dropout(x, rate, True)
+
+
+@torch.compile
+def norm(x, eps):
+    return torch.layer_norm(x, (4,), None, None, eps)
+
+
 class Ring(torch.nn.Module):
     def __init__(self, size):
         super().__init__()
@@ -120,6 +130,12 @@ def decay(x):
         scale *= 0.9
 
 
+def regularize(x):
+    for n in range(11):
+        drop(x, n / 20)  # PTR207 in drop
+        norm(x, n / 20 + 0.1)  # PTR207 in norm
+
+
 class Schedule:
     def rate(self, n):
         return 0.1 * n / 100
@@ -149,6 +165,7 @@ def run():
     draw(x)
     count(x)
     decay(x)
+    regularize(x)
     Schedule().follow(x)
     wait_for(x)
     ring = torch.compile(Ring(16))
