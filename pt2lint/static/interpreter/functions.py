@@ -96,33 +96,24 @@ class Functions:
                 return self.call_function(func, args, kwargs, node, frame, spread)
             finally:
                 self.at.notebook.doubt -= 1
-        definition = func.node
+        definition, region, roots = func.node, frame.region, self.at.calls.roots
         if frame.skipped:
             # Called from plain Python: what the caller computed is an argument of a graph of its own.
             args = [a.but(leaf=LEAF) if isinstance(a, Tensor) else a for a in args]
             kwargs = {k: v.but(leaf=LEAF) if isinstance(v, Tensor) else v for k, v in kwargs.items()}
         if func.bound is not None:
             args = [func.bound, *args]
-        region = frame.region
         env = self.bind_arguments(func, args, kwargs, spread)
         self.passed.entered(func, env, frame)
         if region and not frame.entry:
             for hear in self.at.events.given:
                 hear(func, args[func.bound is not None :], kwargs, env, node, frame)
-        key = (
-            definition,
-            id(func.env) if func.env else 0,
-            region,
-            # With gradients and without, what is compiled is called in two ways; and in turns, or by itself.
-            not region and self.at.calls.roots.are_any and (frame.gradless, bool(frame.counted)),
-            (self.at.notebook.quiet > 0, self.at.notebook.doubt > 0, len(self.at.notebook.catching)),
-            tuple((k, signature(v)) for k, v in env.items()),
-        )
+        key = self._key(func, env, frame)
         known = self._results.get(key)
         if known is not None:
             self.at.conditions.contexts.called(key, frame)
             self.at.notebook.clock += self.at.notebook.made.get(key, 0)
-            self.at.calls.roots.does |= self.did.get(key, frozenset())
+            roots.does |= self.did.get(key, frozenset())
             return known
         # A decorator's wrapper is another function for each function that it wraps.
         which = (definition, id(func.env)) if func.env else definition
@@ -130,26 +121,7 @@ class Functions:
         if not region and isinstance(func.bound, Instance) and self._is_made_with(func):
             counted = (which, func.bound.cls)  # what a base class sets, each class below it has
         count = self._contexts.get(counted, 0)
-        declared = getattr(definition, "returns", None)
-        called = f"`{title(func)}`"
-        callee = Frame(
-            func.module,
-            self.unit_for(func, frame),
-            called,
-            frame,
-            region,
-            func.defined_in,
-            func.bound,
-            func.env,
-        )
-        for hear in self.at.events.entered:
-            hear(func, node, frame, callee)
-        gradless = (
-            isinstance(definition, FunctionNode)
-            and definition.decorator_list
-            and self.at.calls.roots.gradless(func)
-        )
-        callee.gradless = callee.gradless or bool(gradless)
+        callee = self._entered(func, node, frame)
         active = self.active.count(which)
         often = count >= MAX_CONTEXTS * (3 if region else 1) and not self.at.calls.decorating
         often = often or bool(self.active and self.at.expressions.spent)
@@ -158,58 +130,101 @@ class Functions:
             answer = self._returned.get(which, UNKNOWN)
             if isinstance(answer, Py) and truth(answer) is not None:
                 return answer  # the same whatever it was given
-            return self.at.types.annotation(declared, callee, 0, f"{called} is annotated to return a tensor")
+            return self._declared(func, callee)
         self._contexts[counted] = count + (not self.at.calls.decorating)
         callee.context = self.at.conditions.contexts.entered(which, key, frame, func.bound)
+        self._prepare(func, env, frame, callee)
+        if active == 0:
+            self._results[key] = self._declared(func, callee)  # what a recursive call sees
+        result = self._settled(func, self._run(func, env, callee, which, key), callee)
+        self._results[key] = result
+        returned = self._returned.get(which)
+        self._returned[which] = result if returned is None else join(returned, result)
+        return result
+
+    def _key(self, func: Func, env: Env, frame: Frame) -> tuple[Any, ...]:
+        """What a result of the function depends on."""
+        return (
+            func.node,
+            id(func.env) if func.env else 0,
+            frame.region,
+            # With gradients and without, what is compiled is called in two ways; and in turns, or by itself.
+            not frame.region and self.at.calls.roots.are_any and (frame.gradless, bool(frame.counted)),
+            (self.at.notebook.quiet > 0, self.at.notebook.doubt > 0, len(self.at.notebook.catching)),
+            tuple((k, signature(v)) for k, v in env.items()),
+        )
+
+    def _entered(self, func: Func, node: Any, frame: Frame) -> Frame:
+        """The frame of a call, of which everybody who listens has heard."""
+        unit = self.unit_for(func, frame)
+        called = f"`{title(func)}`"
+        callee = Frame(func.module, unit, called, frame, frame.region, func.defined_in, func.bound, func.env)
+        for hear in self.at.events.entered:
+            hear(func, node, frame, callee)
+        if not callee.gradless:
+            callee.gradless = self._is_gradless(func)
+        return callee
+
+    def _is_gradless(self, func: Func) -> bool:
+        """Whether a decorator says that no gradients are wanted."""
+        decorated = isinstance(func.node, FunctionNode) and func.node.decorator_list
+        return bool(decorated) and bool(self.at.calls.roots.gradless(func))
+
+    def _declared(self, func: Func, callee: Frame) -> Value:
+        """What the function is annotated to return."""
+        declared = getattr(func.node, "returns", None)
+        return self.at.types.annotation(
+            declared, callee, 0, f"{callee.title} is annotated to return a tensor"
+        )
+
+    def _prepare(self, func: Func, env: Env, frame: Frame, callee: Frame) -> None:
+        """Tell the frame, and who keeps account of what runs, of a body that is about to."""
         callee.parameters = frozenset(env)
         if frame.entry and not self._is_of_a_framework(func):
             callee.defaults = {
                 p.arg: d.value
-                for p, d in _parameters(definition.args)
+                for p, d in _parameters(func.node.args)
                 if isinstance(d, ast.Constant) and isinstance(d.value, str)
             }
-        if region:
-            callee.guards = self._said_of(func, env, frame, callee, bool(gradless))
-            self.at.calls.roots.traced(definition, self._calls_itself(func, frame))
+        if frame.region:
+            callee.guards = self._said_of(func, env, frame, callee)
+            self.at.calls.roots.traced(func.node, self._calls_itself(func, frame))
         if not self.at.notebook.quiet:
-            self.run.add(definition)
+            self.run.add(func.node)
         if func.env is not None:
             self._kept.append(func.env)
-        if active == 0:
-            # What a recursive call sees.
-            self._results[key] = self.at.types.annotation(
-                declared, callee, 0, f"{called} is annotated to return a tensor"
-            )
+
+    def _run(self, func: Func, env: Env, callee: Frame, which: Any, key: tuple[Any, ...]) -> Value:
+        """Interpret the body, and keep beside `key` how long that took and what it does."""
         self.active.append(which)
         before, roots = self.at.notebook.clock, self.at.calls.roots
         outer, roots.does = roots.does, frozenset()
-        if region and func.bound is None and self.at.classes.is_differentiable(func.defined_in, definition):
-            roots.does = frozenset({"differentiates"})
+        if callee.region and func.bound is None:
+            if self.at.classes.is_differentiable(func.defined_in, func.node):
+                roots.does = frozenset({"differentiates"})
         seen, self.at.expressions.seen = self.at.expressions.seen, {}
         try:
-            result = self._body(func, env, callee)
+            return self._body(func, env, callee)
         finally:
             self.active.pop()
             self.at.expressions.seen = seen
             self.at.notebook.made[key] = self.at.notebook.clock - before
             self.did[key] = roots.does
             roots.does |= outer
-        if any(isinstance(o, Wrapped) for o in options(result)) and _unwraps(definition):
+
+    def _settled(self, func: Func, result: Value, callee: Frame) -> Value:
+        """What the call gives, where the body alone does not tell."""
+        if any(isinstance(o, Wrapped) for o in options(result)) and _unwraps(func.node):
             result = join_all(
                 o.inner if isinstance(o, Wrapped) and o.how == "compiled" else o for o in options(result)
             )
-        if result is UNKNOWN and declared is not None:
-            result = self.at.types.annotation(
-                declared, callee, 0, f"{called} is annotated to return a tensor"
-            )
+        if result is UNKNOWN and getattr(func.node, "returns", None) is not None:
+            result = self._declared(func, callee)
         if func.env is not None and any(o is UNKNOWN for o in options(result)):
             result = self.as_promised(func, result, callee)
-        self._results[key] = result
-        returned = self._returned.get(which)
-        self._returned[which] = result if returned is None else join(returned, result)
         return result
 
-    def _said_of(self, func: Func, env: Env, frame: Frame, callee: Frame, gradless: bool) -> Path:
+    def _said_of(self, func: Func, env: Env, frame: Frame, callee: Frame) -> Path:
         """What is said of all that a function does, called by the frame in compiled code."""
         definition, me = func.node, func.bound
         said: Path = ()
@@ -218,7 +233,7 @@ class Functions:
                 said += (Guard("", SELDOM),)
         if not isinstance(definition, ast.Lambda) and always_fails(definition):
             said += (Guard("", RAISES),)
-        if gradless:
+        if self._is_gradless(func):
             said += (Guard("", GRADLESS),)
         if isinstance(definition, FunctionNode):
             duties = self.at.calls.roots.duties
