@@ -7,7 +7,7 @@ import os
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from pt2lint.dynamic.options import VerifyOptions
@@ -78,8 +78,21 @@ def command_parser() -> argparse.ArgumentParser:
         help="files and folders (default: the working folder); - is stdin",
     )
     add("--version", action="version", version=f"pt2lint {__version__}")
+    for title, add_options in (
+        ("what to look for", _add_what),
+        ("verify: run the code", _add_verify),
+        ("verify many targets (docs/zoo.md)", _add_many),
+        ("or judge by logs", _add_logs),
+        ("fix", _add_fix),
+        ("report", _add_report),
+        ("start on a large project", _add_large),
+        ("other", _add_other),
+    ):
+        add_options(parser.add_argument_group(title).add_argument)
+    return parser
 
-    add = parser.add_argument_group("what to look for").add_argument
+
+def _add_what(add: Callable[..., Any]) -> None:
     codes: Any = {"metavar": "CODES", "action": "append", "default": []}
     add("--select", **codes, help="only these codes or prefixes, as in PTB,PTR201 (ALL: every one)")
     add("--extend-select", **codes, help="these too, beside what is selected")
@@ -107,7 +120,8 @@ def command_parser() -> argparse.ArgumentParser:
     add("--force-exclude", action="store_true", help="apply `exclude` to files named here too")
     add("--config", metavar="FILE", help="settings from this TOML file, for all paths")
 
-    add = parser.add_argument_group("verify: run the code").add_argument
+
+def _add_verify(add: Callable[..., Any]) -> None:
     add(
         "--verify",
         action="store_true",
@@ -140,10 +154,10 @@ def command_parser() -> argparse.ArgumentParser:
         help="time calls: eager, compiled before the proven fixes and with them, with the backend that --backend "
         "names (default here: inductor)",
     )
-
     add("--env", metavar="NAME=VALUE", action="append", default=[], help="a variable for the child processes")
 
-    add = parser.add_argument_group("verify many targets (docs/zoo.md)").add_argument
+
+def _add_many(add: Callable[..., Any]) -> None:
     add(
         "--results",
         metavar="FILE",
@@ -167,13 +181,15 @@ def command_parser() -> argparse.ArgumentParser:
     )
     add("--gpus", metavar="NAMES", help="as in 0,1,2: each target that runs has one of them for itself")
 
-    add = parser.add_argument_group("or judge by logs").add_argument
+
+def _add_logs(add: Callable[..., Any]) -> None:
     add("--trace", metavar="DIR", help="instead: judge by the TORCH_TRACE logs of a job; nothing is run")
     add(
         "--source-root", metavar="DIR", help="with --trace: the folder of the job's files here, or THERE=HERE"
     )
 
-    add = parser.add_argument_group("fix").add_argument
+
+def _add_fix(add: Callable[..., Any]) -> None:
     add("--fix", action="store_true", help="write the safe fixes; with --verify only those it has proven")
     add(
         "--unsafe-fixes",
@@ -188,7 +204,8 @@ def command_parser() -> argparse.ArgumentParser:
     )
     add("--add-noqa", action="store_true", help="write a `# noqa: CODE` comment at every finding")
 
-    add = parser.add_argument_group("report").add_argument
+
+def _add_report(add: Callable[..., Any]) -> None:
     add("--format", choices=FORMATS, help="default: by the suffix of --output, else text")
     add("--output", metavar="FILE", help="write the report there")
     add("--report", metavar="FILE", help="write a page (HTML) there: the source, each line with its FX graph")
@@ -208,12 +225,14 @@ def command_parser() -> argparse.ArgumentParser:
     add("--exit-zero", action="store_true", help="exit status 0 although there are findings")
     add("--quiet", "-q", action="store_true", help="print nothing where nothing was found")
 
-    add = parser.add_argument_group("start on a large project").add_argument
+
+def _add_large(add: Callable[..., Any]) -> None:
     add("--baseline", metavar="FILE", help="leave out the findings that are in this file")
     add("--write-baseline", metavar="FILE", help="write the findings of now to this file")
     add("--since", metavar="REV", help="only findings on lines that changed since this git revision")
 
-    add = parser.add_argument_group("other").add_argument
+
+def _add_other(add: Callable[..., Any]) -> None:
     add("--stdin-filename", metavar="PATH", help="what the text on stdin (-) is called")
     add("--show-settings", action="store_true", help="print the settings for the first path")
     add("--show-files", action="store_true", help="print the files that would be read")
@@ -222,7 +241,6 @@ def command_parser() -> argparse.ArgumentParser:
     add(
         "--cache-dir", metavar="DIR", help="default: $PT2LINT_CACHE_DIR, else pt2lint among the user's caches"
     )
-    return parser
 
 
 def check_usage(options: argparse.Namespace) -> None:
