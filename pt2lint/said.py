@@ -3,12 +3,15 @@ told anew. Nobody sees the marks but who keeps findings; `plain` takes them out.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from typing import Any
 
 # Noncharacters of Unicode: no text has them.
 _FIRST, _PATH, _LAST = "\ufdd0", "\ufdd1", "\ufdd2"
 _MARKED = re.compile(f"{_FIRST}(?:([^{_FIRST}{_PATH}{_LAST}]*){_PATH})?([0-9]+){_LAST}")
+_MARKED_IN_JSON = re.compile(r"\\ufdd0(?:([^\\]*(?:\\(?!ufdd)[^\\]*)*)\\ufdd1)?([0-9]+)\\ufdd2")
 
 
 def told_line(number: int | str) -> str:
@@ -26,6 +29,23 @@ def plain(text: str) -> str:
     if _FIRST not in text:
         return text
     return _MARKED.sub(lambda m: m[2] if m[1] is None else f"{m[1]}:{m[2]}", text)
+
+
+def plain_json(text: str) -> str:
+    """The same of texts in JSON, as `json.dumps` writes it: thousands at once."""
+    if "\\ufdd0" not in text:
+        return text
+    if "\\\\ufdd" in text:  # somebody's code spells such a character
+        return json.dumps(_plain_within(json.loads(text)))
+    return _MARKED_IN_JSON.sub(lambda m: m[2] if m[1] is None else f"{m[1]}:{m[2]}", text)
+
+
+def _plain_within(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _plain_within(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [*map(_plain_within, data)]
+    return plain(data) if isinstance(data, str) else data
 
 
 def place_in(text: str) -> tuple[str, int] | None:

@@ -55,7 +55,8 @@ class Watch:
 
     def store(self, watched: Iterable[str], out: str, err: str, status: int) -> None:
         """Keep the answer, unless one of the watched files changed while it was made."""
-        stamps = {path: entries.stamp(path) for path in (*watched, *_own_files(), *sys.path)}
+        paths = dict.fromkeys((*watched, *_own_files(), *sys.path))
+        stamps = {path: entries.stamp(path) for path in paths}
         if not self._file or any(
             seen and entries.may_change_unseen(seen, self._started) for seen in stamps.values()
         ):

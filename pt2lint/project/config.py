@@ -316,30 +316,6 @@ KEYS: dict[str, Callable[[object], Any]] = {
 }
 
 
-def find_config(folder: str, watched: list[str] | None = None) -> str | None:
-    """The nearest pyproject.toml that has a [tool.pt2lint] section, from the folder upwards; None if none
-    has.
-
-    Every place looked at is added to `watched`: a change there can change the answer.
-    """
-    folder = os.path.abspath(folder)
-    while True:
-        path = os.path.join(folder, "pyproject.toml")
-        if watched is not None:
-            watched.append(path)
-        try:
-            if stat.S_ISREG(os.stat(path).st_mode):  # reading a pipe would wait for who writes into it
-                with open(path, "rb") as file:
-                    if b"tool.pt2lint" in file.read():
-                        return path
-        except OSError:
-            pass
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
-
-
 def read_config(path: str, overrides: Mapping[str, Any] | None = None) -> tuple[Settings, list[Problem]]:
     """Settings from one TOML file, and what is wrong with it: a bad key keeps its default.
 
@@ -412,6 +388,17 @@ def _nearest(key: str) -> str:
     return f"; did you mean `{near[0]}`?" if near else "; its keys are " + ", ".join(KEYS)
 
 
+def _is_ours(path: str) -> bool:
+    """Whether a pyproject.toml stands there that has a [tool.pt2lint] section."""
+    try:
+        if stat.S_ISREG(os.stat(path).st_mode):  # reading a pipe would wait for who writes into it
+            with open(path, "rb") as file:
+                return b"tool.pt2lint" in file.read()
+    except OSError:
+        pass
+    return False
+
+
 class Configs:
     """The settings of each folder, each pyproject.toml read once.
 
@@ -425,17 +412,41 @@ class Configs:
         self.watched: list[str] = []
         self._by_path: dict[str | None, Settings] = {}
         self._by_folder: dict[str, Settings] = {}
+        self._configs: dict[str, str | None] = {}  # by folder: the file of its settings
         self._only = config
 
     def of(self, folder: str) -> Settings:
         """The settings for files in this folder."""
         folder = os.path.abspath(folder)
         if folder not in self._by_folder:
-            path = self._only or find_config(folder, self.watched)
+            path = self._only or self._nearest(folder)
             if path not in self._by_path:
                 self._by_path[path] = self._read(path)
             self._by_folder[folder] = self._by_path[path]
         return self._by_folder[folder]
+
+    def _nearest(self, folder: str) -> str | None:
+        """The nearest pyproject.toml that has a [tool.pt2lint] section, from the folder upwards; None if none has.
+
+        Every place looked at is watched, once: a change there can change the answer.
+        """
+        sought: list[str] = []
+        found = None
+        while folder not in self._configs:
+            sought.append(folder)
+            path = os.path.join(folder, "pyproject.toml")
+            self.watched.append(path)
+            if _is_ours(path):
+                found = path
+                break
+            parent = os.path.dirname(folder)
+            if parent == folder:
+                break
+            folder = parent
+        else:
+            found = self._configs[folder]
+        self._configs.update(dict.fromkeys(sought, found))
+        return found
 
     def _read(self, path: str | None) -> Settings:
         if path is None:

@@ -142,10 +142,10 @@ def lint(
         cache.tidy()
     found = {path: part for part in parts for path in part.files}  # of a file that is there twice, the last
     findings = (
-        part.findings[path] if isinstance(part, Facts) else run.ledger.findings(path)
+        map(with_lines_plain, part.findings[path]) if isinstance(part, Facts) else run.ledger.shown(path)
         for path, part in found.items()
     )
-    shown = [with_lines_plain(f) for one in findings for f in one if pedantic or f.confidence == "high"]
+    shown = [f for one in findings for f in one if pedantic or f.confidence == "high"]
     run.problems += unknown(run.root_names, files, run.text)
     problems = [
         problem

@@ -14,9 +14,10 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from pt2lint.finding import Finding, Problem
+from pt2lint.said import plain_json
 from pt2lint.static.change import Change
 from pt2lint.static.facts import Facts, finding_from_plain
-from pt2lint.static.moved import Lost, Moves
+from pt2lint.static.moved import Lost, Moves, with_lines_plain
 from pt2lint.static.source.reads import Reads
 
 Digest = Callable[[str], "str | None"]
@@ -127,6 +128,12 @@ class Ledger:
         if path not in self._moved:
             self._moved[path] = _findings(self._findings[path][1])
         return self._moved[path]
+
+    def shown(self, path: str) -> list[Finding]:
+        """The findings, with the lines in their texts as they are shown."""
+        if path in self._moved:
+            return [with_lines_plain(finding) for finding in self._moved[path]]
+        return _findings(plain_json(self._findings[path][1].decode()))
 
     def _rows(self, path: str) -> Iterator[tuple[int, Reads]]:
         """What each unit read of the file."""
@@ -293,5 +300,5 @@ def _rows_of(
     }
 
 
-def _findings(data: bytes) -> list[Finding]:
+def _findings(data: bytes | str) -> list[Finding]:
     return [finding_from_plain(each) for each in json.loads(data)]
