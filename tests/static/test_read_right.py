@@ -960,3 +960,31 @@ def test_the_data_of_what_a_compiled_function_is_given(tmp_path: Path) -> None:
     assert findings(tmp_path, code + "f(torch.randn(3) * 2)\n") == []
     computed = code.replace("    x.data", "    x = x + 1\n    x.data")
     assert findings(tmp_path, computed + "f(torch.randn(3))\n") == [("PTB163", "x.data = x.data.clamp(0, 1)")]
+
+
+@pytest.mark.parametrize(
+    ("given", "body", "found"),
+    [
+        ("self.width", "size = width // heads\n    return x.view(-1, heads, size)", 0),
+        # what the caller knows, what is left out, and what is done with tensors alone
+        ("x.argmax()", "size = width // heads\n    return x.view(-1, heads, size)", 1),
+        ("self.width", "size = width.max() // heads\n    return x.view(-1, heads, size)", 1),
+    ],
+)
+def test_a_number_that_is_annotated_like_its_neighbours(
+    tmp_path: Path, given: str, body: str, found: int
+) -> None:
+    code = f"""
+def attend(x: torch.Tensor, heads: int, width: typing.Optional[torch.Tensor] = None):
+    {body}
+
+class M(nn.Module):
+    def __init__(self, embed, width=None):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+        self.width = width if width is not None else embed
+
+    def forward(self, x: torch.Tensor):
+        return attend(self.layer(x), 2, width={given})
+"""
+    assert len([code for code, _ in findings(tmp_path, code) if code in ("PTB104", "PTB106")]) == found

@@ -750,8 +750,10 @@ def test_numbers_that_are_switched_on_and_what_an_attribute_keeps(
         ("x.numel() != 1", ()),
         ("len(x.shape) == 3", ("len(x.shape) == 3",)),
         ("mask is not None and len(mask.size()) == 3", ("mask is not None", "len(mask.size()) == 3")),
-        # what the function made, other sizes, and more of one than that
+        # how many elements something has that the function made, of which it knows the dimensions
+        ("(x + 1).numel() == 1", ("(x + 1).numel() == 1",)),
         ("(x + 1).ndim == 2", ()),
+        # other sizes, and more of one than that
         ("x.shape[0] == 2", ()),
         ("x.ndim > 2", ()),
         ("x.ndim != 2", ()),

@@ -2008,6 +2008,75 @@ class M(nn.Module):
     assert (found.note, found.when) == (note, when)
 
 
+@pytest.mark.parametrize(
+    ("made", "note", "when"),
+    [
+        (
+            "self.layers = nn.ModuleList()\nif kind == 'mean':\n    self.layers.append(Mean())\n"
+            "elif kind == 'sort':\n    for _ in range(3):\n        self.layers.append(Sort())",
+            "`kind == 'sort'` is off by default",
+            ("kind == 'sort'",),
+        ),
+        (
+            "layers = []\nif config.kind in [2, 3]:\n    layers += [Sort(), Sort()]\nelse:\n"
+            "    layers.extend([Mean()])\nself.layers = nn.ModuleList(layers)",
+            "",
+            ("config.kind in [2, 3]",),
+        ),
+        (
+            "self.layers = nn.ModuleList()\nfor _ in range(3):\n"
+            "    self.layers.append(Sort() if config.sorts else Mean())",
+            "",
+            (),
+        ),
+        # a test of the layers' numbers, and one that each layer passes
+        (
+            "self.layers = nn.ModuleList()\nfor i in range(3):\n"
+            "    if i == 0:\n        self.layers.append(Mean())\n    else:\n        self.layers.append(Sort())",
+            "",
+            (),
+        ),
+        (
+            "self.layers = nn.ModuleList()\nfor i in range(3):\n"
+            "    if config.depth > i:\n        self.layers.append(Sort())",
+            "",
+            (),
+        ),
+        # on either branch
+        (
+            "self.layers = nn.ModuleList()\nif kind == 'sort':\n    self.layers.append(Sort())\n"
+            "else:\n    self.layers.append(Sort())",
+            "",
+            (),
+        ),
+    ],
+)
+def test_layers_that_an_option_chooses(tmp_path: Path, made: str, note: str, when: tuple[str, ...]) -> None:
+    code = f"""
+class Mean(nn.Module):
+    def forward(self, x):
+        return x.mean(0)
+
+class Sort(nn.Module):
+    def forward(self, x):
+        return x * x.sum().item()
+
+class M(nn.Module):
+    def __init__(self, config, kind="mean"):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        {made.replace(chr(10), chr(10) + " " * 8)}
+
+    def forward(self, x: torch.Tensor):
+        x = self.layer(x)
+        for i, layer in enumerate(self.layers):
+            x = layer(x)
+        return x
+"""
+    [found] = [f for f in _linted(tmp_path, code) if f.code == "PTB103" and f.note != UNCALLED]
+    assert (found.note, found.when) == (note, when)
+
+
 def test_a_metric_of_the_projects_own(tmp_path: Path) -> None:
     code = """
 class Metric(nn.Module):

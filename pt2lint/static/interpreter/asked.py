@@ -12,6 +12,7 @@ from pt2lint.static.interpreter.guard_syntax import (
     OPPOSITE,
     asks_whether_empty,
     asks_whether_none,
+    counts,
     is_by_default,
     is_filled,
     is_name,
@@ -93,11 +94,26 @@ class Asked:
         return (Guard(f"{given.id} is not None", GIVEN),)
 
     def of_part(self, call: ast.Call, part: Value, frame: Frame) -> Path:
-        """The condition under which an attribute that is called is this part, of several that `__init__` may keep."""
-        if not isinstance(call.func, ast.Attribute):
-            return ()
-        kept = self.defaults.kept_under(call.func, part, frame)
+        """The condition under which an attribute that is called is this part, of several that `__init__` may keep, or
+        what a loop over a list of parts calls."""
+        kept = None
+        if isinstance(call.func, ast.Attribute):
+            kept = self.defaults.kept_under(call.func, part, frame)
+        elif isinstance(call.func, ast.Name) and (place := self._gone_over(call, call.func.id)) is not None:
+            kept = self.defaults.listed_under(place, part, frame)
         return () if kept is None else self._told(kept[0], kept[1], OFF if kept[2] else FLAG)
+
+    def _gone_over(self, call: ast.Call, name: str) -> ast.Attribute | None:
+        """The list of the object that the innermost loop goes over which binds the name, and in which the call is."""
+        running = self.at.functions.running()
+        for loop in reversed(parts(running, ast.For)) if running is not None else ():
+            bound = any(isinstance(n, ast.Name) and n.id == name for n in walk(loop.target))
+            if bound and loop.lineno < call.lineno <= (loop.end_lineno or 0):
+                lists = [
+                    n for n in walk(loop.iter) if isinstance(n, ast.Attribute) and is_name(n.value, "self")
+                ]
+                return lists[0] if len(lists) == 1 else None
+        return None
 
     def _of(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> Path:
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -322,7 +338,7 @@ class Asked:
         if (form := measures(left)) is not None and isinstance(right, ast.Constant):
             # That they are not so many says little, and `elif` again what the next test asks.
             same = isinstance(test.ops[0], ast.Eq if outcome else ast.NotEq)
-            return ARGUMENT if same and self._given(form, frame) == ARGUMENT else None
+            return ARGUMENT if same and (counts(left) or self._given(form, frame) == ARGUMENT) else None
         if isinstance(left, ast.Call) and len(left.args) == 1 and isinstance(test.ops[0], (ast.Eq, ast.Is)):
             callee = self.at.names.external_name(self.at.expressions.again(left.func, env, frame))
             if outcome and self.at.models.plays(callee, "tells the type"):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.guard_syntax import (
+    added_in,
     asks_by_name,
     asks_for_one,
     asks_whether_none,
@@ -243,12 +245,34 @@ class Defaults:
         made = self._set_by_init(place, frame)
         if made is None or len(made.values) < 2:
             return None
-        tests = [
-            test for value, test in set_under(made.init.body, dotted(place), None) if _makes(value, part)
-        ]
-        if len(tests) != 1 or tests[0] is None:
+        return self._chosen(made, part, set_under(made.init.body, dotted(place), None))
+
+    def listed_under(self, place: ast.expr, part: Value, frame: Frame) -> tuple[ast.expr, bool, bool] | None:
+        """The same of a list of parts, which `__init__` fills otherwise with another option."""
+        made = self._set_by_init(place, frame)
+        value = made.values[0] if made is not None and len(made.values) == 1 else None
+        if made is None or value is None:
             return None
-        test, outcome = tests[0]
+        if isinstance(value, ast.Call) and len(value.args) == 1:  # `nn.ModuleList(layers)`
+            place = value.args[0] if isinstance(value.args[0], ast.Name) else place
+        chosen = self._chosen(made, part, set_under(made.init.body, dotted(place), None, added_in))
+        given = {a.arg for a in (*made.init.args.args, *made.init.args.kwonlyargs)}
+        # Not the number of a layer, `if depth > i:`.
+        named = {each.id for each in walk(chosen[0]) if isinstance(each, ast.Name)} if chosen else set()
+        return chosen if named <= given else None
+
+    def _chosen(
+        self,
+        made: _Made,
+        part: Value,
+        kept_so: Iterator[tuple[ast.expr | None, tuple[ast.expr, bool] | None]],
+    ) -> tuple[ast.expr, bool, bool] | None:
+        """The one test under which `__init__` makes the part, where that asks for an option."""
+        tests = {test for value, test in kept_so if _makes(value, part)}
+        only = tests.pop() if len(tests) == 1 else None
+        if only is None:
+            return None
+        test, outcome = only
         option = test.left if isinstance(test, ast.Compare) else test
         kept = [value for target, value in set_in(made.init.body) if dotted(target) == dotted(option)]
         if isinstance(option, ast.Attribute) and len(kept) == 1 and isinstance(kept[0], ast.Name):

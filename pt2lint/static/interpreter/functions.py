@@ -383,6 +383,9 @@ class Functions:
                 )  # a tensor for a flag: the caller may well mean another function
             if value is UNKNOWN:
                 value = self.parameter(func, parameter, default, frame)
+                told = parameter.annotation is not None and (i < given or name in kwargs)
+                if told and tensor_of(value) is not None and self.usage.is_counted(func, name):
+                    value = UNKNOWN  # the number that a caller gives, annotated like its neighbours
             elif parameter.annotation is not None and _is_annotated(value):
                 # Two annotations: where this one says that it is no tensor, neither is to be trusted.
                 promised = self.parameter(func, parameter, None, frame)

@@ -94,17 +94,35 @@ def set_in(body: Iterable[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr | None
 
 
 def set_under(
-    body: Iterable[ast.stmt], place: str | None, test: tuple[ast.expr, bool] | None
+    body: Iterable[ast.stmt],
+    place: str | None,
+    test: tuple[ast.expr, bool] | None,
+    told: Callable[[list[ast.stmt]], Iterator[tuple[ast.expr, ast.expr | None]]] = set_in,
 ) -> Iterator[tuple[ast.expr | None, tuple[ast.expr, bool] | None]]:
-    """What the statements assign to a place, each with the innermost test around it, and how that came out."""
+    """What the statements assign to a place, each with the innermost test around it, and how that came out. Or
+    what they add to a list, where `told` is what tells that."""
     for statement in body:
         if isinstance(statement, ast.If):
-            yield from set_under(statement.body, place, (statement.test, True))
-            yield from set_under(statement.orelse, place, (statement.test, False))
+            yield from set_under(statement.body, place, (statement.test, True), told)
+            yield from set_under(statement.orelse, place, (statement.test, False), told)
         elif isinstance(statement, (ast.With, ast.Try, ast.For)):
-            yield from set_under(statement.body, place, test)
+            yield from set_under(statement.body, place, test, told)
         else:
-            yield from ((value, test) for target, value in set_in([statement]) if dotted(target) == place)
+            yield from ((value, test) for target, value in told([statement]) if dotted(target) == place)
+
+
+def added_in(body: Iterable[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What the statements add to lists: `layers.append(Layer())`, `layers += [Layer(), Layer()]`."""
+    for statement in body:
+        if isinstance(statement, ast.AugAssign) and isinstance(statement.value, ast.List):
+            yield from ((statement.target, each) for each in statement.value.elts)
+        elif isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call):
+            if not isinstance(call.func, ast.Attribute) or not call.args:
+                continue
+            if call.func.attr == "extend" and isinstance(call.args[0], ast.List):
+                yield from ((call.func.value, each) for each in call.args[0].elts)
+            elif call.func.attr in ("append", "add_module", "insert"):
+                yield call.func.value, call.args[-1]
 
 
 def keeps(body: list[ast.stmt], new: ast.expr, best: ast.expr) -> bool:
@@ -220,6 +238,15 @@ def measures(node: ast.expr) -> ast.expr | None:
     called = isinstance(node, ast.Call)
     place = node.func if isinstance(node, ast.Call) and not node.args and not node.keywords else node
     return place.value if isinstance(place, ast.Attribute) and place.attr in names[called] else None
+
+
+def counts(node: ast.expr) -> bool:
+    """Whether it is how many elements a tensor has: `x.numel()`."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("numel", "nelement")
+    )
 
 
 def asks_for_one(test: ast.expr, places: set[str | None]) -> bool:

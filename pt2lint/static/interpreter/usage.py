@@ -55,6 +55,7 @@ class Usage:
         self._keywords = at.models.last_words("tells a tensor as keyword")
         self._used: dict[Any, dict[str, Use]] = {}
         self._asked: dict[Any, set[str]] = {}
+        self._counted: dict[Any, set[str]] = {}
         self._locals: dict[Any, _Locals] = {}
 
     def by_use(self, func: Func, parameter: ast.arg, frame: Frame) -> Value:
@@ -151,6 +152,18 @@ class Usage:
         if word is None:
             return None
         return Use(callee.value.id, call.lineno, f"is used as a tensor: `.{callee.attr}(..., {word}=...)`")
+
+    def is_counted(self, func: Func, name: str) -> bool:
+        """Whether the function divides it by whole numbers, `size // heads`, and does nothing with it that is done
+        with tensors alone: asks it for no attribute and no element, and hands it to nothing."""
+        known = self._counted.get(func.node)
+        if known is None:
+            divided = [n.left for n in parts(func.node, ast.BinOp) if isinstance(n.op, ast.FloorDiv)]
+            used = [n.value for n in (*parts(func.node, ast.Attribute), *parts(func.node, ast.Subscript))]
+            used += [given for n in parts(func.node, ast.Call) for given in n.args]
+            names = {n.id for n in divided if isinstance(n, ast.Name)}
+            known = self._counted[func.node] = names - {n.id for n in used if isinstance(n, ast.Name)}
+        return name in known
 
     def _is_asked_for_next(self, func: Func, name: str) -> bool:
         """`next(batches)`, of what the function does not bind anew: an iterator."""
