@@ -64,6 +64,11 @@ DRAWN = {
     )
     for name in names.split()
 }
+# What makes a number of a number.
+OF_ONE_NUMBER = frozenset(
+    "sqrt cbrt square exp expm1 log log2 log10 log1p ceil floor rint round around trunc fabs abs absolute power "
+    "sin cos tan tanh".split()
+)
 NOT_FOLLOWED = ("numpy.testing", "numpy.random.Generator", "numpy.random.seed")
 
 
@@ -114,7 +119,11 @@ def called(call: Call) -> Value:
     constant = all((t := tensor_of(a)) is None or t.leaf == CONSTANT for a in args)
     random = name.startswith("numpy.random.")
     leaf = CONSTANT if constant and not random and last != "prod" else 0
-    return Tensor(None, call.origin(), True, True, dimensions(last, args), leaf)
+    # Of a number it makes one that is Python's own too. Where an object keeps that, the graph reads it as a constant
+    # (`float(self.scale)`, `math.sqrt(self.scale)`): torch 2.13.
+    plain = last in OF_ONE_NUMBER and not call.frame.region
+    sure = not (plain and all(a is UNKNOWN or isinstance(a, Py) for a in args))
+    return Tensor(None, call.origin(), sure, True, dimensions(last, args), leaf)
 
 
 def dimensions(last: str, args: list[Value]) -> int | None:

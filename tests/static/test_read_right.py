@@ -674,6 +674,7 @@ def test_a_part_of_a_class_of_the_project_is_no_other(tmp_path: Path, kind: str,
 
 
 NUMBERS = """
+import math
 import os
 from functools import partial, wraps
 from packaging import version
@@ -696,6 +697,8 @@ class M(nn.Module):
         super().__init__()
         self.layer, self.flag, self.hint = nn.Linear(2, 2), size > 3, options.get("hint")
         self.n, self.ends = np.int(2 ** np.ceil(size)), (np.int64(1), np.array([1, 2]).sum())
+        self.scale, self.width = 1 / np.sqrt(size), np.log2(options["width"])
+        self.scales = np.sqrt([size, 2])
 
     @only_here
     def doubled(self, x):
@@ -731,6 +734,11 @@ class M(nn.Module):
         ("x = x[self.ends[0] : self.ends[1]]", 0),
         ("first, last = self.ends\n        x = x[first:last]", 0),
         ("x = x[: np.int64(2)]", 1),
+        # and so are others, which are Python's own too, not an array or what is made while tracing
+        ("x = x * math.sqrt(self.scale)", 0),
+        ("x = x[: int(self.width)] * self.width.item()", 0),
+        ("x = x * float(self.scales[0])", 1),
+        ("x = x * np.ceil(np.log(x.shape[0])).astype('int').item()", 1),
         # a text is no flag; models are given no texts
         ("keep = 'mask'\n        x = x * x.sum().item() if keep is False else x", 0),
         ("keep = 'mask'\n        x = x * x.sum().item() if keep is not False else x", 1),

@@ -2009,6 +2009,57 @@ class M(nn.Module):
 
 
 @pytest.mark.parametrize(
+    ("stage", "model", "given", "note"),
+    [
+        ("norm='ln'", "norm='ln'", "norm", "`self.norm == 'bn'` is off by default"),
+        ("norm='ln'", "norm='ln'", "self.kept", "`self.norm == 'bn'` is off by default"),
+        # on by default, or given, in one of those that hand it on
+        ("norm='ln'", "norm='bn'", "norm", ""),
+        ("norm='bn'", "norm='ln'", "'bn'", ""),
+        ("norm='ln'", "norm", "norm", ""),
+        ("norm='ln'", "norm='ln'", "norm or 'bn'", ""),
+    ],
+)
+def test_another_text_than_by_default_that_is_handed_on(
+    tmp_path: Path, stage: str, model: str, given: str, note: str
+) -> None:
+    code = f"""
+class Block(nn.Module):
+    def __init__(self, norm='ln'):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        self.norm = norm
+
+    def forward(self, x):
+        x = self.layer(x)
+        if self.norm == 'bn':
+            x = x * x.sum().item()
+        return self.layer(x)
+
+class Stage(nn.Module):
+    def __init__(self, {stage}):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(norm=norm) for _ in range(2)])
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+class Model(nn.Module):
+    def __init__(self, {model}):
+        super().__init__()
+        self.kept = norm
+        self.stage = Stage(norm={given})
+
+    def forward(self, x: torch.Tensor):
+        return self.stage(x)
+"""
+    [found] = [f for f in _linted(tmp_path, code) if f.code == "PTB103"]
+    assert (found.note, found.when) == (note, ("self.norm == 'bn'",))
+
+
+@pytest.mark.parametrize(
     ("made", "note", "when"),
     [
         (

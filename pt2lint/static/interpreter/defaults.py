@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 
+DEEPEST = 4  # classes that hand on one option
+
+
 class _Made(NamedTuple):
     """An attribute of an object of `cls`: what the `__init__` that it has, of the class `home`, assigns to it."""
 
@@ -212,21 +215,40 @@ class Defaults:
         option = made.values[0] if made is not None and len(made.values) == 1 else None
         return made is not None and self._is_other_option(made, option, test, outcome)
 
-    def _is_other_option(self, made: _Made, option: ast.expr | None, test: ast.expr, outcome: bool) -> bool:
+    def _is_other_option(
+        self, made: _Made, option: ast.expr | None, test: ast.expr, outcome: bool, depth: int = 0
+    ) -> bool:
         """Whether a test of an option of `__init__` comes out otherwise than so by default, and nothing in the project
-        gives it something with which it may come out so."""
+        gives it something with which it may come out so. What makes the object may hand on an option of its own, of
+        which the same holds: `Block(norm=norm)`."""
         default = self._default(made, option.id) if isinstance(option, ast.Name) else None
-        if default is None or came_out(test, default) is not (not outcome):
+        if not isinstance(option, ast.Name) or default is None or depth > DEEPEST:
             return False
-        return all(
-            is_none(value) is True
-            or (
-                isinstance(value, Py)
-                and value.const is not NO_CONST
-                and came_out(test, value.const) is not outcome
-            )
-            for value in self._given_for(made, option, True)
-        )
+        if came_out(test, default) is not (not outcome):
+            return False
+        func = Func(made.init, made.home.module, made.home.env, Instance(made.cls), made.home)
+        for value, given, maker in self.at.functions.passed.makings(made.cls, func, option.id):
+            if value is None or is_none(value) is True:
+                continue
+            if isinstance(value, Py) and value.const is not NO_CONST:
+                if came_out(test, value.const) is outcome:
+                    return False
+                continue
+            own = self._own_option(maker, given)
+            if own is None or not self._is_other_option(*own, test, outcome, depth + 1):
+                return False
+        return True
+
+    def _own_option(self, maker: ClassInfo | None, given: ast.expr | None) -> tuple[_Made, ast.expr] | None:
+        """The option of the `__init__` of the class that makes an object, which it hands on as it is, or as it kept it
+        in an attribute."""
+        found = self.at.classes.find_method(maker, "__init__") if maker is not None else None
+        if maker is None or found is None:
+            return None
+        if isinstance(given, ast.Attribute) and is_name(given.value, "self"):
+            kept = [store for c in self.at.classes.bases(maker)[0] for store in c.assigned(given.attr)]
+            given = kept[0][1] if len(kept) == 1 and kept[0][0] is found[1] else None
+        return (_Made(maker, *found, []), given) if isinstance(given, ast.Name) else None
 
     def _default(self, made: _Made, name: str) -> object:
         """What an option of `__init__` is by default, None where that cannot be told: written out, or a global that is

@@ -159,7 +159,8 @@ class Usage:
         known = self._counted.get(func.node)
         if known is None:
             divided = [n.left for n in parts(func.node, ast.BinOp) if isinstance(n.op, ast.FloorDiv)]
-            used = [n.value for n in (*parts(func.node, ast.Attribute), *parts(func.node, ast.Subscript))]
+            used = [n.value for n in parts(func.node, ast.Attribute)]
+            used += [n.value for n in parts(func.node, ast.Subscript)]
             used += [given for n in parts(func.node, ast.Call) for given in n.args]
             names = {n.id for n in divided if isinstance(n, ast.Name)}
             known = self._counted[func.node] = names - {n.id for n in used if isinstance(n, ast.Name)}
