@@ -42,8 +42,24 @@ UNTRACED = (
     "nanmedian nanmin nanprod nanstd nansum nanvar partition poly polyder polyfit polyint polyval "
     "printoptions promote_types ravel_multi_index require roots select set_printoptions setdiff1d seterr "
     "sort_complex spacing trapezoid trim_zeros union1d unique_all unique_counts unique_inverse "
-    "unique_values unravel_index unwrap linalg.matmul linalg.vector_norm"
+    "unique_values unravel_index unwrap linalg.matmul linalg.vector_norm "
+    # torch 2.13 alone
+    "array2string datetime64 einsum_path errstate frompyfunc matrix ndenumerate ndindex nditer piecewise poly1d "
+    "shares_memory vectorize random.SeedSequence"
 ).split()
+# Those that are classes of its own, or give other things than arrays.
+OBJECTS = (
+    "array2string datetime64 einsum_path errstate frompyfunc matrix ndenumerate ndindex nditer poly1d shares_memory "
+    "vectorize random.SeedSequence"
+).split()
+# Methods of its functions that work by element (torch 2.13).
+BY_ELEMENT = "add subtract multiply divide maximum minimum logical_and logical_or bitwise_and bitwise_or lcm gcd".split()
+OF_FUNCTIONS = "accumulate at outer reduce reduceat".split()
+WHY_METHOD = "Dynamo traces functions of NumPy's, not their methods"
+# What makes arrays of the kind that `dtype` says, or of what it is given.
+MAKERS = frozenset("array asarray empty full ones zeros".split())
+NO_TENSORS = frozenset(("builtins.object", "builtins.str", "numpy.object_", "numpy.str_"))
+WHY_OBJECTS = "an array of objects or texts is no tensor"
 # Functions whose version asks for values, of constant arrays too (torch 2.6, 2.9, 2.13 and 2.15).
 ASKING = "allclose argwhere array_equal bincount corrcoef cov pad".split()
 WHY_ASKING = "Dynamo's version of this function of NumPy's asks for the values in arrays"
@@ -108,6 +124,9 @@ def called(call: Call) -> Value:
     if name.startswith("numpy.ndarray."):
         return method(call)
     last = name.rsplit(".", 1)[-1]
+    if last in MAKERS and holds_objects(call):
+        call.note("call breaking", details={"why": WHY_OBJECTS, "until": ""})
+        return UNKNOWN
     if last in SCALARS and (not args or (not call.frame.region and isinstance(args[0], Py))):
         return OBJECT
     if last[:1].isupper() or name.startswith(NOT_FOLLOWED):
@@ -124,6 +143,16 @@ def called(call: Call) -> Value:
     plain = last in OF_ONE_NUMBER and not call.frame.region
     sure = not (plain and all(a is UNKNOWN or isinstance(a, Py) for a in args))
     return Tensor(None, call.origin(), sure, True, dimensions(last, args), leaf)
+
+
+def holds_objects(call: Call) -> bool:
+    """Whether what is made is an array of objects or of texts: `np.empty(n, dtype=object)`, `np.array(["a", "b"])`."""
+    kind = call.kwargs.get("dtype", UNKNOWN)
+    if isinstance(kind, Ext):
+        return kind.name in NO_TENSORS
+    given = call.args[0] if call.args else UNKNOWN
+    parts = given.elts if isinstance(given, Seq) and call.name in ("numpy.array", "numpy.asarray") else None
+    return bool(parts) and all(isinstance(part, Py) and part.type == "str" for part in parts or ())
 
 
 def dimensions(last: str, args: list[Value]) -> int | None:
@@ -145,6 +174,7 @@ LIBRARY = Library(
         **ALIASES,
         "numpy.finfo": "object",
         "numpy.random.default_rng": "instance numpy.random.Generator",
+        **{f"numpy.{name}": "any" for name in OBJECTS},
     },
     constants={"numpy.pi": "float", "numpy.inf": "float", "numpy.__version__": "str"},
     types={"numpy.ndarray": "array"},
@@ -152,6 +182,7 @@ LIBRARY = Library(
     breaks={
         **{f"numpy.{name}": NO_VERSION for name in UNTRACED},
         **{f"numpy.{name}": WHY_ASKING for name in ASKING},
+        **{f"numpy.{one}.{method}": WHY_METHOD for one in BY_ELEMENT for method in OF_FUNCTIONS},
     },
     otherwise=called,
     measured="matrix/constructs/numpy_calls.py",

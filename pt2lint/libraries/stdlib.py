@@ -294,8 +294,20 @@ LIBRARIES = (
     ),
     Library(
         "re",
-        returns={"re.compile": "instance re.Pattern"},
+        returns={
+            "re.compile": "instance re.Pattern",
+            **{
+                f"{home}.{name}": "instance re.Match|none"
+                for home in ("re", "re.Pattern")
+                for name in ("match", "search", "fullmatch")
+            },
+        },
         roles={"matches from the start": ("re.match", "re.fullmatch")},
+        # torch 2.13; what else a match is asked for is known while tracing
+        breaks=dict.fromkeys(
+            ("re.Match.groupdict", "re.finditer", "re.Pattern.finditer"),
+            "Dynamo keeps numbers, texts and tuples of a pattern's match, not this",
+        ),
         measured="matrix/calls.py",
     ),
     Library("abc", closed=True, roles={"property": ("abc.abstractproperty",)}),

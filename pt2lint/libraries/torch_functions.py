@@ -246,6 +246,7 @@ LIBRARY = Library(
         "torch.are_deterministic_algorithms_enabled": "bool",
         "torch.device": "device",
         "torch.Size": "size",
+        "torch.Generator.manual_seed": "instance torch.Generator",
         "torch.finfo": "object",
         "torch.iinfo": "object",
         "torch.backends.cudnn.flags": "instance torch.backends.cudnn.flags",

@@ -52,5 +52,9 @@ LIBRARIES = (
         breaks={f"matplotlib.pyplot.{name}": DRAWS for name in ("figure", "plot", "subplots")},
         measured="matplotlib 3.11 on torch 2.6, 2.9, 2.13 and 2.15",
     ),
+    *(
+        Library(f"numpy.{name}", untraced=True, measured="a function or two of each on torch 2.13")
+        for name in "char lib.stride_tricks ma polynomial rec".split()
+    ),
     Library("scipy", untraced=True, traced=TRACED, measured="tests/static/test_libraries.py"),
 )

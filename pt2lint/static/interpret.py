@@ -119,6 +119,7 @@ class Interpreter:
             or any(module.says(f"{name.rpartition('.')[2].rpartition(':')[2]}(") for name in names)
         ):
             self.run_outside(module)
+        self.run_compiled_within(module)
         self.run_callers(module)
         for hear in self.at.events.read_through:
             hear(module, self.classes_of(module))
@@ -337,6 +338,13 @@ class Interpreter:
                 if found is not None and found[0] is cls:
                     me = self.at.objects.instance(cls)
                     self.at.calls.roots.root(self.at.classes.method_value(*found, me), name)
+
+    def run_compiled_within(self, module: Module) -> None:
+        """`@torch.compile` in a function that returns what it defines there: whoever gets it calls it."""
+        for value in list(self.at.statements.nested.values()):
+            inner = value.inner if isinstance(value, Wrapped) and value.how == "compiled" else None
+            if isinstance(inner, Func) and inner.module is module and inner.node not in self.at.functions.run:
+                self.at.calls.roots.root(value, None)
 
     def _compiles_parts(self, cls: ClassInfo) -> bool:
         """Whether a module gives parts of it to torch.compile: `self.encoder = torch.compile(self.encoder)`."""

@@ -25,6 +25,11 @@ class ModelledBreak(GraphBreak):
     formula up the first time that it is given two `Normal`, `Bernoulli`, `Beta` or the like (GB0059, measured on 2.13):
     call it once before.
 
+    Of NumPy, Dynamo has no version of `np.poly1d`, `np.vectorize`, `np.errstate`, `np.ndindex`, `np.interp` and many
+    more (GB0294), nor of methods of its functions (`np.add.reduce`, GB0290); an array of objects or texts is no tensor
+    (`np.empty(n, dtype=object)`, GB0055; `np.array(["a", "b"])`, GB0087). Of what `re` finds, `groupdict()` and
+    `finditer` are not kept (GB0292, GB0811).
+
     With some arguments only: `clip_grad_norm_` with `error_if_nonfinite=True` tests the norm (GB0170), and
     `nn.BatchNorm1d`, `2d` and `3d` with `momentum=None` read in training how many batches they have seen (GB0124).
 
@@ -89,12 +94,23 @@ class ModelledBreak(GraphBreak):
         "import glob\nreturn x + len(glob.glob('no such file'))",
         "import itertools\nSCALES = itertools.cycle([1.0, 2.0])\ndef f(x, m, i):\n    return x * next(SCALES)",
         "import numpy as np\ny = x + 1\nreturn y + len(np.pad([1.0, 2.0], 1)) + np.allclose([1.0], [1.0])",
+        "import numpy as np\nreturn x + float(np.poly1d([1.0, 2.0])(3.0))",
+        "import numpy as np\nwith np.errstate(divide='ignore'):\n    y = np.ones(4) / 2\nreturn x + torch.from_numpy(y)",
+        "import numpy as np\nfor at in np.ndindex(2):\n    x = x + 1\nreturn x",
+        "import numpy as np\nreturn x + np.add.reduce([2, 3])",
+        "import numpy as np\nreturn x + len(np.empty(3, dtype=object))",
+        "import numpy as np\nreturn x + len(np.array(['a', 'b']))",
+        "import numpy as np\nreturn x + len(np.random.SeedSequence(3).generate_state(2))",
+        "import re\nreturn x + len(re.search('(?P<a>a)', 'a').groupdict())",
+        "import re\nreturn x + len([found for found in re.finditer('a', 'aa')])",
     )
     VALID = (
         "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.norm = torch.nn.BatchNorm1d(4, momentum=None, track_running_stats=False)\n"
         "    def forward(self, x, m, i):\n        return self.norm(x) + 1\nf = M()",
         "import locale\nreturn x + locale.LC_ALL",
+        "import re\nfound = re.search('(a)', 'a')\nreturn x + (len(found.group(1) + found[0]) + found.start() if found else 0)",
+        "import numpy as np\nreturn x + torch.from_numpy(np.empty(4, dtype=bool)) * 0 + torch.from_numpy(np.array([1, 2, 3, 4]))",
         "import itertools\nscales = itertools.cycle([1.0, 2.0])\nreturn x * next(scales)",
     )
 

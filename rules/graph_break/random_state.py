@@ -75,6 +75,7 @@ class RandomState(GraphBreak):
         "state = torch.get_rng_state()\nreturn x + state.numel() * 0",
         "draws = torch.Generator()\ndef f(x, m, i):\n    return x + torch.rand(4, generator=draws) * 0",
         "draws = torch.Generator()\ndef f(x, m, i):\n    draws.manual_seed(0)\n    return x + 1",
+        "draws = torch.Generator().manual_seed(0)\ndef f(x, m, i):\n    return x + torch.rand(4, generator=draws) * 0",
     )
     VALID = (
         "return x + torch.rand(4, generator=None) * 0",

@@ -164,6 +164,7 @@ class UntracedLibrary(GraphBreak):
         "import base64\nreturn x + len(base64.b64encode(b'a'))",
         "return x + len(b'ab'.replace(b'a', b'b'))",
         "import typing\nreturn x + len(typing.get_args(typing.Optional[float]))",
+        "import numpy as np\nreturn x + np.ma.array([1, 2]).sum() + np.polynomial.legendre.leggauss(3)[0][0]",
         "import networkx\nreturn x + len(networkx.Graph())",
         "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.inner = torch.jit.script(torch.nn.Linear(4, 4))\n"

@@ -28,6 +28,12 @@ WAYS = {
     "with arguments of its own": "fast = functools.partial(torch.compile, dynamic=True)\n@fast\n" + F,
     "asked for by name": F + "g = getattr(torch, 'compile')(f)\n",
     "a function that compiles": "def fast(f, on=True):\n    return torch.compile(f) if on else f\n@fast\n" + F,
+    "what a function defines and returns": (
+        "def made():\n    @torch.compile\n" + indent(F, "    ") + "    return f\n"
+    ),
+    "what a function that is called defines and returns": (
+        "def made(scale):\n    @torch.compile(dynamic=True)\n" + indent(F, "    ") + "    return f\nmade(2)\n"
+    ),
     "a function that makes one that compiles": (
         "def fast(**kw):\n    def deco(f):\n        return torch.compile(f, **kw)\n    return deco\n@fast()\n" + F
     ),
