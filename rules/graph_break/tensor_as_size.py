@@ -71,6 +71,9 @@ class TensorAsSize(GraphBreak):
         "return torch.nn.functional.scaled_dot_product_attention(x[None], x[None], x[None], scale=x.mean())",
         "return x.clone().uniform_(0, x.max() + 1) * 0",
         "return torch.zeros(torch.ones(3).sum().int(), 2) + x.sum()",
+        "import numpy as np\nclass M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.shape = np.asarray([2, 2])\n"
+        "    def forward(self, x, m, i):\n        return torch.zeros(*self.shape).sum() + x\nf = M()",
     )
     VALID = (
         "return x[i]",
@@ -85,6 +88,9 @@ class TensorAsSize(GraphBreak):
         "return x.clone().add_(x, alpha=i[1])",
         "n = torch.ceil(torch.tensor(x.shape[0]) / 3).to(torch.int64) * 3\nreturn torch.zeros(1, n) + x.sum()",
         "return x.sum() + torch.zeros(torch.maximum(torch.tensor(3), torch.tensor(x.shape[1])).long())",
+        "import numpy as np\nclass M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        shape = np.asarray([2, 2]) * 2\n        self.shape, self.rows = tuple(shape), [torch.tensor(4)]\n"
+        "    def forward(self, x, m, i):\n        return torch.zeros(*self.shape).sum() + x.view(*self.rows, -1)\nf = M()",
         "return x.view(x.size(0), -1) + torch.zeros(torch.div(x.size(0), 2, rounding_mode='trunc'), 1, 1).sum()",
     )
 

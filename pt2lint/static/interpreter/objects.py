@@ -11,7 +11,6 @@ from pt2lint.static.interpreter.functions import MAX_DEPTH
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import unit_of
 from pt2lint.static.values import (
-    LEAF,
     NONE,
     OBJECT,
     UNKNOWN,
@@ -23,6 +22,7 @@ from pt2lint.static.values import (
     Seq,
     Tensor,
     Value,
+    as_kept,
     Wrapped,
     is_none,
     join,
@@ -219,8 +219,8 @@ class Objects:
         if isinstance(value, Py) and value.type in ("bool", "int", "float"):
             # Another call may leave another number.
             value = Py(value.type, read=value.read, off=off(value))
-        if isinstance(value, Tensor) and not frame.region:
-            value = value.but(leaf=LEAF)
+        if not frame.region:
+            value = as_kept(value)
         instance.attrs[name] = value if old is None or old is value else join(old, value)
 
     def late_attribute(self, instance: Instance, name: str) -> Value | None:

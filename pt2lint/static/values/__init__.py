@@ -163,6 +163,18 @@ def as_input(value: Value) -> Value:
     return value.but(leaf=LEAF) if isinstance(value, Tensor) and not value.leaf else value
 
 
+def as_kept(value: Value) -> Value:
+    """The same, kept by an object that compiled code does not make: what it holds are inputs of the graph, too."""
+    if not isinstance(value, Seq):
+        return as_input(value)
+    if value.type not in ("list", "tuple") or value.prefix or value.around or value.owner is not None:
+        return value
+    if not any(isinstance(part, Tensor) and not part.leaf for part in value.elts or (value.elem,)):
+        return value
+    elts = [as_input(part) for part in value.elts] if value.elts is not None else None
+    return Seq(elts, as_input(value.elem), value.type, None, value.fields)
+
+
 def is_from_outside(value: Value) -> bool:
     """Whether it surely is an iterator that compiled code was given, if it is anything at all."""
     kinds = [o for o in options(value) if is_none(o) is not True]
