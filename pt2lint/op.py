@@ -196,7 +196,8 @@ class Op(NamedTuple):
     `inside` is the innermost construct around it in which a break can make Dynamo give up the whole frame. `sure` is
     False where the interpreter had to assume something. `region` is False where Dynamo does not trace the code.
     Lines of code in `why`, `args` and `details` are marked (pt2lint/said.py); `arg` and `detail` give them without.
-    `caller` says where, on the way here, a function calls from inside of such a construct: "a loop of `M.forward`".
+    `caller` says where, on the way here, a function calls from inside of such a construct, or a method of what it
+    makes: "inside a loop of `M.forward`", "on an object made in `f`".
     `when` are conditions without which the code does not run, in its own words, on all ways from the root; `rare` says
     why it seldom does: "`verbose` is off by default", "once", "on an error path".
     `layers` says that a loop over modules leads here, `before` and `after` how many operators the root has up to

@@ -7,6 +7,7 @@ import inspect
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -128,3 +129,71 @@ class Model(torch.nn.Module):
     assert finding.message.endswith(
         "called inside a loop of `Model.forward`, which Dynamo then gives up as a whole"
     )
+
+
+SOLVER = """
+import torch
+
+class Solver:
+    def __init__(self, rate):
+        self.rate = rate
+
+    def run(self, x):
+        print("a step")
+        return x * self.rate
+
+    def __call__(self, x):
+        return self.run(x)
+
+class Other(Solver):
+    pass
+
+KINDS = {"one": Solver, "other": Other}
+kept = Solver(2)
+
+def passed(solver, x):
+    return solver.run(x)
+
+def f(x: torch.Tensor):
+    BODY
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "left"),
+    [
+        ("return Solver(2).run(x.sin()) + 1", True),
+        ("solver = Solver(2)\n    return solver.run(x.sin()) + 1", True),
+        ("solver = KINDS['other'](2)\n    return solver.run(x.sin()) + 1", True),
+        ("return Solver(2)(x.sin()) + 1", False),
+        ("return kept.run(x.sin()) + 1", False),
+        ("return passed(Solver(2), x.sin()) + 1", False),
+        ("solver = Solver(2)\n    n = x.sum().item()\n    return solver.run(x.sin()) + n", False),
+    ],
+)
+def test_a_method_of_what_a_function_makes_leaves_it_to_python(body: str, left: bool) -> None:
+    text = SOLVER.replace("BODY", body)
+    found = lint(
+        ["m.py"], SimpleNamespace(target_torch=(2, 13)), {"m.py": f"{text}\ntorch.compile(f)\n"}
+    ).findings
+    (said,) = [finding for finding in found if finding.code == "PTB101"]
+    assert ("called on an object made in `f`, which Dynamo then gives up" in said.message) is left
+    assert (said.severity == "error") is left
+    assert bool(computed_by(text, "sin")) is not left
+
+
+def computed_by(text: str, name: str) -> list[str]:
+    """The graphs in which a function of the code is, once `f` is compiled and called."""
+    import torch
+
+    made: dict[str, Any] = {}
+    exec(text, made)
+    graphs: list[str] = []
+
+    def backend(graph: Any, _: Any) -> Any:
+        graphs.append(str(graph.graph))
+        return graph
+
+    torch._dynamo.reset()
+    torch.compile(made["f"], backend=backend)(torch.ones(4))
+    return [graph for graph in graphs if name in graph]

@@ -53,7 +53,7 @@ OBJECTS = (
     "vectorize random.SeedSequence"
 ).split()
 # Methods of its functions that work by element (torch 2.13).
-BY_ELEMENT = "add subtract multiply divide maximum minimum logical_and logical_or bitwise_and bitwise_or lcm gcd".split()
+BY_ELEMENT = "add subtract multiply divide maximum minimum logical_and logical_or lcm gcd".split()
 OF_FUNCTIONS = "accumulate at outer reduce reduceat".split()
 WHY_METHOD = "Dynamo traces functions of NumPy's, not their methods"
 # What makes arrays of the kind that `dtype` says, or of what it is given.

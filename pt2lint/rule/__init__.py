@@ -385,7 +385,7 @@ class GraphBreak(Rule):
             where = "a loop" if op.inside == "loop" else f"a `{op.inside}`"
             message += f"; inside {where} Dynamo then gives up the whole function"
         elif op.caller:
-            message += f"; called inside {op.caller}, which Dynamo then gives up as a whole"
+            message += f"; called {op.caller}, which Dynamo then gives up as a whole"
         worse = (
             bool(op.inside or op.caller or op.layers) and self.severity != "note"
         )  # what is meant stays meant

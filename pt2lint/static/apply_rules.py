@@ -132,7 +132,7 @@ def _around(step: Step, notes: Mapping[str, Notes]) -> Iterator[Place]:
 
 def _caller(op: Op, notes: Mapping[str, Notes]) -> Iterator[Place]:
     """The function that `op.caller` names, which stands on the way from the root."""
-    _, _, wanted = op.caller.partition(" of ")
+    wanted = op.caller.rpartition(" of ")[2].rpartition(" made in ")[2]
     for step, after in pairwise(op.flow):
         if (
             f"{step.message} ".partition("calls ")[2].strip() == wanted

@@ -95,7 +95,7 @@ class ModelledBreak(GraphBreak):
         "import itertools\nSCALES = itertools.cycle([1.0, 2.0])\ndef f(x, m, i):\n    return x * next(SCALES)",
         "import numpy as np\ny = x + 1\nreturn y + len(np.pad([1.0, 2.0], 1)) + np.allclose([1.0], [1.0])",
         "import numpy as np\nreturn x + float(np.poly1d([1.0, 2.0])(3.0))",
-        "import numpy as np\nwith np.errstate(divide='ignore'):\n    y = np.ones(4) / 2\nreturn x + torch.from_numpy(y)",
+        "import numpy as np\nwith np.errstate(divide='ignore'):\n    y = np.ones(4)\nreturn x + torch.from_numpy(y)",
         "import numpy as np\nfor at in np.ndindex(2):\n    x = x + 1\nreturn x",
         "import numpy as np\nreturn x + np.add.reduce([2, 3])",
         "import numpy as np\nreturn x + len(np.empty(3, dtype=object))",
@@ -109,8 +109,8 @@ class ModelledBreak(GraphBreak):
         "        self.norm = torch.nn.BatchNorm1d(4, momentum=None, track_running_stats=False)\n"
         "    def forward(self, x, m, i):\n        return self.norm(x) + 1\nf = M()",
         "import locale\nreturn x + locale.LC_ALL",
-        "import re\nfound = re.search('(a)', 'a')\nreturn x + (len(found.group(1) + found[0]) + found.start() if found else 0)",
-        "import numpy as np\nreturn x + torch.from_numpy(np.empty(4, dtype=bool)) * 0 + torch.from_numpy(np.array([1, 2, 3, 4]))",
+        "import re\nfound = re.search('(a)', 'a')\nreturn x + (len(found[1]) + found.start() if found else 0)",
+        "import numpy as np\nreturn x + torch.from_numpy(np.empty(4, dtype=bool) + np.array([1, 2, 3, 4])) * 0",
         "import itertools\nscales = itertools.cycle([1.0, 2.0])\nreturn x * next(scales)",
     )
 

@@ -90,7 +90,8 @@ class TensorAsSize(GraphBreak):
         "return x.sum() + torch.zeros(torch.maximum(torch.tensor(3), torch.tensor(x.shape[1])).long())",
         "import numpy as np\nclass M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        shape = np.asarray([2, 2]) * 2\n        self.shape, self.rows = tuple(shape), [torch.tensor(4)]\n"
-        "    def forward(self, x, m, i):\n        return torch.zeros(*self.shape).sum() + x.view(*self.rows, -1)\nf = M()",
+        "    def forward(self, x, m, i):\n"
+        "        return torch.zeros(*self.shape).sum() + x.view(*self.rows, -1)\nf = M()",
         "return x.view(x.size(0), -1) + torch.zeros(torch.div(x.size(0), 2, rounding_mode='trunc'), 1, 1).sum()",
     )
 

@@ -235,6 +235,32 @@ TRAIN = """
 """
 
 
+SPREAD = """
+    import torch
+
+    @torch.compile
+    def f(x: torch.Tensor, n: torch.Tensor):
+        if n.max() > 5:  # HERE
+            return x
+        scale = torch.linspace(
+            0.0, 1.0, steps=4
+        ).view(-1, 1)
+        x = x + 1
+        if x.sum() > 100000:  # HERE
+            x = x * scale
+        return x
+
+    f(torch.ones(4, 4), torch.tensor([0, 1]))
+"""
+
+
+@needs_torch
+def test_a_break_after_a_call_over_several_lines_is_told_at_its_line(project: Project) -> None:
+    path = project.write("spread.py", SPREAD)
+    result = project.verify(path)
+    assert [each.verdict for each in result.findings] == ["confirmed", "confirmed"]
+
+
 @needs_torch
 def test_main_is_recorded_and_run_compiled(project: Project) -> None:
     path = project.write("train.py", TRAIN)

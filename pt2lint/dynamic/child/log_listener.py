@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import logs
+from .resumed_lines import told_right
 
 
 class Records:
@@ -177,7 +178,8 @@ def listening(roots: list[str]) -> Iterator[Records]:
     tap(logger, "debug", records.on_unresumable, records)
     tapped.append(logger)
     try:
-        yield records
+        with told_right():
+            yield records
     finally:
         for logger in tapped:
             for name in ("debug", "info", "warning", "isEnabledFor"):

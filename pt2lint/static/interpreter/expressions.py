@@ -731,8 +731,10 @@ class Expressions:
         for hear in self.at.events.calling:
             hear(node, func, env, frame)
         if frame.region:
+            outer, frame.on_made = frame.on_made, self.at.objects.makes_owner(node, func, env, frame)
             result = self.at.calls.apply(func, args, kwargs, node, frame, spread)
             frame.guards = frame.guards if before is None else before
+            frame.on_made = outer
             return result
         result = self.at.calls.apply(func, args, kwargs, node, frame, spread)
         for hear in self.at.events.called:

@@ -48,6 +48,8 @@ class Frame:
         "me",
         "module",
         "narrowed",
+        "noted",
+        "on_made",
         "parameters",
         "parent",
         "region",
@@ -86,6 +88,8 @@ class Frame:
         self.tested: list[Value] = []
         self.sized: dict[object, object] = {}  # where the numbers of one origin were first a size, in a loop
         self.broke = False  # the statement that runs ends a graph
+        self.noted: list[int] = []  # lines of statements of which something was written down
+        self.on_made = False  # calls a method of an object that the function itself makes
         self.skipped = False  # a break in a loop: Dynamo runs the function as plain Python
         self.loaders: list[tuple[Value, set[str]]] = []  # what loops go over, and the names made of its items
         self.counted: frozenset[str] = frozenset()  # names that loops count in, a caller's for the parameters
@@ -106,11 +110,14 @@ class Frame:
 
     def around(self) -> str:
         """The nearest function on the way here that calls from inside of a construct, and the construct, in words:
-        "a loop of `M.forward`"; "" if none does, or the code itself stands in one."""
+        "inside a loop of `M.forward`"; "" if none does, or the code itself stands in one. A call on what the function
+        makes is such: there is no method yet of what is not there yet, with which Dynamo could go on."""
         here = None if self.inside else self.parent
         while here is not None and here.region and not here.entry:
             if here.inside:
-                return f"a {'loop' if here.inside == 'loop' else f'`{here.inside}`'} of {here.title}"
+                return f"inside a {'loop' if here.inside == 'loop' else f'`{here.inside}`'} of {here.title}"
+            if here.on_made:
+                return f"on an object made in {here.title}"
             here = here.parent
         return ""
 

@@ -97,6 +97,7 @@ class Notebook:
                 frame.broke = True
         root, began, beside = self.started
         if frame.region:
+            frame.noted.append(frame.line)
             seen = self._seen.setdefault((module.path, frame.unit, key), {})
             if beside and any(where.sure and not where.beside for where in seen):
                 return  # what a model calls is judged by that alone

@@ -6,10 +6,10 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.classes import bind, off
-from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.functions import MAX_DEPTH
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import unit_of
+from pt2lint.static.source.nodes import made_once, unit_of
 from pt2lint.static.values import (
     NONE,
     OBJECT,
@@ -20,10 +20,9 @@ from pt2lint.static.values import (
     Instance,
     Py,
     Seq,
-    Tensor,
     Value,
-    as_kept,
     Wrapped,
+    as_kept,
     is_none,
     join,
     options,
@@ -127,6 +126,26 @@ class Objects:
         for c in self.at.classes.bases(cls)[0][1:]:
             names = [*(n for n in c.annotations if n not in names), *names]
         return names
+
+    def makes_owner(self, node: ast.Call, func: Value, env: Env, frame: Frame) -> bool:
+        """Whether a method is called of an object that the function itself makes, with nothing between the two that may
+        end the graph: after a break there is an object."""
+        if not isinstance(func, Func) or not isinstance(func.bound, Instance):
+            return False
+        made = self.making(node)
+        if made is None or any(made.lineno < line < frame.line for line in frame.noted):
+            return False
+        classes = options(self.at.expressions.again(made.func, env, frame))
+        return any(isinstance(o, Class) and o.info is func.bound.cls for o in classes)
+
+    def making(self, node: ast.Call) -> ast.Call | None:
+        """The call that gives the object whose method is called: `Sampler().step(x)`, or `sampler.step(x)` where the
+        function assigns the name once."""
+        made = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if isinstance(made, ast.Name):
+            running = self.at.functions.running()
+            made = made_once(running).get(made.id) if running is not None else None
+        return made if isinstance(made, ast.Call) else None
 
     def as_tuple(self, value: Value, frame: Frame) -> Value:
         """The value, or the tuple that it is, if it is an object of a `NamedTuple` of the project."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pt2lint.libraries.call import Call
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import made_once, walk
+from pt2lint.static.source.nodes import walk
 from pt2lint.static.values import Ext, Instance, Value, options
 
 if TYPE_CHECKING:
@@ -120,13 +120,8 @@ class UntracedObjects:
 
     def _method_of_made(self, node: ast.Call, env: Env, frame: Frame) -> None:
         """`Sampler().step(x)`, of a method under `@torch.no_grad()` and an object that this function makes."""
-        part = node.func
-        assert isinstance(part, ast.Attribute)
-        made: ast.expr | None = part.value
-        if isinstance(made, ast.Name):
-            running = self.at.functions.running()
-            made = made_once(running).get(made.id) if running is not None else None
-        if not isinstance(made, ast.Call):
+        part, made = node.func, self.at.objects.making(node)
+        if not isinstance(part, ast.Attribute) or made is None:
             return
         value = self.at.expressions.again(part.value, env, frame)
         if not isinstance(value, Instance) or value.cls is None or self.at.classes.is_module(value.cls):
