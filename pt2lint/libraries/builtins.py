@@ -555,7 +555,7 @@ LIBRARY = Library(
         ),
         "shrinks": tuple(f"builtins.list.{n}" for n in ("clear", "pop", "popleft", "remove")),
     },
-    sizes={"builtins.range": (ALL, ())},
+    sizes=dict.fromkeys(("builtins.range", "builtins.slice"), (ALL, ())),
     handlers={
         "builtins.hasattr": has_attribute,
         "builtins.issubclass": subclass_check,
