@@ -15,6 +15,51 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "modules whose forward is compiled": """
+import torch
+from torch import nn
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(3, 3)
+
+    def forward(self, x, by):
+        return self.inner(x) * by
+
+class Itself(Scaled):
+    def __init__(self):
+        super().__init__()
+        self.forward = torch.compile(self.forward)
+
+    def steps(self, x):
+        for i in range(9):
+            x = self(x, i / 2)  # PTR220
+        return x
+
+class InPlace(Scaled):
+    def __init__(self):
+        super().__init__()
+        self.compile()
+
+def run(x):
+    model = Scaled()
+    model.forward = torch.compile(model.forward)
+    itself, in_place = Itself(), InPlace()
+    for i in range(9):
+        model(x, i / 2)  # PTR220
+        itself(x, i / 2)  # PTR220
+        in_place(x, i / 2)  # PTR220
+
+class Plain(Scaled):
+    pass
+
+def other(x):
+    model, plain = Scaled(), Plain()
+    model.forward = torch.compile(model.forward)
+    for i in range(9):
+        plain(x, i / 2)
+""",
     "marks that are lost": """
 import torch
 

@@ -89,6 +89,8 @@ class Assignments:
             for hear in self.at.events.assigned:
                 hear(target, option, value, None, env, frame)
             if isinstance(option, Instance):
+                if target.attr == "forward" and not frame.region:
+                    self.at.calls.roots.forward_replaced(option, value, frame)
                 if option.cls is not None and (
                     option is frame.me or self._is_added(option, target.attr, value, frame)
                 ):

@@ -247,10 +247,10 @@ class Calls:
         spread: bool,
     ) -> Value:
         cls = func.cls
-        if cls is None:
-            return self.call_external_module(func, args, kwargs, node, frame)
         if self.roots.is_compiled_in_place(func):
             self.compiled_called(func, args, kwargs, node, frame)
+        if cls is None:
+            return self.call_external_module(func, args, kwargs, node, frame)
         for name in ("__call__", "forward"):
             found = self.at.classes.find_method(cls, name)
             if found is not None:

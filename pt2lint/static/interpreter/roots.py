@@ -252,7 +252,18 @@ class Roots:
         """`module.compile(...)`: from here on a call of the module is one of what was compiled."""
         if not self.at.notebook.quiet:
             self.compiled(me, node, frame)
+        if not self.at.notebook.quiet or me is frame.me:  # `self.compile()`, in a constructor
             self.settings[id(me)] = (me, {k: self.at.types.sort(v) for k, v in settings.items()})
+
+    def forward_replaced(self, me: Instance, value: Value, frame: Frame) -> None:
+        """`module.forward = torch.compile(module.forward)`: a call of the module runs what was compiled."""
+        if self.at.notebook.quiet and me is not frame.me:
+            return
+        if isinstance(value, Wrapped) and value.how == "compiled":
+            inner = value.inner
+            own = inner.bound if isinstance(inner, Func) else getattr(inner, "receiver", None)
+            if own is me:
+                self.settings[id(me)] = (value, self.settings.get(id(value), (value, {}))[1])
 
     def presumed(self, func: Value) -> list[Instance]:
         """The modules that a call outside of any `forward` runs, and that nothing but `roots = "modules"` has
@@ -273,7 +284,7 @@ class Roots:
         return id(me) in self.settings
 
     def classes_in_place(self) -> list[ClassInfo]:
-        """The classes of the project of which an object was compiled in place."""
+        """The classes of the project of which an object was compiled in place, but for its `forward`."""
         made = [me for me, _ in self.settings.values()]
         return [me.cls for me in made if isinstance(me, Instance) and me.cls is not None]
 
