@@ -29,7 +29,7 @@ from pt2lint.finding import Finding, Fix
 from pt2lint.fixes.attempt import Attempts, Failed, Place, line_map, places
 from pt2lint.fixes.bench import Bench, Seen
 from pt2lint.fixes.edit import TAKEN, EditError, choose
-from pt2lint.fixes.recount import SILENT, UNSEEN, Recounter, moved_to
+from pt2lint.fixes.recount import NOISY, SILENT, UNSEEN, Recounter, moved_to
 from pt2lint.fixes.repairs.disable import last_resort
 from pt2lint.fixes.timing import timed
 
@@ -409,7 +409,7 @@ class _Prover:
                     self.notes.append(f"{where}: proven: {_title(finding)}: {said}")
                 else:
                     self.notes.append(_not_proven(finding, why))
-                fixes[index] = replace(one, proven=None if why in (SILENT, UNSEEN) else why is None)
+                fixes[index] = replace(one, proven=None if why in (NOISY, SILENT, UNSEEN) else why is None)
                 if why is None:
                     break
             found[number] = replace(findings[number], fixes=tuple(fixes))

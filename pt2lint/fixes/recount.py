@@ -23,10 +23,12 @@ from pt2lint.dynamic.verdict import judge
 from pt2lint.finding import Finding
 
 NUMBER = re.compile(r"(-?\d+\.\d+(?:[eE][+-]?\d+)?|-?\d+[eE][+-]?\d+)")
+ANY_NUMBER = re.compile(r"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)")
 RELATIVE = 1e-3  # by which printed numbers may differ: a compiler may add in another order
 COUNTED = (*CALLED_AGAIN, "varied")
 # Why a fix is neither proven nor disproved.
 SILENT = "the program prints nothing by which to tell that it does the same"
+NOISY = "what the program prints is another each time it runs, so nothing tells that it does the same"
 UNSEEN = "only a run of the program could tell, and none was made"
 
 
@@ -161,8 +163,11 @@ class Recounter:
         if printed_alike(before.printed or "", after.printed or ""):
             return None
         twice, trouble = self.heard(job, {}, ())
-        if trouble is None and printed_alike(before.printed or "", after.printed or "", twice.printed):
-            return None
+        if trouble is None:
+            if not is_steady(before.printed or "", twice.printed):
+                return NOISY
+            if printed_alike(before.printed or "", after.printed or "", twice.printed):
+                return None
         if job in self.silent:
             return "its optimizers are given other gradients"
         return f"the program printed {(before.printed or '')[-60:]!r} before, {(after.printed or '')[-60:]!r} with it"
@@ -183,33 +188,50 @@ class Recounter:
 
 
 def printed_alike(one: str, other: str, again: str | None = None) -> bool:
-    """Whether two texts say the same, their numbers up to rounding; what differs between `one` and `again`, line by
-    line, is left out."""
+    """Whether two texts say the same, their numbers up to rounding. What differs between `one` and `again`, two runs of
+    the same program, is left out: numbers, or lines whose words differ. Something has to be left."""
     lines, others = one.splitlines(), other.splitlines()
-    if len(lines) != len(others):
+    twice = lines if again is None else again.splitlines()
+    if not len(lines) == len(others) == len(twice):
         return False
-    noisy: set[int] = set()
-    if again is not None:
-        twice = again.splitlines()
-        if len(twice) != len(lines):
-            return False
-        noisy = {number for number, line in enumerate(lines) if line != twice[number]}
-        if len(noisy) == len(lines):
-            return False
-    return all(number in noisy or _alike(line, others[number]) for number, line in enumerate(lines))
+    return is_steady(one, again) and all(map(_alike, lines, others, twice))
 
 
-def _alike(one: str, other: str) -> bool:
-    ones, others = NUMBER.split(one), NUMBER.split(other)
-    if len(ones) != len(others):
+def is_steady(one: str, again: str | None) -> bool:
+    """Whether what a program prints can tell anything: a line, or a number with a point in it, is the same twice."""
+    if again is None or one == again:
+        return True
+    return any(
+        a.strip() and (a == b or _steady(a, b))
+        for a, b in zip(one.splitlines(), again.splitlines(), strict=False)
+    )
+
+
+def _steady(one: str, again: str) -> bool:
+    ones, agains = ANY_NUMBER.split(one), ANY_NUMBER.split(again)
+    if ones[::2] != agains[::2]:
         return False
-    for at, (a, b) in enumerate(zip(ones, others, strict=True)):
-        if at % 2 == 0:
-            if a != b:
-                return False
-        elif abs(float(a) - float(b)) > RELATIVE * max(abs(float(a)), abs(float(b))) + 1e-6:
-            return False
-    return True
+    return any(NUMBER.fullmatch(a) and a == b for a, b in zip(ones[1::2], agains[1::2], strict=True))
+
+
+def _alike(one: str, other: str, again: str) -> bool:
+    """Whether two lines say the same, but for what differs between the first one and `again`."""
+    pattern = (
+        NUMBER if one == again else ANY_NUMBER
+    )  # elsewhere whole numbers say the same or not, as words do
+    ones, others, agains = pattern.split(one), pattern.split(other), pattern.split(again)
+    if ones[::2] != agains[::2]:
+        return True
+    if ones[::2] != others[::2]:
+        return False
+    return all(a != c or _close(a, b) for a, b, c in zip(ones[1::2], others[1::2], agains[1::2], strict=True))
+
+
+def _close(one: str, other: str) -> bool:
+    if not NUMBER.fullmatch(one):
+        return one == other
+    a, b = float(one), float(other)
+    return abs(a - b) <= RELATIVE * max(abs(a), abs(b)) + 1e-6
 
 
 def moved_to(finding: Finding, lines: Mapping[int, int]) -> Finding:

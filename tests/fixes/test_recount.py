@@ -135,3 +135,9 @@ def test_printed_numbers_may_be_rounded_and_noise_is_left_out():
 def test_a_finding_where_it_stands_afterwards(lines, place):
     moved = moved_to(Finding("PTS301", "n", "m", "m.py", 2, 1, 2, 5), lines)
     assert (moved.line, moved.end_line) == place
+    assert not printed_alike("epoch 1 took 0.5 s\n", "epoch 1 took 0.7 s\n", "epoch 1 took 0.6 s\n")
+    # the time it took, beside the loss
+    assert printed_alike("0 4.7875 2.75\n", "0 4.7875 2.87\n", "0 4.7875 2.66\n")
+    assert printed_alike("0 4.7875 12 ms\n", "0 4.7876 5 ms\n", "0 4.7875 7 ms\n")
+    assert not printed_alike("0 4.7875 2.75\n", "0 4.8875 2.87\n", "0 4.7875 2.66\n")
+    assert not printed_alike("0 4.7875 2.75\n", "1 4.7875 2.87\n", "0 4.7875 2.66\n")
