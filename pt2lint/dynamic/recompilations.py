@@ -21,6 +21,12 @@ DEFAULT_MODE = ("default", "again", "given", "varied", "program", "trace")
 CALLED_AGAIN = ("again", "given", "program", "trace")
 # Findings that say that compiled code makes a constant of a size.
 KEEPS_SIZES = ("PTR214",)
+# Guards that show nothing of a finding, though they are on what its statement names: of a smaller batch the sizes of
+# other dimensions, of another way to call the same any size.
+_OTHER_SIZE = re.compile(r"size mismatch at index [1-9]|\.size\(\)\[[1-9]")
+SHOWS_NOTHING = {"PTR212": _OTHER_SIZE, "PTR222": re.compile(r"size mismatch at index|\.size\(\)\[")}
+# What `with torch.no_grad():` around a call changes is no argument's.
+_GRADIENTS = re.compile(r"GLOBAL_STATE changed:.*\bgrad_mode\b")
 
 
 @dataclass
@@ -49,6 +55,11 @@ class Group:
                 counts[key] = counts.get(key, 0) + 1
         return max(counts.values(), default=0)
 
+    def without(self, guards: re.Pattern[str]) -> Group:
+        """The recompilations for which another guard failed than these."""
+        events = [each for each in self.events if not guards.search(self.guard(each[1]))]
+        return Group(self.subject, events, self.shapes)
+
     def guard(self, recompile: Recompile) -> str:
         """The guard about the group's subject that failed last."""
         own = (guard for guard in recompile.guards if guard_subject(guard) == self.subject)
@@ -69,8 +80,14 @@ class Recompilations:
         A guard of an older cache entry counts where that of the newest says nothing of the finding: where layers
         differ in a guard that comes before, the newest entry is that of another layer.
         """
+        shows_nothing = SHOWS_NOTHING.get(finding.code)
         for groups in (self._groups, self._also):
-            matches = [each for each in groups.values() if _concerns(finding, path, each, self._files)]
+            fitting = [
+                each if shows_nothing is None else each.without(shows_nothing) for each in groups.values()
+            ]
+            matches = [
+                each for each in fitting if each.events and _concerns(finding, path, each, self._files)
+            ]
             if matches:
                 self._foretold.update(id(recompile) for group in matches for _, recompile in group.events)
                 return _evidence(matches, self._files)
@@ -146,7 +163,7 @@ def _concerns(finding: Finding, path: str, group: Group, files: Files) -> bool:
     """Whether a recompilation is what a PTR finding foretold: its guard names the parameter of the recompiled
     function that the finding's flow names ("`n` of `f`"), else something that the statement names."""
     own = files.statements(group.first.path)
-    function = own.function(group.first.line) if own else None
+    function = own.compiled(group.first.line, group.first.function) if own else None
     named = [
         step.message
         for step in finding.flow
@@ -163,6 +180,11 @@ def _concerns(finding: Finding, path: str, group: Group, files: Files) -> bool:
             return False  # said of a call: inputs that we varied ourselves show nothing of it
     if named:
         return any(message.startswith(f"`{group.subject}` of ") for message in named)
+    if "gradients" in finding.message and _GRADIENTS.search(group.guard(group.first)):
+        return any(
+            own is not None and function is not None and own.function(step.line) is function
+            for step in finding.flow
+        )
     if finding.code in KEEPS_SIZES and group.shapes and group.count > 1 and own and function is not None:
         # One would make the size dynamic: what is compiled yet again for it was kept from being so.
         if any(own.function(step.line) is function for step in finding.flow[:1]):
@@ -248,7 +270,7 @@ def _unforeseen(group: Group, files: Files) -> Finding:
     )
     guard = evidence["guards"][0] if evidence["guards"] else "a guard failed"
     statements = files.statements(recompile.path)
-    function = statements.function(recompile.line) if statements else None
+    function = statements.compiled(recompile.line, recompile.function) if statements else None
     line = function.lineno if function else recompile.line
     text = files.sources[recompile.path].splitlines()[line - 1]
     indent = len(text) - len(text.lstrip())

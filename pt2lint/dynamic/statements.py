@@ -67,12 +67,19 @@ class Statements:
 
     def function(self, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The function whose `def` (or first decorator) stands at `line`."""
-        for node in self.nodes:
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-                if first <= line <= node.lineno:
-                    return node
+        for node in self.functions():
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            if first <= line <= node.lineno:
+                return node
         return None
+
+    def compiled(self, line: int, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The function that Dynamo compiles at `line`: what begins there, or else goes on there after a break."""
+        around = (f for f in self.functions() if f.name == name and f.lineno <= line <= (f.end_lineno or 0))
+        return self.function(line) or max(around, key=lambda f: f.lineno, default=None)
+
+    def functions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        return [node for node in self.nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
 
     def under(self, test: str) -> list[range]:
         """The lines of each branch that an `if` takes only where a test, or what stands beside it with `and`, holds."""

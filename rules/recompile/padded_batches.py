@@ -5,9 +5,10 @@ import libcst as cst
 from pt2lint.finding import Step
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.rule.fed import FEEDS, STATIC, fed, taken
 from pt2lint.said import plain, told_line, told_place
 
-FEEDS, STATIC, PADS = "feeds\t", "feeds static\t", "pads\t"
+PADS = "pads\t"
 COLLATES = "collate_fn", 6
 
 
@@ -87,13 +88,13 @@ class PaddedBatches(Rule):
             return
         static = sorted(use for use in op.uses if use.startswith(STATIC))
         feed = static[0] if static else sorted(use for use in op.uses if use.startswith(FEEDS))[0]
-        _, place, _, _, _, callee, *_ = feed.split("\t")
-        path, _, line = plain(place).rpartition(":")
-        where = f"line {told_line(int(line))}" if path == self.function.path else told_place(path, int(line))
+        path, line, _, _, _, callee, *into = fed(feed)
+        where = f"line {told_line(line)}" if path == self.function.path else told_place(path, line)
         file, _, pads = plain(
             next(use for use in sorted(op.uses) if use.startswith(PADS))[len(PADS) :]
         ).rpartition(":")
-        op = op._replace(flow=(*op.flow, Step(file, int(pads), "pads to the longest of a batch")))
+        pads_here = Step(file, int(pads), "pads to the longest of a batch")
+        op = op._replace(flow=(*op.flow, pads_here, *(taken(*into) if into else ())))
         cost = "once more, for any length, unless `mark_dynamic` says so beforehand"
         if static:
             cost = "for each length anew, with `dynamic=False`, until the limit"

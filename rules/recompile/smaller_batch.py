@@ -1,17 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix, Step
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.said import place_in, told_line, told_place
-
-FEEDS = "feeds\t"
-Feed = tuple[Any, ...]
+from pt2lint.rule.fed import FEEDS, Feed, fed, taken
+from pt2lint.said import told_line, told_place
 
 
 class SmallerBatch(Rule):
@@ -77,11 +74,11 @@ class SmallerBatch(Rule):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not isinstance(node, cst.Call) or any(a.star for a in node.args):
             return
-        feeds = sorted((_fed(use) for use in op.uses if use.startswith(FEEDS)), key=lambda each: each[:2])
+        feeds = sorted((fed(use) for use in op.uses if use.startswith(FEEDS)), key=lambda each: each[:2])
         path, line, _, _, _, callee, *_ = feeds[0]
         steps: dict[Step, None] = {}
         for feed in feeds:
-            steps |= dict.fromkeys(_taken(*feed[6:]) if feed[6:] else ())
+            steps |= dict.fromkeys(taken(*feed[6:]) if feed[6:] else ())
         op = op._replace(flow=(*op.flow, *steps))
         where = f"line {told_line(line)}" if path == self.function.path else told_place(path, line)
         shuffled = op.arg("shuffle", 2) == "constant True"
@@ -122,16 +119,3 @@ class SmallerBatch(Rule):
             "dimension is the batch, and that the compiled code does not make its size constant.",
             *edits,
         )
-
-
-def _taken(place: str, title: str, names: str) -> list[Step]:
-    """The parameters of a function that take what comes from the loader."""
-    at = place_in(place)
-    return [Step(*at, f"`{name}` of `{title}`") for name in names.split(",") if name and at is not None]
-
-
-def _fed(use: str) -> Feed:
-    """What lifecycle.py says of one call, with the path and the line of its place apart."""
-    place, *rest = use.removeprefix(FEEDS).split("\t")
-    path, line = place_in(place) or ("", 0)
-    return (path, line, *rest)

@@ -329,6 +329,30 @@ def test_a_size_that_stays_a_constant_confirms_that_it_is_kept(times: int, verdi
     assert verdict_of(keeps, recompiled(size, times, "varied")) == verdict
 
 
+SIZE = "tensor 'x' size mismatch at index {}. expected 3, actual 4"
+
+
+@pytest.mark.parametrize(
+    ("code", "guard", "verdict"),
+    [
+        ("PTR212", SIZE.format(0), "confirmed"),
+        ("PTR212", SIZE.format(1), "unreached"),  # the length of what was padded
+        ("PTR227", SIZE.format(1), "confirmed"),
+        ("PTR222", SIZE.format(1), "unreached"),
+        ("PTR222", "tensor 'x' requires_grad mismatch. expected requires_grad=1", "confirmed"),
+        ("PTR222", "GLOBAL_STATE changed: grad_mode autocast(cpu)_enabled", "confirmed"),
+        ("PTR207", "GLOBAL_STATE changed: grad_mode", "unreached"),
+    ],
+)
+def test_what_failed_is_what_the_finding_is_about(code: str, guard: str, verdict: str) -> None:
+    message = "`step` is called without gradients, and with them" if code == "PTR222" else "message"
+    said = "`step` is compiled again" if code == "PTR222" else "`x` of `step`"
+    at_call = replace(found(20, code=code), message=message, flow=(Step("m.py", 15, said),))
+    assert verdict_of(at_call, recompiled(guard, 1, "program")) == verdict
+    # What goes on after a break, at the line where it does, is the same function.
+    assert verdict_of(at_call, recompiled(guard, 1, "program", line=16)) == verdict
+
+
 def test_an_unforeseen_recompilation_is_reported_with_its_guard() -> None:
     judged = judge([found(10)], Events((recompiled("n == 3", 8, limit=True),)), FILES)
     unforeseen = next(each for each in judged if each.code == "PTR900")
