@@ -86,6 +86,7 @@ ROLES = {
     "marks sizes": "says which sizes of a tensor change",
     "marks sizes before": "says so where nothing is compiled: it raises in compiled code",
     "reads the environment": "a library that reads the environment when it is imported",
+    "reads a variable of the environment": "gives a text that nobody may have set, or its second argument",
     "property": "a decorator that makes a method an attribute",
     "static method": "a decorator",
     "class method": "a decorator",

@@ -129,6 +129,8 @@ LIBRARY = Library(
         "torch.jit.load": load_script,
         "torch.library.custom_op": opaque,
         "torch.compiler.allow_in_graph": opaque,
+        "torch.compiler.assume_constant_result": opaque,
+        "torch._dynamo.assume_constant_result": opaque,
     },
     measured="matrix/constructs/python_code.py, matrix/silent/compiling.py",
 )
