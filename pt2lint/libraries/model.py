@@ -28,6 +28,7 @@ Constants = tuple[tuple[int, str], ...]  # position and keyword of each
 # ends with what stands after a first one, or begins and ends as "torch.*.rand" says (torch.rand is one too).
 ROLES = {
     "compiles": "torch.compile: what it is given, or decorates, is traced",
+    "not there": "a name that people look for where it is not",
     "asks whether compiled": "a function that is true in compiled code and false elsewhere",
     "holds settings": "a module of settings: assigning one that is not there raises",
     "compiles in place": "the method of a module that compiles the module itself",
