@@ -190,8 +190,9 @@ class Numbered(nn.Module):
         super().__init__()
         self.index = index
 
-    def forward(self, x):
-        return x + self.index
+    def forward(self, x, at: int = 1):
+        none = [0] * x.shape[0]
+        return x[:, at] + self.index
 
 blocks = [torch.compile(Numbered(i)) for i in range(3)]
 model.lin.requires_grad_(False)
@@ -213,11 +214,6 @@ def scaled(x):
 @torch.library.custom_op("architecture::fill", mutates_args=("out",))
 def fill(out: torch.Tensor) -> None:
     out.zero_()
-
-@torch.compile
-class Uncalled:
-    early = torch.compiler.is_compiling()
-    late = torch.compile.is_compiling
 """
 # What each observer alone writes down of that.
 ALONE = {
@@ -231,6 +227,8 @@ ALONE = {
     "MethodKinds": {"call decorated static method"},
     "OfFunctions": {"set attribute of function"},
     "KeptState": {"fill cache"},
+    "FixedSizes": {"fix size"},
+    "DecidingNumbers": {"decide by number"},
     "Ways": {"call another way"},
     "Steps": set(),  # it adds to what is noted of the steps
     "GivenModules": {"type of given"},
@@ -239,9 +237,6 @@ ALONE = {
     "Unfrozen": {"unfreeze"},
     "UntracedObjects": {"untraced object"},
     "Operators": {"define operator"},
-    "CompiledClasses": {"compile class"},
-    "EarlyQuestions": {"ask early"},
-    "MissingNames": {"missing name"},
     "Bypassed": {"call uncompiled"},
     "Threads": set(),  # it adds to what is noted of settings
 }

@@ -289,10 +289,7 @@ LIBRARIES = (
     Library(
         "os",
         handlers=dict.fromkeys(("os.getenv", "os.environ.get"), of_the_environment),
-        roles={
-            "writes files": ("os.makedirs", "os.mkdir"),
-            "reads a variable of the environment": ("os.getenv", "os.environ.get"),
-        },
+        roles={"writes files": ("os.makedirs", "os.mkdir")},
         measured="matrix/calls.py",
     ),
     Library(

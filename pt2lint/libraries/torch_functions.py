@@ -347,13 +347,31 @@ LIBRARY = Library(
         f"{F}layer_norm": ((4, "eps"),),
         f"{F}batch_norm": ((6, "momentum"),),
         f"{F}scaled_dot_product_attention": ((4, "dropout_p"), (6, "scale")),
-        f"{F}group_norm": ((4, "eps"),),
+        f"{F}group_norm": ((1, "num_groups"), (4, "eps")),
         f"{F}huber_loss": ((3, "delta"),),
         f"{F}smooth_l1_loss": ((5, "beta"),),
         f"{F}triplet_margin_loss": ((3, "margin"),),
         f"{F}interpolate": ((2, "scale_factor"),),
         f"{F}one_hot": ((1, "num_classes"),),
         f"{F}avg_pool1d": ((1, "kernel_size"),),
+        # The rest of these: on 2.13.
+        **{
+            f"{F}{name}": ((1, "kernel_size"),)
+            for name in (
+                "avg_pool2d",
+                "avg_pool3d",
+                "max_pool1d",
+                "max_pool2d",
+                "max_pool3d",
+                "unfold",
+            )
+        },
+        f"{F}adaptive_avg_pool1d": ((1, "output_size"),),
+        f"{F}margin_ranking_loss": ((3, "margin"),),
+        f"{F}rms_norm": ((3, "eps"),),
+        "torch.diagonal": ((1, "offset"),),
+        "torch.quantile": ((1, "q"),),
+        "torch.matrix_power": ((1, "n"),),
         "torch.normal": ((0, "mean"), (1, "std")),
         "torch.linspace": ((2, "steps"),),
         "torch.diag": ((1, "diagonal"),),

@@ -83,7 +83,7 @@ class Turns:
         """What is bound in a loop, or in all of the function: asked for every call in it, by several rules."""
         known = self.function.memo.setdefault("bindings", {})
         if node not in known:
-            known[node] = _bindings(node)
+            known[node] = bindings(node)
         found: Mapping[str, list[cst.CSTNode]] = known[node]
         return found
 
@@ -708,7 +708,7 @@ def _is_short(loop: Loop) -> bool:
     return False
 
 
-def _bindings(node: cst.CSTNode) -> dict[str, list[cst.CSTNode]]:
+def bindings(node: cst.CSTNode) -> dict[str, list[cst.CSTNode]]:
     """The statements that bind each name, in the node and what it holds."""
     found: dict[str, list[cst.CSTNode]] = {}
     for part in walk(node):

@@ -87,7 +87,7 @@ class AttributeSet(Rule):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         turns = turns_around(self.function, node, op.detail("counts").split())
         what = self.changing(node, op, turns)
-        strong = op.detail("use").startswith(("range", "index", "constant"))
+        strong = op.detail("use").startswith(("range", "index", "place", "constant"))
         if what is None or not turns.are_any or not self.called(node, op, turns):
             return
         becomes_input = op.arg(0) == "float" or self.function.target < INT_IS_CONSTANT

@@ -8,7 +8,7 @@ import libcst as cst
 from pt2lint.finding import Severity
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall, are_numbers
-from pt2lint.rule.loop_turns import Turns, loops_around
+from pt2lint.rule.loop_turns import Turns, bindings, loops_around
 from pt2lint.rule.syntax import dotted, made, names
 from pt2lint.rule.tree import walk
 
@@ -30,7 +30,9 @@ class ChangingArgument(CompiledCall):
     object of which the function reads a number that is read out of a tensor, or set at every turn, and so does a
     `functools.partial` with another number at every turn. A learning rate that is read of an optimizer
     (`group["lr"]`) is another number wherever a schedule sets it: with `dynamic=False`, which people write for the
-    step of an optimizer of their own, each is compiled anew, until the limit.
+    step of an optimizer of their own, each is compiled anew, until the limit. So it is with an option that a function
+    hands on (`def sample(x, temperature: float)`, which gives it to compiled code): whoever calls it with another
+    number has it compiled once more.
 
     ## Example
     ```python
@@ -75,6 +77,43 @@ class ChangingArgument(CompiledCall):
 
     def looked_at(self, node: cst.Call, op: Op) -> None:
         turns = self.turns(node, op)
+        told = len(self.findings)
+        self.changing(node, op, turns)
+        if len(self.findings) == told:
+            self.handed_on(node, op)
+
+    def handed_on(self, node: cst.Call, op: Op) -> None:
+        """Numbers that the function at hand is given itself, and gives to compiled code as they are."""
+        if op.name != "call compiled" or op.region or op.detail("named"):
+            return
+        options = [a for a in self.arguments(node, op) if a.use or not op.detail(f"name {a.key}")]
+        options = [a for a in options if are_numbers(a.word) and self.is_option(a.value)]
+        if options:
+            names = " and ".join(f"`{self.text(a.value)}`" for a in options)
+            are = "is a Python number" if len(options) == 1 else "are Python numbers"
+            decides = any(a.use.startswith(("range", "index", "place", "constant")) for a in options)
+            often = "for each, until the limit" if decides or self.is_fixed(op) else "once, and then for any"
+            self.report(
+                options[0].value,
+                self.shown(op, options[0].key, "is used here") if options[0].use else op,
+                f"{names} {are} that a caller chooses: given another, {self.callee(op)} is compiled again, {often}; "
+                "given as a tensor, or always alike, it costs nothing",
+                severity="note",
+            )
+
+    def is_option(self, value: cst.BaseExpression) -> bool:
+        """Whether it is a parameter of the function at hand, as it came."""
+        here: cst.CSTNode | None = value
+        while here is not None and not isinstance(here, cst.FunctionDef):
+            here = self.function.parent(here)
+        if here is None or not isinstance(value, cst.Name):
+            return False
+        given = here.params
+        parameters = (*given.posonly_params, *given.params, *given.kwonly_params)
+        return value.value not in bindings(here.body) and any(p.name.value == value.value for p in parameters)
+
+    def changing(self, node: cst.Call, op: Op, turns: Turns) -> None:
+        """Arguments that the code at hand shows to be others at another call."""
         for argument in (*self.arguments(node, op), *self.spread(node, op)):
             number = op.detail(f"numbers {argument.key}")
             if number and self.is_one_of_many(argument, op, turns):

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.fixes.repairs.mark_dynamic import marked_before
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
 from pt2lint.rule.loop_turns import Turns, mentions_marks
+
+WRAPS = "call torch.compile"
+BY_DEFAULT = "Leave `dynamic` out, or say `dynamic=True`, unless all that it is given has one of few sizes"
 
 
 class StaticShapes(CompiledCall):
@@ -58,9 +63,29 @@ class StaticShapes(CompiledCall):
     code = "PTR206"
     name = "static-shapes"
 
+    ops = (*CompiledCall.ops, WRAPS)
+    instead = MappingProxyType({WRAPS: BY_DEFAULT})
+
     @classmethod
     def accepts(cls, op: Op) -> bool:
+        if op.name == WRAPS:
+            return op.arg("dynamic") == "constant False" and op.arg(0).startswith("external ")
         return op.detail("compile dynamic") == "constant False"
+
+    def concerns(self, op: Op) -> bool:
+        return op.name == WRAPS or super().concerns(op)
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name != WRAPS:
+            super().check(node, op)
+        elif isinstance(node, cst.Call) and node.args and "mark_dynamic" not in self.function.source:
+            self.report(
+                node,
+                op,
+                f"with `dynamic=False` {self.quote(node.args[0].value)} is compiled anew for each other size of what "
+                "it is given, up to the limit of 8; by default twice, the second time for any",
+                severity="note",
+            )
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         if mentions_marks(turns.loops):

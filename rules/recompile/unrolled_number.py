@@ -16,14 +16,15 @@ class UnrolledNumber(CompiledCall):
     """A number that changes from call to call decides what is compiled.
 
     ## What happens
-    A number that only enters the arithmetic costs one recompilation, since Dynamo then makes it an input of the
-    graph. It cannot where the number decides what the graph is: how often `for _ in range(n)` turns, which
-    element of a list or dictionary is taken, into how many parts `chunk` or `split` cuts, or where torch keeps
-    the number as a constant, as it does with the `p` of `dropout`, `label_smoothing`, `eps`, `momentum`, the
-    bounds of `uniform_` and the `scale` of attention. Every new number is then compiled anew, until the
-    recompile limit, and from then on the function runs without compiling. The same goes for every number under
-    `dynamic=False`, and for a list that is longer at every call. An element of a NumPy array that such a number picks,
-    as a schedule's (`self.temperatures[epoch]`), ends the graph from the second number on (GB0112).
+    A number that only enters the arithmetic costs one recompilation, since Dynamo then makes it an input of the graph.
+    It cannot where the number decides what the graph is: how often `for _ in range(n)` turns, which element of a list
+    or dictionary is taken, or of a tensor beside other dimensions (`cache[:, n] = x`), into how many parts `chunk` or
+    `split` cuts, or where torch keeps the number as a constant, as it does with the `p` of `dropout`,
+    `label_smoothing`, `eps`, `momentum`, the bounds of `uniform_` and the `scale` of attention. Every new number is
+    then compiled anew, until the recompile limit, and from then on the function runs without compiling. The same goes
+    for every number under `dynamic=False`, and for a list that is longer at every call. An element of a NumPy array
+    that such a number picks, as a schedule's (`self.temperatures[epoch]`), ends the graph from the second number on
+    (GB0112).
 
     ## Example
     ```python
@@ -66,7 +67,9 @@ class UnrolledNumber(CompiledCall):
     `linspace`, `diag`, `dropout`, `cross_entropy`, `huber_loss`, `triplet_margin_loss`, `layer_norm`, `batch_norm`,
     `scaled_dot_product_attention`, `interpolate` (its factor), `normal`, `normal_`, `bernoulli_` or `uniform_` is
     given, for any number with `dynamic=False` (on 2.6 a float costs 1), and for a list that grows. An index of a NumPy
-    array: on 2.13 one recompilation, and the graph ends from then on; fine where the array is a tensor.
+    array: on 2.13 one recompilation, and the graph ends from then on; fine where the array is a tensor. On 2.13 also
+    8 for `x[:, n]`, read or written (1 for `x[n]` and for slices), for the kernel of a pooling or `unfold`, the groups
+    of `group_norm`, `quantile`, `matrix_power` and the offset of `diagonal`.
     """
 
     code = "PTR207"
@@ -132,6 +135,8 @@ class UnrolledNumber(CompiledCall):
             return f"a loop in {self.callee(op)} runs that often"
         if use == "index":
             return f"{self.callee(op)} takes the element of a list or dictionary by it"
+        if use == "place":
+            return f"{self.callee(op)} picks from a tensor by it, beside other dimensions"
         if use == "array":
             return f"{self.callee(op)} takes the element of a NumPy array by it"
         if use.startswith("constant "):

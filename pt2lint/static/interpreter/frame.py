@@ -108,6 +108,11 @@ class Frame:
         self.assumed = False  # ..., of which nothing says that it is compiled
         self.gradless: bool = parent is not None and parent.gradless  # no gradients are wanted of what runs
 
+    @property
+    def is_first(self) -> bool:
+        """Whether the function is one that compiling starts with."""
+        return self.parent is None or not self.parent.region or self.parent.parent is None
+
     def around(self) -> str:
         """The nearest function on the way here that calls from inside of a construct, and the construct, in words:
         "inside a loop of `M.forward`"; "" if none does, or the code itself stands in one. A call on what the function

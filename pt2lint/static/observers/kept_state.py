@@ -149,7 +149,7 @@ class KeptState:
         if not kept and not (
             isinstance(target.value, ast.Name)
             and target.value.id in frame.parameters
-            and _is_first(frame)
+            and frame.is_first
             and (owner is UNKNOWN or isinstance(owner, Dict))
         ):
             if not isinstance(owner, Dict) or not self.outlives(target.value, None, env, frame):
@@ -198,7 +198,7 @@ class KeptState:
     def outlives(self, place: ast.expr, owner: Value | None, env: Env, frame: Frame) -> bool:
         """Whether what lies at the place was there before the compiled code ran, and is there after it."""
         # What a function closes over that compiling starts with was there before.
-        first = _is_first(frame)
+        first = frame.is_first
         closed = frame.closure or {}
         if isinstance(place, ast.Name):
             return place.id in frame.globals or (
@@ -219,7 +219,7 @@ class KeptState:
         root: Frame | None = frame
         while root is not None:
             me = root.me
-            if me is owner and _is_first(root):
+            if me is owner and root.is_first:
                 return True
             if isinstance(me, Instance) and me.cls is not None and me is not owner:
                 if any(owner is o for held in self.at.objects.state(me).values() for o in options(held)):
@@ -287,11 +287,6 @@ def _each(value: ast.expr) -> tuple[tuple[str, ast.expr] | None, ast.expr]:
                 return (ast.unparse(item.elts[1]), method.value), value.value
         return None, value
     return (ast.unparse(item), source), value.elt
-
-
-def _is_first(frame: Frame) -> bool:
-    """Whether the function is one that compiling starts with."""
-    return frame.parent is None or not frame.parent.region or frame.parent.parent is None
 
 
 def _statement(target: ast.expr, node: FunctionNode) -> tuple[ast.Assign, ast.expr] | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 LIMIT = 8  # In so many ways Dynamo compiles a function, and then no more.
-STRENGTH = ("range", "size", "index", "array", "constant", "iterated", "spelled", "text", "read")
+STRENGTH = ("range", "size", "index", "place", "array", "constant", "iterated", "spelled", "text", "read")
 OF_TEXTS = (
     "endswith format lower lstrip partition removeprefix removesuffix replace rpartition rsplit rstrip split "
     "startswith strip upper"
@@ -30,9 +30,10 @@ _USING = frozenset((*_BRANCHES, *_OPERATIONS, ast.FormattedValue))  # what `uses
 
 class Use(NamedTuple):
     """`how`: "range" (ends a loop), "size N" (the length of that dimension does), "index" (picks from a list or
-    dictionary), "array" (from an array of NumPy), "constant NAME" (given to a function of torch that keeps it as a
-    constant), "iterated" (gone over by a loop), "text" (a method of texts is called on it, or it names an attribute),
-    or "read". The line is in the function that does it."""
+    dictionary), "place" (from a tensor, beside other dimensions: `x[:, n]`), "array" (from an array of NumPy),
+    "constant NAME" (given to a function of torch that keeps it as a constant), "iterated" (gone over by a loop),
+    "text" (a method of texts is called on it, or it names an attribute), or "read". The line is in the function that
+    does it."""
 
     how: str
     path: str
@@ -167,7 +168,9 @@ def _rank(how: str) -> int:
 
 def _picked(part: ast.Subscript, evaluate: Callable[[ast.expr], Value], add: Callable[..., None]) -> None:
     places = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
+    several = {place for place in places if len(places) > 1 and not isinstance(place, ast.Slice)}
     bounds = [b for p in places for b in ((p.lower, p.upper) if isinstance(p, ast.Slice) else (p,))]
+    several = {_shifted(place) for place in several}
     bounds = [_shifted(b) for b in bounds if b is not None]
     if not any(isinstance(b, (ast.Name, ast.Attribute)) for b in bounds):
         return
@@ -175,8 +178,10 @@ def _picked(part: ast.Subscript, evaluate: Callable[[ast.expr], Value], add: Cal
     for bound in bounds:
         if isinstance(container, (Seq, Dict)):
             add(bound, "index")
+        elif isinstance(container, Tensor) and container.array:
+            add(bound, "array")
         else:
-            add(bound, "array" if isinstance(container, Tensor) and container.array else "read")
+            add(bound, "place" if bound in several else "read")
 
 
 def _text_in(call: ast.Call) -> ast.expr | None:

@@ -28,7 +28,7 @@ class Cell(torch.nn.Module):
     def forward(self, x):
         _, length, _ = x.shape
         h = x[:, 0]
-        for t in range(length):
+        for t in range(length):  # PTR230
             h = torch.tanh(h + x[:, t])
         return h
 
