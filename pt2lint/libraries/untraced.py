@@ -4,12 +4,20 @@ or asks of an array what Dynamo does not know of it."""
 
 from __future__ import annotations
 
+from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
+from pt2lint.static.values import FLOAT, UNKNOWN, Tensor, Value
 
 RULES = "torch/_dynamo/trace_rules.py"
 SKIPPED = "networkx onnx onnxruntime pandas tabulate tensorflow tensorrt tree tvm xarray"
 # Tried one by one: of the functions of SciPy that programs use most, these alone are traced.
 TRACED = ("scipy.linalg.hadamard", "scipy.special.softmax")
+# Distributions that are made with their parameters (`truncnorm(a, b)`), and what objects of these give.
+DISTRIBUTIONS = (
+    "bernoulli beta binom cauchy chi2 dirichlet expon exponweib gamma laplace logistic lognorm loguniform"
+    " multivariate_normal norm pareto poisson randint rayleigh t triang truncexpon truncnorm uniform vonmises"
+)
+DENSITIES = "cdf logcdf logpdf logpmf logsf pdf pmf ppf rvs sf"
 # Measured on 2.6, 2.9, 2.13 and 2.15; `title` and `close` are traced by some of them.
 # What reads and writes images, sounds and files of tensors: functions of each tried on 2.13.
 READERS = {
@@ -20,8 +28,29 @@ READERS = {
     "h5py": "h5py 3.16, `File` and what it gives",
     "safetensors": "safetensors 0.8, six functions",
 }
+# What calls functions that it is given: the keyword of the function, and whether each argument of that is an array.
+CALLERS: dict[str, tuple[str, tuple[bool, ...]]] = {
+    "integrate.solve_ivp": ("fun", (False, True)),
+    "integrate.odeint": ("func", (True, False)),
+    "integrate.quad": ("func", (False,)),
+    "optimize.minimize": ("fun", (True,)),
+    "optimize.minimize_scalar": ("fun", (False,)),
+    "optimize.root": ("fun", (True,)),
+    "optimize.fsolve": ("func", (True,)),
+    "optimize.brentq": ("f", (False,)),
+}
 FILTERS = ("GaussianBlur", "BoxBlur", "UnsharpMask", "MedianFilter")  # objects that hold numbers
 DRAWS = "Dynamo enters what draws the figure, and cannot trace it"
+
+
+def calling(call: Call) -> Value:
+    """Python calls the function that is given, which is compiled by itself."""
+    keyword, arrays = CALLERS[call.name.removeprefix("scipy.")]
+    function = call.args[0] if call.args else call.kwargs.get(keyword, UNKNOWN)
+    given = Tensor(origin=call.origin("scipy gives an array"), array=True)
+    call.apply(function, [given if is_array else FLOAT for is_array in arrays])
+    return UNKNOWN
+
 
 LIBRARIES = (
     *(Library(name, untraced=True, measured=RULES) for name in SKIPPED.split()),
@@ -56,5 +85,24 @@ LIBRARIES = (
         Library(f"numpy.{name}", untraced=True, measured="a function or two of each on torch 2.13")
         for name in "char lib.stride_tricks ma polynomial rec".split()
     ),
-    Library("scipy", untraced=True, traced=TRACED, measured="tests/static/test_libraries.py"),
+    Library(
+        "scipy",
+        untraced=True,
+        traced=TRACED,
+        handlers={f"scipy.{name}": calling for name in CALLERS},
+        measured="tests/static/test_libraries.py",
+    ),
+    Library(
+        "scipy.stats",
+        returns={
+            **{f"scipy.stats.{kind}": f"instance scipy.stats.{kind}" for kind in DISTRIBUTIONS.split()},
+            **{
+                f"scipy.stats.{kind}.{name}": "array"
+                for kind in DISTRIBUTIONS.split()
+                for name in DENSITIES.split()
+            },
+        },
+        untraced=True,
+        measured="scipy 1.17 on torch 2.13, three distributions",
+    ),
 )

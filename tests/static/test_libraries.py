@@ -278,12 +278,15 @@ def test_what_a_name_leads_to(body: str, line: int) -> None:
 ELSEWHERE = """
 import einops.layers.torch
 import kornia
+import numpy as np
 import timm
 import torch
 import torchaudio
+import torchdiffeq
 import torchmetrics
 import torchvision
 from diffusers import AutoencoderKL, DDIMScheduler, UNet2DConditionModel
+from scipy import integrate, stats
 from torchvision import transforms
 from torchvision.models import resnet50
 from transformers import AutoModelForCausalLM, BertModel, BertPreTrainedModel, DataCollatorForLanguageModeling
@@ -310,6 +313,7 @@ class Net(BertPreTrainedModel):
         self.jitter = kornia.augmentation.ColorJitter(0.1)
         self.blur = kornia.filters.GaussianBlur2d((3, 3), (1.0, 1.0))
         self.mixup = timm.data.Mixup()
+        self.rates = stats.truncnorm(-1.0, 1.0)
         self.vae = AutoencoderKL.from_pretrained("sd")
 
     def forward(self, ids, x, t):
@@ -349,6 +353,19 @@ class Net(BertPreTrainedModel):
         ("if self.blur(x).sum() > 0: x = -x", ["PTB110"]),
         ("x, ids = self.mixup(x, ids)", ["PTB187"]),
         ("if self.vae.config.scaling_factor: x = -x", []),
+        ("rate = self.rates.rvs(1)[0]\n        x = x * int(np.ceil(8 * rate))", ["PTB185", "PTB104"]),
+        (
+            "x = torchdiffeq.odeint(lambda t, y: -y, x, t)[-1]\n        x = x * x.sum().item()",
+            ["PTB187", "PTB103"],
+        ),
+        (
+            "y, z = torchdiffeq.odeint(lambda t, y: y, (x, x), t)\n        if z.sum() > 0: x = y",
+            ["PTB187", "PTB110"],
+        ),
+        # What these call is compiled by itself.
+        ("x = torchdiffeq.odeint(lambda t, y: y * y.sum().item(), x, t)", ["PTB187", "PTB103"]),
+        ("integrate.solve_ivp(lambda t, y: y * int(y.max()), (0, 1), x.numpy())", ["PTB185", "PTB104"]),
+        ("integrate.quad(lambda t: t * t, 0, 1)", ["PTB185"]),
     ],
 )
 def test_what_libraries_give_that_are_not_in_the_tree(body: str, codes: list[str]) -> None:
