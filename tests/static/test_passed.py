@@ -98,6 +98,10 @@ SCRIPTS = {
     "        self.own = trainer.Trainer(torch.nn.Linear(2, 2), torch.optim.SGD, DataLoader([1]))\n",
     "derived": "from trainer import Derived\nimport torch\nfrom torch.utils.data import DataLoader\n"
     "Derived(torch.nn.Linear(2, 2), torch.optim.SGD, DataLoader([1])).epoch()\n",
+    "renamed": "from trainer import Trainer as T\nimport torch\nfrom torch.utils.data import DataLoader\n"
+    "def work(rank):\n    return T(torch.nn.Linear(2, 2), torch.optim.SGD, DataLoader([1]))\n",
+    "renamed module": "import trainer as t\nimport torch\nfrom torch.utils.data import DataLoader\n"
+    "def work(rank):\n    return t.Trainer(torch.nn.Linear(2, 2), torch.optim.SGD, DataLoader([1]))\n",
     "another": "import torch\nfrom torch.utils.data import DataLoader\nclass Trainer: pass\n"
     "Trainer(torch.nn.Linear(2, 2), torch.optim.SGD, DataLoader([1]))\n",
 }

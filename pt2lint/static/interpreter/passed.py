@@ -8,11 +8,13 @@ that makes an optimizer and a loader and calls `train(model, loader, optimizer)`
 from __future__ import annotations
 
 import ast
+from collections.abc import Set
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import unit_of, walk
+from pt2lint.static.source.reads import with_aliases
 from pt2lint.static.values import NO_CONST, NONE, UNKNOWN, Func, Instance, Py, Value, is_none, join, options
 
 if TYPE_CHECKING:
@@ -120,7 +122,8 @@ class Passed:
             except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
                 continue  # told where that file is linted
             if module is not home:
-                self.run(module, [func for func in self.uncalled(module) if called_in(func.node, words)])
+                wanted = with_aliases(module.text, words)
+                self.run(module, [func for func in self.uncalled(module) if called_in(func.node, wanted)])
 
     def read(self, module: Module) -> None:
         """Read the file itself: its top level, then the functions that it does not call."""
@@ -162,7 +165,7 @@ class Passed:
         return [func for func in functions if func.node not in self.seen]
 
 
-def called_in(function: ast.AST, words: frozenset[str]) -> bool:
+def called_in(function: ast.AST, words: Set[str]) -> bool:
     """Whether one of the words is called in the function: see `Project.calling`."""
     for part in walk(function):
         if isinstance(part, ast.Call):

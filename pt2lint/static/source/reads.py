@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -35,8 +35,9 @@ _LONGEST = 100  # characters of an owner
 
 
 def calls(text: str, words: str) -> bool:
-    """Whether the text calls something by one of the words: "name" on its own, "owner.name", ".name" of any owner."""
-    wanted = words.split()
+    """Whether the text calls something by one of the words ("name" on its own, "owner.name", ".name" of any owner), or
+    by the name under which it imports that."""
+    wanted = with_aliases(text, words.split())
     names = sorted({name for word in wanted if (name := word.rpartition(".")[2]) in text})
     if not names:
         return False
@@ -47,6 +48,18 @@ def calls(text: str, words: str) -> bool:
             if owner + dot + match[0] in wanted or dot + match[0] in wanted:
                 return True
     return False
+
+
+def with_aliases(text: str, words: Iterable[str]) -> set[str]:
+    """The words (see `calls`), and what they are where the text says `import name as other` or so of the owner."""
+    wanted = set(words)
+    for word in tuple(wanted):
+        owner, dot, name = word.rpartition(".")
+        for part in filter(None, (owner, name)):
+            if f"{part} as " in text:
+                for alias in re.findall(rf"\b{re.escape(part)} as (\w+)", text):
+                    wanted.add(f"{alias}.{name}" if part == owner else f"{owner}{dot}{alias}")
+    return wanted
 
 
 def _attributes(function: FunctionNode, name: str) -> bool:
