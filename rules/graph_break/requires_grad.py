@@ -12,6 +12,7 @@ FACTORIES = (
     "rand_like randn_like"
 )
 OF_MODULE = "call torch.nn.Module.requires_grad_"
+GRADIENTS = ("call torch.autograd.grad", "call torch.Tensor.backward")
 
 
 class RequiresGrad(GraphBreak):
@@ -46,8 +47,8 @@ class RequiresGrad(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. `requires_grad_()` of a
-    tensor that is neither an input nor returned is fine from 2.13 on, and so it is in a `backward` that is written by
-    hand (measured on 2.13).
+    tensor that is neither an input nor returned is fine from 2.13 on, where the graph does not end while it is still
+    wanted, as at `torch.autograd.grad`; so it is in a `backward` that is written by hand (measured on 2.13).
     """
 
     code = "PTB161"
@@ -78,6 +79,7 @@ class RequiresGrad(GraphBreak):
     INVALID = (
         "y = x + 1\ny.requires_grad = True\nreturn y * 2",
         "y = x.detach().requires_grad_()\nreturn y * 2, y",
+        "y = x.detach().requires_grad_()\ng = torch.autograd.grad((y * 2).sum(), y)[0]\nreturn g.detach()",
         "return x + torch.tensor(0.0, requires_grad=True)",
         "lin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n"
         "    lin.requires_grad_(not lin.weight.requires_grad)\n    return lin(x)",
@@ -124,12 +126,17 @@ class RequiresGrad(GraphBreak):
         return None
 
     def _stays(self, node: cst.CSTNode) -> bool:
-        """Whether the function returns nothing but detached tensors, or gradients."""
+        """Whether the function returns nothing but detached tensors, or gradients, and computes no gradient after it:
+        that ends the graph, which then returns the tensor."""
         from pt2lint.fixes.rewrite import enclosing_function
 
         owner = enclosing_function(self.function, node)
         if owner is not None and owner.name.value == "backward" and owner.decorators:  # a static method
             return True
+        first = self.function.range(node)[0]
+        last = self.function.range(owner)[2] if owner is not None else first
+        if any(o.name in GRADIENTS and first <= o.line <= last for o in self.function.ops):
+            return False
         returned = [line for line in self.text(owner).splitlines() if "return " in line] if owner else []
         return bool(returned) and all(".detach()" in line for line in returned)
 
