@@ -8,6 +8,8 @@ Names of operations:
                     condition, `bool()`, `any()`, `all()`), other than by a plain `assert`; details "array": an array of
                     NumPy is, which in eager mode is no tensor
 - `test uncalled`   a function that tells whether this is compiled is tested, and not called
+- `ask early`       whether this is being compiled is asked where nothing is, and the answer kept; details "when"
+- `missing name`    an attribute of torch.compile or torch.compiler is read that is not there; details "name", all of it
 - `test compiled`   what torch.compile wrapped around a module without a length is tested
 - `refuse compiled`  what torch.compile wrapped around a module is used where that raises; details "how": "indexes",
                     "goes over", "traces"; "always" where it is compiled on every way; or a schedule is made of an
@@ -91,7 +93,8 @@ Names of operations:
                     argument
 - `attribute of compiled`  an attribute of a compiled module is read; details: "name", "self" (the module), for a
                     method of the project "method": what it does ("calls self", "calls LAYER", ""), "part" for a
-                    module in it, "aware" in a file that mentions `_orig_mod`, and "within",
+                    module in it, "aware" in a file that mentions `_orig_mod` ("of the module" that is
+                    taken out, or "of the prefix" of names), and "within",
                     what its names begin with in another wrapper ("module."), "maybe" where it need not be compiled
 - `compile block`   a module is compiled, of a class of which a loop makes objects with a number each that `forward`
                     reads in any case; details: "class", "number" ("CLASS.ATTRIBUTE"), and "at", where it is read; or
@@ -104,6 +107,7 @@ Names of operations:
                     parameters that a loop over those of one gives; details: "of", that part, and "head", the first
                     name of it
 - `compile generator`  a generator function is compiled; details: "name"
+- `compile class`   a class is compiled that has no `__call__` and is no module; details: "name"
 - `isinstance of compiled`  a compiled module is tested by isinstance; details: "maybe" where it need not be compiled
 - `type of compiled`  the type of a module that torch.compile wrapped is asked for; details as above
 - `forward of compiled`  `forward` of a module that was compiled in place is called by name; or a method of a class of

@@ -214,6 +214,11 @@ def scaled(x):
 @torch.library.custom_op("architecture::fill", mutates_args=("out",))
 def fill(out: torch.Tensor) -> None:
     out.zero_()
+
+@torch.compile
+class Uncalled:
+    early = torch.compiler.is_compiling()
+    late = torch.compile.is_compiling
 """
 # What each observer alone writes down of that.
 ALONE = {
@@ -237,6 +242,9 @@ ALONE = {
     "Unfrozen": {"unfreeze"},
     "UntracedObjects": {"untraced object"},
     "Operators": {"define operator"},
+    "CompiledClasses": {"compile class"},
+    "EarlyQuestions": {"ask early"},
+    "MissingNames": {"missing name"},
     "Bypassed": {"call uncompiled"},
     "Threads": set(),  # it adds to what is noted of settings
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import Any
 
 from pt2lint.dynamic.events import Break, Events, Failure, Run
@@ -83,7 +84,8 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
                 verdict, evidence = "failed", {"reason": str(failure), "kind": failure.kind}
         judged.append(replace(finding, verdict=verdict, evidence=evidence))
     for unit, site in sites.items():
-        if unit not in known_sites:
+        compiled = traced.get(unit[0], frozenset()) | gave_up.get(unit[0], frozenset())
+        if unit not in known_sites and (site.line in compiled or not _is_meant(site)):
             judged.append(_unforeseen_break(unit, site, events.runs, ran, files))
     judged += recompilations.unforeseen()
     return sorted(judged, key=lambda finding: finding.sort_key)
@@ -257,6 +259,15 @@ def _failure_for(
         if own and failure.target and statements and statements.same_definition(line, failure.target[1]):
             return failure
     return concerned[0] if concerned else None
+
+
+def _is_meant(site: Site) -> bool:
+    """Whether torch itself asks for the break, around an optimizer's step that is compiled by itself: it keeps
+    gradients out of the graph, and costs nothing."""
+    return all(
+        "graph_break()" in break_.reason and PurePath(break_.path).parts[-3:-1] == ("torch", "optim")
+        for _, break_ in site.breaks
+    )
 
 
 def _unforeseen_break(

@@ -284,11 +284,12 @@ def _inserted(fix: Fix) -> tuple[tuple[str, str], ...]:
 
 def _more(before: Iterable[Finding], after: Iterable[Finding], path: str, taken: Iterable[Taken]) -> str:
     """The codes of which a file has more findings than before, for a message; "" where it has not. What is compiled
-    only since the fixes that were taken may be compiled again: nothing was, before."""
+    only since the fixes that were taken, another function or one that an error had Dynamo give up, may be compiled
+    again: nothing was, before."""
     counts = [Counter(one.code for one in found if one.path == path) for found in (before, after)]
-    elsewhere = any(fix.compiles_elsewhere for _, fix in taken)
+    compiled = any(fix.compiles_elsewhere or finding.severity == "error" for finding, fix in taken)
     return ", ".join(
-        sorted(code for code in counts[1] - counts[0] if not (elsewhere and code.startswith("PTR")))
+        sorted(code for code in counts[1] - counts[0] if not (compiled and code.startswith("PTR")))
     )
 
 

@@ -28,6 +28,7 @@ Constants = tuple[tuple[int, str], ...]  # position and keyword of each
 # ends with what stands after a first one, or begins and ends as "torch.*.rand" says (torch.rand is one too).
 ROLES = {
     "compiles": "torch.compile: what it is given, or decorates, is traced",
+    "not there": "a name that people look for where it is not",
     "asks whether compiled": "a function that is true in compiled code and false elsewhere",
     "holds settings": "a module of settings: assigning one that is not there raises",
     "compiles in place": "the method of a module that compiles the module itself",
@@ -86,6 +87,7 @@ ROLES = {
     "marks sizes": "says which sizes of a tensor change",
     "marks sizes before": "says so where nothing is compiled: it raises in compiled code",
     "reads the environment": "a library that reads the environment when it is imported",
+    "reads a variable of the environment": "gives a text that nobody may have set, or its second argument",
     "property": "a decorator that makes a method an attribute",
     "static method": "a decorator",
     "class method": "a decorator",

@@ -85,6 +85,7 @@ OF_ONE_NUMBER = frozenset(
     "sqrt cbrt square exp expm1 log log2 log10 log1p ceil floor rint round around trunc fabs abs absolute power "
     "sin cos tan tanh".split()
 )
+GENERATOR = "numpy.random.Generator."
 NOT_FOLLOWED = ("numpy.testing", "numpy.random.Generator", "numpy.random.seed")
 
 
@@ -129,6 +130,8 @@ def called(call: Call) -> Value:
         return UNKNOWN
     if last in SCALARS and (not args or (not call.frame.region and isinstance(args[0], Py))):
         return OBJECT
+    if name.startswith(GENERATOR):
+        return OBJECT  # Dynamo has ended the graph there: NumPy's own numbers and arrays
     if last[:1].isupper() or name.startswith(NOT_FOLLOWED):
         return UNKNOWN
     if name in DRAWN and not (len(args) > DRAWN[name] or "size" in call.kwargs):

@@ -289,7 +289,10 @@ LIBRARIES = (
     Library(
         "os",
         handlers=dict.fromkeys(("os.getenv", "os.environ.get"), of_the_environment),
-        roles={"writes files": ("os.makedirs", "os.mkdir")},
+        roles={
+            "writes files": ("os.makedirs", "os.mkdir"),
+            "reads a variable of the environment": ("os.getenv", "os.environ.get"),
+        },
         measured="matrix/calls.py",
     ),
     Library(

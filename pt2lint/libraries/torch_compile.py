@@ -60,6 +60,20 @@ ASKS = (
     "torch._dynamo.is_compiling",
     "torch._utils.is_compiling",
 )
+# torch.compile is a function: what people look for there is in torch.compiler,
+OF_COMPILER = (
+    "allow_in_graph",
+    "assume_constant_result",
+    "cudagraph_mark_step_begin",
+    "disable",
+    "is_compiling",
+    "is_dynamo_compiling",
+    "list_backends",
+    "reset",
+    "set_stance",
+)
+# and what they look for in torch.compiler, some of it in torch._dynamo alone.
+OF_DYNAMO = ("explain", "graph_break", "mark_dynamic", "mark_static", "mark_unbacked", "maybe_mark_dynamic")
 LOADS = ("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline")
 MARKERS = ("torch._dynamo", "torch._dynamo.decorators")
 
@@ -95,6 +109,10 @@ LIBRARY = Library(
             "torch._inductor.config.*",
         ),
         "asks whether compiled": ASKS,
+        "not there": (
+            *(f"torch.compile.{name}" for name in (*OF_COMPILER, *OF_DYNAMO)),
+            *(f"torch.compiler.{name}" for name in OF_DYNAMO),
+        ),
         "disables": (
             "torch.compiler.disable",
             "torch._dynamo.disable",
@@ -129,6 +147,8 @@ LIBRARY = Library(
         "torch.jit.load": load_script,
         "torch.library.custom_op": opaque,
         "torch.compiler.allow_in_graph": opaque,
+        "torch.compiler.assume_constant_result": opaque,
+        "torch._dynamo.assume_constant_result": opaque,
     },
     measured="matrix/constructs/python_code.py, matrix/silent/compiling.py",
 )

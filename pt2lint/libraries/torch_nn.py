@@ -266,7 +266,7 @@ def attribute(type_name: str, owner: Value, name: str) -> Value | None:
     if isinstance(owner, Instance) and owner.cls is None:
         if type_name not in table().modules:
             return None
-        if name in PARAMETERS:
+        if name in PARAMETERS and type_name not in RECURRENT:  # of which `bias` is a flag
             return Tensor(
                 "float", ("", 0, f"`{type_name.rsplit('.', 1)[-1]}.{name}` is a parameter"), leaf=LEAF
             )

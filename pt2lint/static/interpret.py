@@ -589,8 +589,9 @@ class Interpreter:
         """Interpret a function as code that nobody compiles."""
         frame = Frame(func.module, unit_of(func.node), "the module")
         self.at.expressions.begin()
-        args = self.at.functions.seeds(func, frame)
-        self.at.calls.apply(func, args[1:] if func.bound is not None and args else args, {}, func.node, frame)
+        args, kwargs = self.at.functions.seeds(func, frame), self.at.functions.named_seeds(func, frame)
+        given = args[1:] if func.bound is not None and args else args
+        self.at.calls.apply(func, given, kwargs, func.node, frame)
 
     def _may_call(self, func: Func, compiled: list[ClassInfo]) -> bool:
         """Whether a function is the `forward` of a module that holds others which something compiles in place, and is

@@ -7,6 +7,7 @@ from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
 RAISE = ("mark_dynamic", "set_stance")  # Dynamo refuses to trace these, and ends with an error
+MEANT = "meant: it says why"
 RAISES = "{code} raises an error in compiled code: call it before"
 
 
@@ -65,6 +66,8 @@ class ExplicitBreak(GraphBreak):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not op.name.endswith("disallow_in_graph"):
+            if op.name.endswith("graph_break") and isinstance(node, cst.Call) and node.args:
+                op = op._replace(rare=op.rare or MEANT)
             self.breaks(node, op, RAISES if op.name.endswith(RAISE) else self.says)
         elif isinstance(node, cst.Call) and node.args:
             given = self.quote(node.args[0].value)

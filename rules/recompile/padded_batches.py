@@ -5,7 +5,7 @@ import libcst as cst
 from pt2lint.finding import Step
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.fed import FEEDS, STATIC, fed, taken
+from pt2lint.rule.fed import STATIC, feeds, taken
 from pt2lint.said import plain, told_line, told_place
 
 PADS = "pads\t"
@@ -73,9 +73,7 @@ class PaddedBatches(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return any(use.startswith(PADS) for use in op.uses) and any(
-            use.startswith((FEEDS, STATIC)) for use in op.uses
-        )
+        return any(use.startswith(PADS) for use in op.uses) and bool(feeds(op, STATIC) or feeds(op))
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not isinstance(node, cst.Call) or any(a.star for a in node.args):
@@ -86,9 +84,8 @@ class PaddedBatches(Rule):
         given = given or (positional[at] if len(positional) > at else None)
         if given is None:
             return
-        static = sorted(use for use in op.uses if use.startswith(STATIC))
-        feed = static[0] if static else sorted(use for use in op.uses if use.startswith(FEEDS))[0]
-        path, line, _, _, _, callee, *into = fed(feed)
+        static = feeds(op, STATIC)
+        path, line, _, _, _, callee, *into = (static or feeds(op))[0]
         where = f"line {told_line(line)}" if path == self.function.path else told_place(path, line)
         file, _, pads = plain(
             next(use for use in sorted(op.uses) if use.startswith(PADS))[len(PADS) :]

@@ -7,7 +7,7 @@ import libcst as cst
 from pt2lint.finding import Edit, Fix, Step
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.fed import FEEDS, Feed, fed, taken
+from pt2lint.rule.fed import Feed, feeds, taken
 from pt2lint.said import told_line, told_place
 
 
@@ -64,7 +64,7 @@ class SmallerBatch(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        if not any(use.startswith(FEEDS) for use in op.uses) or "**" in op.args:
+        if not feeds(op) or "**" in op.args:
             return False
         size = op.arg("batch_size", 1)
         if size in ("", "none", "constant 1") or op.arg("batch_sampler", 4) not in ("", "none"):
@@ -74,15 +74,15 @@ class SmallerBatch(Rule):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not isinstance(node, cst.Call) or any(a.star for a in node.args):
             return
-        feeds = sorted((fed(use) for use in op.uses if use.startswith(FEEDS)), key=lambda each: each[:2])
-        path, line, _, _, _, callee, *_ = feeds[0]
+        calls = feeds(op)
+        path, line, _, _, _, callee, *_ = calls[0]
         steps: dict[Step, None] = {}
-        for feed in feeds:
+        for feed in calls:
             steps |= dict.fromkeys(taken(*feed[6:]) if feed[6:] else ())
         op = op._replace(flow=(*op.flow, *steps))
         where = f"line {told_line(line)}" if path == self.function.path else told_place(path, line)
         shuffled = op.arg("shuffle", 2) == "constant True"
-        fixes = [*self.dropped(node), *self.marked(feeds)]
+        fixes = [*self.dropped(node), *self.marked(calls)]
         self.report(
             node,
             op,
@@ -106,9 +106,9 @@ class SmallerBatch(Rule):
             edit,
         )
 
-    def marked(self, feeds: list[Feed]) -> Iterator[Fix]:
+    def marked(self, calls: list[Feed]) -> Iterator[Fix]:
         edits: list[Edit] = []
-        for path, line, column, names, torch, *_ in feeds:
+        for path, line, column, names, torch, *_ in calls:
             if not names or not torch:
                 return
             marks = [f"{torch}._dynamo.mark_dynamic({name}, 0)" for name in names.split(",")]

@@ -9,12 +9,15 @@ from pt2lint.rule import Rule
 
 
 class CompiledGenerator(Rule):
-    """A generator function is compiled; Dynamo leaves it as it is.
+    """A generator function or a class is compiled; Dynamo leaves it as it is.
 
     ## What happens
     Dynamo cannot start at a function that yields. In default mode it skips the function and says nothing;
     with `fullgraph=True` it raises an error. One under `contextlib.contextmanager` is left as it is, too. Compile
     what each step computes, or return the values together.
+
+    Of a class, calls of its objects are compiled: `__call__`, or `forward` of a module. `@torch.compile` above any
+    other class, a `torch.autograd.Function` among them, leaves all its methods as they are.
 
     ## Example
     ```python
@@ -53,14 +56,18 @@ class CompiledGenerator(Rule):
 
     code = "PTS309"
     name = "compiled-generator"
-    instead = MappingProxyType({"": "Compile what computes one value, and yield outside of it"})
-    ops = ("compile generator",)
+    instead = MappingProxyType(
+        {
+            "compile generator": "Compile what computes one value, and yield outside of it",
+            "compile class": "Compile the function that calls it, or its methods one by one",
+        }
+    )
+    ops = ("compile generator", "compile class")
     anywhere = True
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        name = op.detail("name").removeprefix("constant ")
-        self.report(
-            node,
-            op,
-            f"{name.strip(chr(39))} is a generator function: Dynamo skips it, and nothing is compiled",
-        )
+        name = op.detail("name").removeprefix("constant ").strip("'")
+        says = f"{name} is a generator function: Dynamo skips it, and nothing is compiled"
+        if op.name == "compile class":
+            says = f"`{name}` is a class without `__call__`: torch.compile leaves its methods as they are"
+        self.report(node, op, says)

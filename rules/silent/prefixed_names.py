@@ -29,7 +29,8 @@ class PrefixedNames(Rule):
     each. So are the keys of its `state_dict()`. `children()` gives the one original. Ask the original, or compile in
     place by `model.compile()`, which leaves the names alone. Names are followed through what keeps them: a dictionary
     that another module's names made, in an object, a copy or a function of another file (`if name in self.shadow`,
-    `averaged[name]`, `table.get(name)`), and texts by the name of a parameter with a default or of a constant.
+    `averaged[name]`, `table.get(name)`, `dict(compiled.named_modules())["head"]`), and texts by the name of a parameter
+    with a default or of a constant.
 
     A function that is given a module may be given a compiled one. Where its file compiles modules itself, a test of
     their names is told; elsewhere it is a note. A file that mentions `_orig_mod` knows of it.

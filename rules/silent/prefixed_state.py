@@ -7,6 +7,7 @@ from pt2lint.rule import Rule
 from pt2lint.rule.given_module import ask_original, inside, severity
 from pt2lint.rule.syntax import names
 
+DECIDES = ("_orig_mod", "compile")
 STATE = "state_dict"  # the parameter of load_state_dict
 
 
@@ -23,7 +24,8 @@ class PrefixedState(Rule):
 
     `model.compile()` compiles in place and leaves the names alone; the original's `state_dict()` has them
     too. In `DistributedDataParallel` the keys begin with `module._orig_mod.`. A file that itself mentions `_orig_mod`
-    knows about it: nothing is said there.
+    knows about it: nothing is said there, but for a note where it takes the module out of the wrapper, says nothing of
+    names, and saves the state of the wrapper nevertheless.
 
     A function that is given a module and saves its state may be given a compiled one. Where its file compiles modules
     itself that is told; elsewhere it is a note. So is a state that is read from a file: who saved it may have compiled
@@ -101,7 +103,8 @@ class PrefixedState(Rule):
         if op.name != "attribute of compiled":
             return not op.region
         name = op.detail("name") == "constant 'state_dict'"
-        return name and not op.region and not op.detail("aware") and not op.detail("method")
+        knows = op.detail("aware") == "of the prefix"
+        return name and not op.region and not knows and not op.detail("method")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if op.name == "state of compiled part":
@@ -144,22 +147,40 @@ class PrefixedState(Rule):
         outer = self.function.parent(call)
         if isinstance(outer, cst.Attribute) and self.stays(outer):
             return
+        if isinstance(outer, cst.Subscript):
+            return  # one of them is looked up: PTS317 tells of it
         if isinstance(outer, cst.Arg):
             outer = self.function.parent(outer)
             if isinstance(outer, cst.Call) and self.text(outer.func).endswith("deepcopy"):
                 return  # kept for this very module
             if isinstance(outer, cst.Call) and self.text(outer.func).endswith("load_state_dict"):
                 return  # told there, where the other module is known
+        if op.detail("aware") and not self.is_forgotten(node):
+            return
         within = op.detail("within")
         self.report(
             node,
             op,
             f"the keys of {self.quote(call)} start with `{within}_orig_mod.`, as the module is wrapped by "
             "torch.compile: they do not load into the plain model; `model.compile()` keeps the names",
+            severity="note" if op.detail("aware") else None,
             fixes=ask_original(
                 self, node, op, "Ask the original: checkpoints saved from here on have the model's own names."
             ),
         )
+
+    def is_forgotten(self, asked: cst.Attribute) -> bool:
+        """Whether a file that takes the module out of its wrapper elsewhere saves this state as it is."""
+        if f"{self.text(asked.value)}._orig_mod.state_dict" in self.function.source:
+            return False
+        here, saved = self.function.parent(asked), False
+        while here is not None:
+            if isinstance(here, cst.Call):
+                saved = saved or self.text(here.func).rpartition(".")[2].startswith("save")
+            if isinstance(here, cst.If | cst.IfExp) and any(word in self.text(here) for word in DECIDES):
+                return False  # asked of what was not compiled
+            here = self.function.parent(here)
+        return saved
 
     def given(self, node: cst.CSTNode, op: Op) -> None:
         """What is saved of a module that the function is given, which its caller may have compiled."""

@@ -7,11 +7,14 @@ from pt2lint.rule import Rule
 
 
 class UncalledQuestion(Rule):
-    """`is_compiling` is tested, not called: a function is always true.
+    """`is_compiling` is tested, not called, or asked before anything is compiled: the answer is always the same.
 
     ## What happens
     The name of a function, without the parentheses that call it, is true whatever the function would answer. So what
     was meant for compiled code runs in eager mode too, and what was meant for eager mode runs in neither.
+
+    An answer that is kept is that of the place where it was asked: at the top of a file, as a default of a parameter
+    and in the `__init__` of a module it is always False, and compiled code takes the way of eager mode.
 
     ## Example
     ```python
@@ -49,13 +52,20 @@ class UncalledQuestion(Rule):
 
     code = "PTS333"
     name = "uncalled-question"
-    ops = ("test uncalled",)
+    ops = ("test uncalled", "ask early")
     anywhere = True
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not isinstance(node, cst.BaseExpression):
             return
         text = self.text(node)
+        if op.name == "ask early":
+            self.report(
+                node,
+                op,
+                f"`{text}` is asked {op.detail('when')}: the answer that is kept is always False; ask where it counts",
+            )
+            return
         self.report(
             node,
             op,

@@ -10,17 +10,23 @@ from pt2lint.rule.settings import COMPILES, HOLDERS, INDUCTOR, PATCHES, alike, i
 
 GIVEN = (*COMPILES, "decorate compile")  # what is given options
 CATCHES = ("AttributeError", "Exception", "BaseException", "RuntimeError")
+# What people look for in torch.compiler, or in torch.compile, and is in torch._dynamo alone.
+OF_DYNAMO = ("explain", "graph_break", "mark_dynamic", "mark_static", "mark_unbacked", "maybe_mark_dynamic")
+NEWEST = (2, 14)  # the last torch of which the names of torch.compiler were read
 ASKS = ("hasattr(", "version", "Version")  # of a test that asks whether this torch has it
 
 
 class UnknownSetting(Rule):
-    """A setting of `torch._dynamo.config` or an option of `torch.compile` is set that this torch does not have.
+    """A setting of `torch._dynamo.config`, an option or a name of `torch.compile` that this torch does not have.
 
     ## What happens
     The settings of torch.compile come and go with its versions. Assigning one that is not there raises AttributeError,
     in `torch._dynamo.config`, `torch._inductor.config` and `torch._functorch.config` as in their `patch`. In a `try`
     that catches it, all that stands below is not done: other settings, or torch.compile itself, and the program goes on
     uncompiled. `options` of torch.compile are names of `torch._inductor.config`; another one raises RuntimeError.
+
+    `torch.compile` is a function: `torch.compile.is_compiling()` and `torch.compile.disable` raise AttributeError, as
+    does `torch.compiler.mark_dynamic`, which is in `torch._dynamo`. In a branch that no test runs, that is seen late.
 
     A test around it that asks for torch's version, or by `hasattr`, is heard.
 
@@ -56,12 +62,12 @@ class UnknownSetting(Rule):
 
     ## Versions
     Measured: the settings of torch 2.6, 2.9, 2.13 and 2.15 (matrix/settings.py); of a version between two of these
-    only those count as missing that neither has.
+    only those count as missing that neither has. The names of torch.compiler: measured on torch 2.13, read in 2.14.
     """
 
     code = "PTS339"
     name = "unknown-setting"
-    ops = ("set setting", *PATCHES, *GIVEN)
+    ops = ("set setting", "missing name", *PATCHES, *GIVEN)
     anywhere = True
     severity = "error"
 
@@ -73,10 +79,14 @@ class UnknownSetting(Rule):
         return True
 
     def concerns(self, op: Op) -> bool:
+        if op.name == "missing name":
+            return self.function.target <= NEWEST
         return op.name != "set setting" or is_missing(*_place(op), self.function.target)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if op.name == "set setting":
+        if op.name == "missing name":
+            self.named(node, op)
+        elif op.name == "set setting":
             self.told(node, *_place(op), "AttributeError", op)
         elif isinstance(node, cst.Call):
             compiles = op.name in GIVEN
@@ -84,6 +94,19 @@ class UnknownSetting(Rule):
             named = self.options(node) if compiles else self.patched(node)
             for place, name in named:
                 self.told(place, holder, name, "RuntimeError" if compiles else "AttributeError", op)
+
+    def named(self, node: cst.CSTNode, op: Op) -> None:
+        """`torch.compile.is_compiling`"""
+        if self.is_asked_for(node) or self.left_undone(node) == 0:
+            return
+        name = op.detail("name").rpartition(".")[2]
+        instead = f"torch._dynamo.{name}" if name in OF_DYNAMO else f"torch.compiler.{name}"
+        self.report(
+            node,
+            op,
+            f"there is no {self.quote(node)}: reading it raises AttributeError; there is `{instead}`",
+            fixes=[self.fix("Name what there is.", self.edit(node, instead))],
+        )
 
     def options(self, call: cst.Call) -> Iterator[tuple[cst.CSTNode, str]]:
         """The texts among the keys of `options={...}`."""

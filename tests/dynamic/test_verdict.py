@@ -195,6 +195,17 @@ def test_a_break_elsewhere_is_placed_at_the_users_innermost_line() -> None:
     assert unforeseen.evidence["stack"] == ["m.py:11 in f", "/stdlib/copy.py:153 in deepcopy"]
 
 
+@pytest.mark.parametrize(("lines", "told"), [((), []), ((11,), ["PTB900"])])
+def test_a_break_that_torch_asks_for_around_a_compiled_step_is_no_news(
+    lines: tuple[int, ...], told: list[str]
+) -> None:
+    file = "/site/torch/optim/optimizer.py"
+    stack = ((PATH, 11, "f", None, None), (file, 79, "_use_grad", None, None))
+    meant = broke(79, file, stack=stack, reason="Call to `torch._dynamo.graph_break()`")
+    seen = run(breaks=(meant,), traced=traced(*lines))
+    assert [each.code for each in judge([], Events((seen,)), FILES)] == told
+
+
 def test_a_repeated_record_without_a_stack_belongs_to_the_first() -> None:
     stack = ((PATH, 11, "f", None, None), ("/stdlib/copy.py", 153, "deepcopy", None, None))
     first = broke(153, "/stdlib/copy.py", stack=stack)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pt2lint.finding import COMPILES_ELSEWHERE, COPY, Edit, Finding, Fix
+from pt2lint.finding import COMPILES_ELSEWHERE, COPY, Edit, Finding, Fix, Severity
 from pt2lint.fixes.edit import digest, read_source
 from pt2lint.fixes.rounds import fix_findings
 from tests.fixes.test_edit import edit, finding
@@ -163,6 +163,23 @@ def test_a_fix_that_brings_new_findings_is_left_out(tmp_path: Path) -> None:
     assert fixed.refused == [f"{file}:2: a fix was left out: pt2lint would find PTB999 in what it writes"]
     file.write_text("b = 1\n")
     assert not fix_findings(relint({}, None), relint=relint).texts
+
+
+@pytest.mark.parametrize(
+    ("severity", "code", "taken"), [("error", "PTR222", 1), ("warning", "PTR222", 0), ("error", "PTB999", 0)]
+)
+def test_what_an_error_had_given_up_may_be_compiled_again(
+    tmp_path: Path, severity: Severity, code: str, taken: int
+) -> None:
+    file = tmp_path / "m.py"
+    file.write_text("a = 1\n")
+    one = Fix("it", "safe", (Edit(str(file), 1, 5, 1, 6, "2"),))
+    given_up = replace(finding(one, path=str(file)), severity=severity)
+
+    def relint(texts: Mapping[str, str], only: str | None) -> list[Finding]:
+        return [replace(finding(path=str(file)), code=code)] if texts else [given_up]
+
+    assert len(fix_findings([given_up], relint=relint).taken) == taken
 
 
 def test_all_files_are_linted_again_after_each_round(tmp_path: Path) -> None:

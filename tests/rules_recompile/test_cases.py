@@ -15,6 +15,33 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "a teacher beside a compiled student": """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+def distill():
+    teacher, student = Net(), torch.compile(Net(), dynamic=False)
+    loader = DataLoader(TensorDataset(torch.ones(10, 4)), batch_size=4)
+    for (x,) in loader:
+        student(x).sub(teacher(x)).sum().backward()
+
+def distill_any():
+    teacher, student = Net(), torch.compile(Net(), dynamic=None)
+    loader = DataLoader(TensorDataset(torch.ones(10, 4)), batch_size=4)  # PTR212
+    for (x,) in loader:
+        student(x).sub(teacher(x)).sum().backward()
+
+def train():
+    model = Net()
+    loader = DataLoader(TensorDataset(torch.ones(10, 4)), batch_size=4)  # PTR212
+    for (x,) in loader:
+        model(x).sum().backward()
+""",
     "modules whose forward is compiled": """
 import torch
 from torch import nn

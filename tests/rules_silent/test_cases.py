@@ -76,6 +76,16 @@ def fit(args):
     task(torch.ones(2, 4)).backward()
     validate(model, torch.ones(2, 4))  # PTS302
 
+def fit_either(args):
+    model = Net()
+    if args.kind:
+        task = Task(model)
+    else:
+        task = Task(model=model)
+    task = torch.compile(task)
+    task(torch.ones(2, 4)).backward()
+    validate(model, torch.ones(2, 4))  # PTS302
+
 def compare(x):
     net = Net()
     fast = torch.compile(net)
@@ -2051,6 +2061,194 @@ class Step:
         return self.go(x)
 
 print(f(torch.ones(3)), Step().run(torch.ones(3)))
+"""
+
+
+CASES["a class is compiled"] = """
+import dataclasses
+
+import torch
+from torch import nn
+
+@torch.compile  # PTS309
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+@torch.compile(dynamic=True)  # PTS309
+@dataclasses.dataclass
+class Sampler:
+    n: int
+
+    def step(self, x):
+        return x * self.n
+
+class Other(Sampler):
+    pass
+
+Fast = torch.compile(Other)  # PTS309
+
+@torch.compile
+class Layer(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+@torch.compile
+class Called:
+    def __call__(self, x):
+        return x * 2
+
+@torch.compile
+class Unknown(Missing):
+    pass
+
+print(Scale.apply(torch.ones(3)), Sampler(2), Fast(3), Layer(), Called(), Unknown)
+"""
+CASES["names of torch.compile that are not there"] = """
+import torch
+from torch.compiler import disable
+from torch import compiler
+
+def steps(x):
+    if torch.compile.is_compiling():  # PTS339
+        return x
+    compiler.mark_dynamic(x, 0)  # PTS339
+    torch._dynamo.mark_dynamic(x, 0)
+    if hasattr(torch.compiler, "mark_static"):
+        torch.compiler.mark_static(x, 0)
+    return x if compiler.is_compiling() else disable(torch.compiler.allow_in_graph)(x)
+
+@torch.compile.disable  # PTS339
+def plain(x):
+    return x
+
+def named(x, re):
+    return re.compile.disable(x), torch.compile.__doc__
+"""
+CASES["is_compiling is asked too early"] = """
+import torch
+from torch import nn
+from torch.compiler import is_compiling
+
+COMPILING = torch.compiler.is_compiling()  # PTS333
+
+def tracing():
+    return is_compiling()
+
+class Layer(nn.Module):
+    traced = tracing()  # PTS333
+
+    def __init__(self, fast=None):
+        super().__init__()
+        self.fast = fast or not is_compiling()  # PTS333
+        here = is_compiling()
+        print(here)
+
+    def forward(self, x, compiled=is_compiling()):  # PTS333
+        self.seen = is_compiling()
+        return x if compiled or self.fast or COMPILING else -x
+
+class Steps:
+    def __init__(self):
+        self.fast = is_compiling()
+"""
+CASES["a state of a wrapper that a file takes off elsewhere"] = """
+import torch
+from torch import nn
+from torch.optim.swa_utils import AveragedModel
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x
+
+def forgotten(path, ema):
+    model = torch.compile(Net())
+    base = model._orig_mod if hasattr(model, "_orig_mod") else model
+    averaged = AveragedModel(base)
+    kept = averaged if ema else model
+    torch.save(kept.state_dict(), path)  # PTS303
+    torch.save({"model": model.state_dict()}, path)  # PTS303
+    return model.state_dict(), base
+
+def heeded(path, compiled):
+    net = Net()
+    if compiled:
+        net = torch.compile(net)
+    if hasattr(net, "_orig_mod"):
+        torch.save(net._orig_mod.eval().state_dict(), path)
+    else:
+        torch.save(net.state_dict(), path)
+"""
+CASES["a checkpoint that a function returns"] = """
+import torch
+
+def prepared(model, flag):
+    fast = torch.compile(model)
+    return fast if flag else model
+
+def checkpoint(model, optimizer, epoch):
+    # `OptimizedModule` holds the module by reference.
+    kept = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}  # PTS303
+    return kept
+
+def state(model, optimizer):
+    return {"kept": model.state_dict(), "optimizer": optimizer.state_dict()}
+
+def read(args, path):
+    state = torch.load(path)["state_dict"]
+    if next(iter(state.items()))[0].startswith("module"):  # PTS303
+        state = {key[len("module."):]: value for key, value in state.items()}
+    return state
+"""
+CASES["a function of the project compiles a part"] = """
+import torch
+
+def wrapped(fn, params):
+    try:
+        return torch.compile(fn, backend=params["backend"])
+    except KeyError as error:
+        raise RuntimeError("unknown") from error
+
+class Unit:
+    def __init__(self, *, module, params=None):
+        self.module = module
+        if params:
+            self.loss = wrapped(self.compute, params)
+            self.module = wrapped(self.module, params)  # PTS303
+
+    def compute(self, x):
+        return x.sum()
+
+    def checkpoint(self):
+        return self.module.state_dict()  # PTS303
+"""
+CASES["what is filed under the names of a compiled module"] = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.head(x)
+
+def run():
+    plain = Net()
+    model = torch.compile(plain)
+    weights = dict(model.named_parameters())
+    first = weights["head.weight"]  # PTS317
+    parts = {name: part for name, part in model.named_modules()}
+    second = parts.get("head")  # PTS317
+    third = model.state_dict()["head.bias"]  # PTS317
+    state = {key[10:]: value for key, value in model.state_dict().items()}
+    return first, second, third, state["head.bias"], parts[""], dict(plain.named_modules())["head"]
 """
 
 

@@ -996,3 +996,61 @@ class M(nn.Module):
         return attend(self.layer(x), 2, width={given})
 """
     assert len([code for code, _ in findings(tmp_path, code) if code in ("PTB104", "PTB106")]) == found
+
+
+WRAPPED_AFTERWARDS = """
+import warnings
+
+def tell():
+    warnings.warn("so be it")
+
+tell = torch.compiler.assume_constant_result(tell)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "init", "body"),
+    [
+        # a function that is wrapped once it is defined, what NumPy's generators draw, a flag of a recurrent module
+        (WRAPPED_AFTERWARDS, "", "tell()"),
+        ("", "self.rng = np.random.default_rng(0)", "self.rng.choice(range(3), 2).tolist()"),
+        ("", "self.layer = nn.GRU(2, 2)", "x = x + 1 if self.layer.bias else x"),
+        # what follows arguments of which nobody knows how many there are
+        (
+            "def shifted(ctx, x, flags: typing.Tuple = ()):\n    flag, _ = flags\n    return x + 1 if flag else x\n",
+            "",
+            "shifted(None, *self.before, x, (1, 2))",
+        ),
+    ],
+)
+def test_what_was_taken_for_a_tensor_or_for_a_break(
+    tmp_path: Path, before: str, init: str, body: str
+) -> None:
+    code = f"""{before}
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        {init}
+
+    def forward(self, x: torch.Tensor):
+        x = x * 2
+        {body}
+        return x + 1
+"""
+    assert findings(tmp_path, code) == []
+
+
+def test_an_object_with_a_compile_of_its_own_is_no_module(tmp_path: Path) -> None:
+    code = """
+from served import Served
+
+class Request(Served):
+    def compile(self):
+        self.request = self.engine.request()
+
+    def forward(self, x):
+        print(x)
+        return self.request(x.detach())
+"""
+    assert findings(tmp_path, code) == []
+    assert findings(tmp_path, code.replace("compile", "prepare")) != []

@@ -15,6 +15,17 @@ HEAD = """
 import torch
 from torch import nn
 
+def is_half(x):
+    return x.dtype in (torch.float16, torch.bfloat16)
+
+def is_mixed():
+    mixed = torch.get_autocast_dtype("cuda") == torch.float16
+    mixed = mixed and torch.is_autocast_enabled()
+    return mixed
+
+def is_long(x):
+    return x.shape[0] > 9
+
 class Part(nn.Module):
     def forward(self, x):
         return x.item()
@@ -41,7 +52,7 @@ def when(tmp_path: Path, body: str, helper: str = "return x") -> list[tuple[tupl
 
     path = tmp_path / "m.py"
     path.write_text(HEAD.format(body=indented(body), helper=indented(helper)))
-    return [(f.when, f.note) for f in lint([str(path)]).findings if f.line > 8]
+    return [(f.when, f.note) for f in lint([str(path)]).findings if f.line > 19]
 
 
 ITEM = "x.sum().item()"
@@ -76,6 +87,19 @@ CASES = {
     "if x.dtype == torch.float16 and x.sum() > 0:\n    x = x + 1": ["x.dtype == torch.float16"],
     f"y = {ITEM} if self.training else 0": ["self.training"],
     f"y = self.training or {ITEM}": ["not self.training"],
+    # a dtype, however it is asked for
+    f"if x.type() == 'torch.HalfTensor':\n    {ITEM}": ["x.type() == 'torch.HalfTensor'"],
+    f"if x.type().endswith('HalfTensor'):\n    {ITEM}": ["x.type().endswith('HalfTensor')"],
+    f"if 'float16' in str(x.dtype):\n    {ITEM}": ["'float16' in str(x.dtype)"],
+    f"if torch.finfo(x.dtype).bits < 32:\n    {ITEM}": ["torch.finfo(x.dtype).bits < 32"],
+    f"if x.element_size() == 2:\n    {ITEM}": ["x.element_size() == 2"],
+    "if x.max() > torch.finfo(x.dtype).max:\n    x = x + 1": [],
+    f"half = x.dtype == torch.half\nx = x * 2\nif half:\n    {ITEM}": ["half"],
+    f"match x.dtype:\n    case torch.half:\n        {ITEM}": ["x.dtype == torch.half"],
+    # by a function that only says yes or no
+    f"if is_half(x):\n    {ITEM}": ["is_half(x)"],
+    f"if is_mixed():\n    {ITEM}": ["is_mixed()"],
+    f"if is_long(x):\n    {ITEM}": [],
     # what nobody sets, or reading decides
     f"if x.shape[0] > 1:\n    {ITEM}": [],
     f"if x.shape[0] == 1 and self.flag:\n    {ITEM}": ["self.flag"],
@@ -838,7 +862,7 @@ def test_what_is_asked_in_two_ways(
     code = HEAD.format(body=f"        {body}\n        return x", helper=f"        return {ITEM}")
     path = tmp_path / "m.py"
     path.write_text(code.replace("mask: torch.Tensor | None", "deep=None, cache"))
-    assert [f.when for f in lint([str(path)]).findings if f.line > 8] == [conditions]
+    assert [f.when for f in lint([str(path)]).findings if f.line > 19] == [conditions]
 
 
 @pytest.mark.parametrize(
@@ -871,3 +895,84 @@ class M(nn.Module):
 """
     (tmp_path / "m.py").write_text(code)
     assert [f.when for f in lint([str(tmp_path / "m.py")]).findings] == [conditions]
+
+
+OF_ENVIRONMENT = """
+import os
+import torch
+
+LEVEL = int(os.getenv("LEVEL", "0"))
+
+def is_debugged():
+    if os.getenv("DEBUG", "0").strip().lower() not in {"1", "true"}:
+        return False
+    return "0" in os.getenv("RANKS", "").split(",")
+
+def is_fast():
+    return os.environ.get("FAST", "1") != "0"
+
+def shown(x):
+    if not is_debugged():
+        return
+    x.sum().item()
+
+class M(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        x = self.scale(x)
+        BODY
+        return x + 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "note"),
+    [
+        ("shown(x)", "`is_debugged()` is off by default"),
+        (
+            "loud = LEVEL * 2 == 4\n        if loud and x.ndim > 1: x.sum().item()",
+            "`LEVEL * 2 == 4` is off by default",
+        ),
+        ("if is_fast(): x.sum().item()", ""),
+    ],
+)
+def test_what_the_environment_says_where_nobody_set_it(tmp_path: Path, body: str, note: str) -> None:
+    assert [f.note for f in linted(tmp_path, OF_ENVIRONMENT.replace("BODY", body))] == [note]
+
+
+TABLE = """
+import torch
+
+class Eager(torch.nn.Module):
+    def forward(self, x, mask):
+        return x
+
+class Flash(torch.nn.Module):
+    def forward(self, x, mask):
+        return x * mask.sum(-1).max().item()
+
+KINDS = {"eager": Eager, "flash": Flash}
+
+class M(torch.nn.Module):
+    def __init__(self, config, kind="eager"):
+        super().__init__()
+        self.part = KINDS[KEY]()
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor):
+        return self.part(x * 2, mask) + 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "condition", "note"),
+    [
+        ("config.kind", "config.kind == 'flash'", ""),
+        ("kind", "kind == 'flash'", "`kind == 'flash'` is off by default"),
+    ],
+)
+def test_a_part_out_of_a_table(tmp_path: Path, key: str, condition: str, note: str) -> None:
+    found = [f for f in linted(tmp_path, TABLE.replace("KEY", key)) if f.code == "PTB103"]
+    assert [(f.when, f.note) for f in found] == [((condition,), note)]

@@ -28,6 +28,7 @@ ITERATES = "in a loop that runs until its values say so"
 WARNS = "where the code warns"
 PARTS = "in a module that compiles its parts one by one"
 OPTIONAL = "on a way that an option or an argument opens, and nothing here compiles the module"
+RARE_ROWS = "in a function that is given one row of a batch after the other"
 SPREAD = "where several processes work together"
 ASIDE = "beside the model: no repair keeps it in the graph, and nothing here compiles the module"
 
@@ -154,12 +155,17 @@ def test_what_is_printed_of_values_that_should_not_be(
             "if x.shape[0] > 3:\n            log = logging.getLogger('net')\n            log.warning('long')",
             "where the code warns",
         ),
+        ("if x.shape[0] > 3:\n            tell(x.shape)", "where the code warns"),
         ("warnings.warn('at every call')", ""),
         ("if x.shape[0] > 3:\n            logger.info('long')", ""),
     ],
 )
 def test_a_branch_that_warns_is_not_what_runs(tmp_path: Path, body: str, note: str) -> None:
     code = f"""
+def tell(sizes):
+    words = ", ".join(str(size) for size in sizes)
+    warnings.warn(f"too long: {{words}}")
+
 class M(nn.Module):
     def __init__(self):
         super().__init__()
@@ -1580,6 +1586,14 @@ def test_an_option_that_is_something_else_by_default(tmp_path: Path, test: str, 
         ("-> list[str]", "in a function that returns texts, or a list of records"),
         ("-> str", "in a function that returns texts, or a list of records"),
         ("-> Boxes", "in a function that returns texts, or a list of records"),
+        ("-> list[dict[str, typing.Any]]", "in a function that returns texts, or a list of records"),
+        (
+            "-> tuple[list[dict[str, typing.Any]], Boxes]",
+            "in a function that returns texts, or a list of records",
+        ),
+        ("-> list[dict[str, torch.Tensor]]", ""),
+        ("-> dict[str, typing.Any]", ""),
+        ("-> tuple[torch.Tensor, Boxes]", ""),
         ("-> Box", ""),  # which may hold what the model computed
         ("-> list[int]", ""),  # sizes, maybe
         ("-> list[torch.Tensor]", ""),
@@ -1589,6 +1603,8 @@ def test_an_option_that_is_something_else_by_default(tmp_path: Path, test: str, 
 )
 def test_what_a_model_found_in_pythons_own_words(tmp_path: Path, returned: str, note: str) -> None:
     code = f"""
+import typing
+
 class Box:
     pass
 
@@ -2582,3 +2598,45 @@ class M(nn.Module):
         return x
 """
     assert notes(tmp_path, code) == ["`self.remap is not None` is off by default"]
+
+
+BY_ROWS = """
+def summary(scores, mask):
+    return scores.max().item() if mask.sum() > 2 else 0
+
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor, mask: torch.Tensor):
+        x = super().forward(x)
+        found = []
+        for i in range(x.size(0)):
+            CALL
+        return x * 2, found
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "note"),
+    [
+        ("found.append(summary(x[i], mask[i]))", RARE_ROWS),
+        ("found.append(summary(x[i : i + 1], mask=mask[i]))", RARE_ROWS),
+        ("found.append(summary(x, mask[i]))", ""),
+        ("found.append(summary(self.weight[i], self.bias[i]))", ""),
+        ("found.append(self.activate(summary(x[i], mask[i])))", ""),
+    ],
+)
+def test_a_function_that_is_given_row_after_row(tmp_path: Path, call: str, note: str) -> None:
+    assert notes(tmp_path, BY_ROWS.replace("CALL", call)) == [note]
+
+
+def test_a_break_that_says_why_is_meant(tmp_path: Path) -> None:
+    code = """
+class M(nn.Linear):
+    def forward(self, x):
+        x = x * 2
+        torch._dynamo.graph_break(REASON)
+        return super().forward(x)
+"""
+    assert notes(tmp_path, code.replace("REASON", "msg='eager: no kernel'"), "PTB184") == [
+        "meant: it says why"
+    ]
+    assert notes(tmp_path, code.replace("REASON", ""), "PTB184") == [""]

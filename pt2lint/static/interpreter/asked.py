@@ -41,6 +41,7 @@ from pt2lint.static.interpreter.guards import (
     Path,
 )
 from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.interpreter.usual import Usual
 from pt2lint.static.source.nodes import FunctionNode, made_once, parameters_in, parts, unit_of, walk
 from pt2lint.static.values import (
     NO_CONST,
@@ -64,6 +65,9 @@ if TYPE_CHECKING:
 
 
 LONGEST = 72  # characters of one condition
+LONGEST_ANSWER = 8  # statements of a function that only says yes or no
+OF_DTYPE = ("itemsize", "bits", "max", "min", "eps", "tiny")
+SAYS_DTYPE = ("type", "element_size")
 
 
 class Asked:
@@ -71,8 +75,9 @@ class Asked:
 
     def __init__(self, at: Context) -> None:
         self.at = at
-        self.defaults = Defaults(at)
+        self.defaults, self.usual = Defaults(at), Usual(at)
         self._meant: dict[ast.Call, ast.expr] = {}
+        self._answers: dict[ast.FunctionDef, int | None] = {}
         self._made: dict[ast.expr, ast.expr | None] = {}
         self._branch: dict[ast.expr, tuple[ast.expr, bool] | None] = {}
         self._texts: dict[tuple[ast.expr, bool], str] = {}
@@ -136,7 +141,11 @@ class Asked:
             if kept is not None:
                 return self._of(kept, outcome, env, frame)
             branch = self._set_where(test, outcome)
-            return self._of(*branch, env, frame) if branch is not None else ()
+            if branch is not None:
+                return self._of(*branch, env, frame)
+            if self.usual.outcome(test, frame) is (not outcome):
+                return self._told(test, outcome, OFF)
+            return self._told(test, outcome, DTYPE) if self._kept_of_dtype(test, env, frame) else ()
         about = (id(frame.me), dotted(test) or "", outcome) if self._stays(test, frame) else None
         return self._told(test, outcome, sort, about)
 
@@ -159,6 +168,16 @@ class Asked:
             ):
                 self._made[test] = made
         return self._made[test]
+
+    def _kept_of_dtype(self, test: ast.expr, env: Env, frame: Frame) -> bool:
+        """Whether a name holds what a function asked once of the dtype that a tensor had, which is another one since:
+        `is_half = h.dtype == torch.half`."""
+        running = self.at.functions.running()
+        if running is None or not isinstance(test, ast.Name) or test.id in frame.parameters:
+            return False
+        sets = [value for value, _ in set_under(running.body, test.id, None)]
+        made = sets[0] if len(sets) == 1 else None
+        return isinstance(made, ast.Compare) and self._compared(made, True, env, frame) == DTYPE
 
     def _set_here(self, place: ast.Attribute) -> ast.expr | None:
         """What the function that runs assigns to an attribute, once and before it asks for it."""
@@ -315,6 +334,9 @@ class Asked:
             isinstance(left, ast.Attribute) or isinstance(right, ast.Attribute)
         ):
             return DTYPE
+        tensors = any(tensor_of(value) is not None for value in values)
+        if not tensors and any(self._tells_dtype(side, env, frame) for side in (left, right)):
+            return DTYPE
         if isinstance(values[1], Seq) and any(map(_is_dtype, _items(values[1]))):
             return DTYPE
         if self._is_spread(test, outcome, env, frame) or is_by_default(test, frame) is (not outcome):
@@ -388,6 +410,10 @@ class Asked:
         callee = self.at.names.external_name(self.at.expressions.again(test.func, env, frame)) or ""
         if self.at.models.plays(callee, "mode"):
             return MODE
+        if isinstance(test.func, ast.Attribute) and self._tells_dtype(test.func.value, env, frame):
+            return DTYPE
+        if (sort := self._passes_on(test, env, frame)) is not None:
+            return sort
         if self.at.models.plays(callee, "asks for a type") and test.args:
             if (sort := self._given(test.args[0], frame)) != ARGUMENT:
                 # A part of the object may be of one class or another, and one of several things that a loop goes over;
@@ -404,6 +430,63 @@ class Asked:
         if outcome and self.defaults.is_never_set(test, frame):
             return OFF
         return OFF if outcome and self._is_distributed(test, env, frame) else None
+
+    def _tells_dtype(self, node: ast.expr, env: Env, frame: Frame) -> bool:
+        """Whether it is made of a tensor's dtype alone: `str(x.dtype)`, `torch.finfo(x.dtype).bits`, `TABLE[x.dtype]`,
+        or says it in another way: `x.type()`, `x.element_size()`."""
+        if isinstance(node, ast.Subscript):
+            return self._is_own_dtype(node.slice, env, frame)
+        if isinstance(node, ast.Attribute):
+            of = node.value
+            if isinstance(of, ast.Call) and len(of.args) == 1:  # `torch.finfo(x.dtype)`
+                of = of.args[0]
+            return node.attr in OF_DTYPE and self._is_own_dtype(of, env, frame)
+        if not isinstance(node, ast.Call) or node.keywords:
+            return False
+        if is_name(node.func, "str") and len(node.args) == 1:
+            return self._is_own_dtype(node.args[0], env, frame)
+        if not isinstance(node.func, ast.Attribute) or node.args or node.func.attr not in SAYS_DTYPE:
+            return False
+        return tensor_of(self.at.expressions.again(node.func.value, env, frame)) is not None
+
+    def _is_own_dtype(self, node: ast.expr, env: Env, frame: Frame) -> bool:
+        return (
+            isinstance(node, ast.Attribute)
+            and node.attr == "dtype"
+            and (_is_dtype(self.at.expressions.again(node, env, frame)))
+        )
+
+    def _passes_on(self, call: ast.Call, env: Env, frame: Frame) -> int | None:
+        """What a function of the project asks that only says yes or no: `is_half(x)`, of `return x.dtype in HALVES`."""
+        callee = self.at.expressions.again(call.func, env, frame)
+        if not isinstance(callee, Func) or not isinstance(callee.node, ast.FunctionDef):
+            return None
+        node = callee.node
+        if node not in self._answers:
+            self._answers[node] = self._answer(callee, node) if len(node.body) <= LONGEST_ANSWER else None
+        return self._answers[node]
+
+    def _answer(self, callee: Func, node: ast.FunctionDef) -> int | None:
+        home = Frame(callee.module, unit_of(node), "", cls=callee.defined_in)
+        given = [part.value for part in walk(node) if isinstance(part, ast.Return)]
+        made = made_once(node)
+        answers = [made.get(value.id, value) if isinstance(value, ast.Name) else value for value in given]
+        names = {value.id for value in given if isinstance(value, ast.Name)}
+        answers += [value for name in names for value, _ in set_under(node.body, name, None)]
+        if not any(isinstance(value, (ast.Compare, ast.BoolOp)) for value in answers):
+            return None
+        parts_asked = [part for value in answers if value is not None for part in walk(value)]
+        sorts = [
+            DTYPE if isinstance(part, ast.Compare) else MODE
+            for part in parts_asked
+            if (isinstance(part, ast.Compare) and self._compared(part, True, {}, home) == DTYPE)
+            or (isinstance(part, ast.Call) and self._is_mode(part, home))
+        ]
+        return min(sorts, default=None)
+
+    def _is_mode(self, call: ast.Call, home: Frame) -> bool:
+        callee = self.at.names.external_name(self.at.expressions.quietly(call.func, {}, home))
+        return self.at.models.plays(callee, "mode")
 
     def _is_one_of_several(self, place: ast.expr, env: Env, frame: Frame) -> bool:
         """Whether it is what a loop goes over, of which nothing says what it is."""

@@ -148,18 +148,25 @@ class Branches:
         return any(guard.text in (f"not {place}", f"{place} is None") for guard in guards for place in made)
 
     def _warns_alone(self, value: Value) -> bool:
-        """Whether it is a function of which all is a warning: `def warn_once(text): logger.warning(text)`."""
+        """Whether it is a function of which all is a warning, and what is put into that: `def warn_once(text):
+        logger.warning(text)`."""
         if not isinstance(value, Func) or isinstance(value.node, ast.Lambda):
             return False
+        made = [part for part in value.node.body if isinstance(part, ast.Assign)]
+        named = all(isinstance(target, ast.Name) for part in made for target in part.targets)
         says = [part.value for part in value.node.body if isinstance(part, ast.Expr)]
         callees = [said.func for said in says if isinstance(said, ast.Call)]
         home = Frame(value.module, unit_of(value.node), "")
-        return len(says) == len(value.node.body) and any(
-            getattr(callee, "attr", "") in self.at.models.last_words("warns")
-            and self.at.models.plays(
-                self.at.names.external_name(self.at.expressions.quietly(callee, {}, home)), "warns"
+        return (
+            named
+            and len(says) + len(made) == len(value.node.body)
+            and any(
+                getattr(callee, "attr", "") in self.at.models.last_words("warns")
+                and self.at.models.plays(
+                    self.at.names.external_name(self.at.expressions.quietly(callee, {}, home)), "warns"
+                )
+                for callee in callees
             )
-            for callee in callees
         )
 
     def _warns(self, test: ast.expr, body: list[ast.stmt], env: Env, frame: Frame, alone: bool) -> bool:

@@ -82,7 +82,9 @@ class Classes:
             order, externals, hazy = self.bases(cls)
             known = any(self.at.models.makes_modules(n) for n in externals)
             foreign = [n for n in externals if not self.at.models.library_of(n).closed]
-            if not known and (foreign or hazy):
+            # A module has its base's `compile`, and `__call__` as Python finds it there.
+            own = any("compile" in c.methods or "__call__" in c.methods for c in order)
+            if not known and (foreign or hazy) and not own:
                 known = any("forward" in c.methods for c in order) and (
                     any(self._builds_modules(c) for c in order) or self._computes(cls, externals)
                 )

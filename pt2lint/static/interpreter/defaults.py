@@ -265,9 +265,38 @@ class Defaults:
         """The test of an option under which `__init__` keeps this part, of several that an attribute may be: how it
         comes out then, and whether it does otherwise by default. None where that cannot be told."""
         made = self._set_by_init(place, frame)
-        if made is None or len(made.values) < 2:
+        if made is None:
             return None
+        if len(made.values) == 1:
+            return self._looked_up(made, made.values[0], part)
         return self._chosen(made, part, set_under(made.init.body, dotted(place), None))
+
+    def _looked_up(
+        self, made: _Made, value: ast.expr | None, part: Value
+    ) -> tuple[ast.expr, bool, bool] | None:
+        """The same where `__init__` takes the part, or its class, out of a table: `KINDS[config.kind](config)`, of
+        `KINDS = {"eager": Eager, "flash": Flash}`."""
+        picked = value.func if isinstance(value, ast.Call) else value
+        if not isinstance(picked, ast.Subscript) or not isinstance(picked.slice, (ast.Name, ast.Attribute)):
+            return None
+        found = self.at.names.assignments(dotted(picked.value) or "", made.home.module)
+        table = found[1][0] if found is not None and len(found[1]) == 1 else None
+        given = {a.arg for a in (*made.init.args.args[1:], *made.init.args.kwonlyargs)}
+        key = picked.slice
+        if (
+            not isinstance(table, ast.Dict)
+            or not {n.id for n in walk(key) if isinstance(n, ast.Name)} <= given
+        ):
+            return None
+        keys = [
+            name
+            for name, kind in zip(table.keys, table.values, strict=True)
+            if _makes(kind if picked is value else ast.Call(kind, [], []), part)
+        ]
+        if len(keys) != 1 or len(table.keys) < 2 or not isinstance(keys[0], ast.Constant):
+            return None
+        test = ast.copy_location(ast.Compare(key, [ast.Eq()], [keys[0]]), key)
+        return test, True, self._is_other_option(made, key, test, True)
 
     def listed_under(self, place: ast.expr, part: Value, frame: Frame) -> tuple[ast.expr, bool, bool] | None:
         """The same of a list of parts, which `__init__` fills otherwise with another option."""

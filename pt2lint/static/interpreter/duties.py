@@ -22,7 +22,7 @@ from pt2lint.static.interpreter.guards import (
     Path,
 )
 from pt2lint.static.source.nodes import SIMPLE, FunctionNode, last_word, parameters_in, parts, unit_of, walk
-from pt2lint.static.values import Func, Instance, Py, Seq, Tensor, Value, options
+from pt2lint.static.values import UNKNOWN, Dict, Func, Instance, Py, Seq, Tensor, Value, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -196,6 +196,8 @@ class Duties:
         key = (definition, "records")
         if key not in self._does:
             promised = options(self.at.types.annotation(definition.returns, frame, 0, ""))
+            if len(promised) == 1 and isinstance(both := promised[0], Seq) and both.type == "tuple":
+                promised = tuple(both.elts or promised)  # `tuple[list[Record], list[Record]]`
             self._does[key] = all(
                 self._is_record(o, True)
                 if isinstance(o, Seq) and o.type == "list"
@@ -221,6 +223,8 @@ class Duties:
         for o in options(value.elem) if listed and isinstance(value, Seq) else (value,):
             if isinstance(o, Py) and o.type == "str":
                 continue
+            if listed and isinstance(o, Dict) and o.elem is UNKNOWN and not o.items:
+                continue  # `list[dict[str, Any]]`
             if not listed or not isinstance(o, Instance) or (o.external or "").startswith("torch."):
                 return False
             if o.cls is not None and self.at.classes.is_module(o.cls):

@@ -25,7 +25,8 @@ EVENTS = {
     "read": "(owner, name, node, frame, among): an attribute of what torch.compile returned is read; `among`: all "
     "that the owner may be, where it is one of several",
     "compared": "(node, left, right, frame): `left in right` is evaluated",
-    "looked_up": "(node, owner, index, frame): `owner[index]` is evaluated, by a name of a parameter or a module",
+    "looked_up": "(node, owner, index, frame): `owner[index]` is evaluated, by a name of a parameter or a module, or "
+    "where those of a module that torch.compile wrapped are the keys",
     "looked_for": "(owner, name, node, frame): traced code reads an attribute of an object whose class assigns "
     "`__getattr__`",
     "asserted": "(node, value, frame): a plain `assert value` is run",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.by_methods import ByMethods
 from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.row_calls import of_rows
 from pt2lint.static.interpreter.subscripts import Subscripts
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.values import (
@@ -712,7 +713,9 @@ class Expressions:
                     spread = True
                     args.append(element(inner))
             else:
-                args.append(self.eval(a, env, frame))
+                value = self.eval(a, env, frame)
+                # Which place it takes after so many depends on how many there were.
+                args.append(UNKNOWN if spread else value)
         kwargs: dict[str, Value] = {}
         for keyword in node.keywords:
             value = self.eval(keyword.value, env, frame)
@@ -731,6 +734,9 @@ class Expressions:
         for hear in self.at.events.calling:
             hear(node, func, env, frame)
         if frame.region:
+            if rows := of_rows(self.at, func, node, env, frame):
+                before = frame.guards if before is None else before
+                frame.guards += rows
             outer, frame.on_made = frame.on_made, self.at.objects.makes_owner(node, func, env, frame)
             result = self.at.calls.apply(func, args, kwargs, node, frame, spread)
             frame.guards = frame.guards if before is None else before

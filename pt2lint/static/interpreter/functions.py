@@ -483,6 +483,12 @@ class Functions:
             values[0] = func.bound
         return values
 
+    def named_seeds(self, func: Func, frame: Frame) -> dict[str, Value]:
+        """The same of its parameters that are given by name alone."""
+        a = func.node.args
+        named = zip(a.kwonlyargs, a.kw_defaults, strict=True)
+        return {p.arg: self.parameter(func, p, d, frame) for p, d in named}
+
 
 def _definition(which: Any) -> Any:
     """The definition in what `active` holds, which tells a closure's functions apart by what they close over."""

@@ -205,9 +205,9 @@ def came_out(test: ast.expr, value: object) -> bool | None:
         return bool(value)
     right = test.comparators[0]
     asked = right.elts if isinstance(right, (ast.Tuple, ast.List, ast.Set)) else [right]
-    if len(test.ops) != 1 or not all(isinstance(part, ast.Constant) for part in asked):
+    against = [known.value for known in map(constant, asked) if known is not None]
+    if len(test.ops) != 1 or len(against) != len(asked):
         return None
-    against = [part.value for part in asked if isinstance(part, ast.Constant)]
     compare = COMPARED.get(type(test.ops[0]))
     several = isinstance(test.ops[0], (ast.In, ast.NotIn))
     if compare is None or several is (asked[0] is right):

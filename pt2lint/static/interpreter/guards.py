@@ -57,7 +57,8 @@ OR = " or "
     EMPTY,
     TREE,
     MARKS,
-) = range(44)
+    BY_ROW,
+) = range(45)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -100,6 +101,7 @@ BESIDE = {
     RECORDS: "in a function that returns texts, or a list of records",
     BY_HAND: "in a backward that is written by hand",
     TREE: "in a function that calls itself in a loop, as for the branches of a tree",
+    BY_ROW: "in a function that is given one row of a batch after the other",
     TEXTS: "in a module that is given lists of texts, which tensors are made of there",
 }
 

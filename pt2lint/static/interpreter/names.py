@@ -92,7 +92,10 @@ class Names:
         try:
             for expression in module.assigned[name]:
                 module.values[name] = join_all(values)  # what a name made of itself sees
-                values.append(self.at.expressions.eval(expression, {}, frame))
+                value = self.at.expressions.eval(expression, {}, frame)
+                if isinstance(value, Wrapped) and _wraps_its_own(expression, name, module):
+                    values = []
+                values.append(value)
             if module.says(f"global {name}"):
                 values += self._set_later(module, name, frame)
         finally:
@@ -173,6 +176,13 @@ class Names:
                 return None
             module = found
         return None
+
+
+def _wraps_its_own(expression: ast.expr, name: str, module: Module) -> bool:
+    """Whether a statement of the top level puts what a name was, wrapped, in its place: `f = disable(f)`."""
+    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(expression)) and any(
+        isinstance(each, ast.Assign) and each.value is expression for each in module.tree.body
+    )
 
 
 def _changing(value: Value) -> Value:

@@ -132,10 +132,7 @@ class Roots:
         """What a function that nothing traced calls is called with, but for the object that it is bound to."""
         a = value.node.args
         args = self.at.functions.seeds(value, frame) if given is None else list(given)
-        kwargs = {
-            p.arg: self.at.functions.parameter(value, p, d, frame)
-            for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True)
-        }
+        kwargs = self.at.functions.named_seeds(value, frame)
         if name != "forward" and given is None:  # what a module is given, other modules decide
             passed = self.at.functions.passed
             args = [
@@ -212,6 +209,8 @@ class Roots:
             elif isinstance(o, Seq):
                 self._seen["list", id(o)] = o  # of modules, each of which is a root where it is the project's
             elif isinstance(o, Class):
+                for hear in self.at.events.compiled:
+                    hear(o, node, frame)
                 self.root(self.at.objects.instance(o.info), None)
             elif isinstance(o, Ext):
                 for hear in self.at.events.compiled:

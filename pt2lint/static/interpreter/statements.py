@@ -483,10 +483,14 @@ class Statements:
             if isinstance(case.pattern, ast.MatchAs) and case.pattern.name:
                 inner[case.pattern.name] = self.at.expressions.again(node.subject, inner, frame)
             if known is not False:
+                before = frame.guards
+                if (asked := _as_comparison(case, node.subject)) is not None:
+                    frame.guards = conditions.asked.where(asked, True, inner, frame)
                 if case.guard is not None:
                     conditions.test(case.guard, inner, frame)
                 if self.block(case.body, inner, frame):
                     paths.append(inner)
+                frame.guards = before
             if case.guard is None:
                 if known is True or _takes_all(case.pattern):
                     break
@@ -624,6 +628,17 @@ def as_test(pattern: ast.pattern, subject: ast.expr) -> ast.expr | None:
         return None
     named = ast.copy_location(ast.Name("isinstance", ast.Load()), pattern)
     return ast.copy_location(ast.Call(named, [subject, kinds], []), pattern)
+
+
+def _as_comparison(case: ast.match_case, subject: ast.expr) -> ast.Compare | None:
+    """The comparison that `case torch.float16:` makes."""
+    if not isinstance(case.pattern, ast.MatchValue):
+        return None
+    known: ast.Compare | None = case.__dict__.get("pt2lint_comparison")
+    if known is None:
+        known = ast.copy_location(ast.Compare(subject, [ast.Eq()], [case.pattern.value]), case.pattern)
+        case.__dict__["pt2lint_comparison"] = known
+    return known
 
 
 def _is_bare(pattern: ast.pattern) -> bool:

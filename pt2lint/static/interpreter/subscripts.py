@@ -80,7 +80,7 @@ class Subscripts:
                 self.at.notebook.note(node.slice, "size tensor", frame, about=tensor)
             return mixed(owner.elem, owner.type == "args")
         if isinstance(owner, Dict):
-            if index is NAME or index is WRAPPED_NAME:
+            if index is NAME or index is WRAPPED_NAME or owner.key is WRAPPED_NAME:
                 for hear in self.at.events.looked_up:
                     hear(node, owner, index, frame)
             if isinstance(index, Py) and isinstance(index.const, str) and index.const in owner.items:

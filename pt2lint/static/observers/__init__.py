@@ -15,12 +15,15 @@ from pt2lint.static.observers.cached_functions import CachedFunctions
 from pt2lint.static.observers.callers_loops import CallersLoops
 from pt2lint.static.observers.changing_state import ChangingState
 from pt2lint.static.observers.compiled_calls import CompiledCalls
+from pt2lint.static.observers.compiled_classes import CompiledClasses
 from pt2lint.static.observers.deciding_numbers import DecidingNumbers
+from pt2lint.static.observers.early_questions import EarlyQuestions
 from pt2lint.static.observers.fixed_sizes import FixedSizes
 from pt2lint.static.observers.given_modules import GivenModules
 from pt2lint.static.observers.kept_state import KeptState
 from pt2lint.static.observers.lifecycle import Lifecycle
 from pt2lint.static.observers.method_kinds import MethodKinds
+from pt2lint.static.observers.missing_names import MissingNames
 from pt2lint.static.observers.misuse import Misuse
 from pt2lint.static.observers.numbered_blocks import NumberedBlocks
 from pt2lint.static.observers.of_functions import OfFunctions
@@ -40,6 +43,7 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     Lifecycle,
     CallersLoops,
     CompiledCalls,
+    CompiledClasses,
     ChangingState,
     Misuse,
     CachedFunctions,
@@ -59,4 +63,6 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     UntracedObjects,
     Operators,
     Bypassed,
+    EarlyQuestions,
+    MissingNames,
 )

@@ -51,8 +51,11 @@ class Bypassed:
         self.in_methods(wrapper, given, node, bound, frame)
         plain = {given: ""} if given != wrapper else {}
         made = [part.value for part in bound if dotted(part.targets[0]) == given and part.value is not node]
-        if len(made) == 1 and isinstance(made[0], ast.Call):  # `task = Task(model)`
-            plain |= {a.id: " for what holds it" for a in made[0].args if isinstance(a, ast.Name)}
+        if made and all(
+            isinstance(one, ast.Call) for one in made
+        ):  # `task = Task(model)`, whichever task it is
+            held = set.intersection(*(_given(one) for one in made if isinstance(one, ast.Call)))
+            plain |= dict.fromkeys(sorted(held), " for what holds it")
         for name, of in plain.items():
             if sum(dotted(part.targets[0]) == name for part in bound) == 1:
                 here = self.plain.setdefault((frame.module.path, running), {})
@@ -110,3 +113,9 @@ class Bypassed:
         by = self.called_by[path, op.line, op.column]
         either = by in self.both or by in self.at.functions.reached
         return op._replace(details={**op.details, "both": "yes"}) if either else op
+
+
+def _given(call: ast.Call) -> set[str]:
+    """The names that a call is given as they are."""
+    given = [*call.args, *(k.value for k in call.keywords)]
+    return {one.id for one in given if isinstance(one, ast.Name)}

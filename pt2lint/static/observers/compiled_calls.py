@@ -54,6 +54,9 @@ MANY = (
     2  # calls of torch functions on tensors that make a method worth compiling; or one product with its own
 )
 
+# How a text that is looked for, or taken off, in names ends.
+PREFIXES = ('_orig_mod."', "_orig_mod.'", "_orig_mod.{", "_orig_mod\\.")
+
 
 class CompiledCalls:
     def __init__(self, at: Context) -> None:
@@ -102,7 +105,8 @@ class CompiledCalls:
             if (layer or _is_stack(value)) and id(value) not in self.at.calls.roots.settings:
                 words["part"] = "module"
         if frame.module.says("_orig_mod"):
-            words["aware"] = "_orig_mod"
+            prefix = any(map(frame.module.says, PREFIXES))
+            words["aware"] = "of the prefix" if prefix else "of the module"
         return words
 
     def compute(self, cls: ClassInfo, node: FunctionNode) -> str:

@@ -28,7 +28,7 @@ def asked(look: Look, knows: tuple[str, ...], compiles: Callable[[], bool]) -> F
     if look.function.name not in IN_WORDS:
         yield from _class_names(look)
     yield from _truths(look, knows, compiles)
-    yield from _prefixes(look)
+    yield from _prefixes(look, compiles)
 
 
 def _class_names(look: Look) -> Found:
@@ -124,11 +124,11 @@ def _tested(node: ast.AST) -> Iterator[ast.expr]:
     yield from (test for test in tests if isinstance(test, ast.Name | ast.Attribute))
 
 
-def _prefixes(look: Look) -> Found:
+def _prefixes(look: Look, compiles: Callable[[], bool]) -> Found:
     """`{k.replace("module.", ""): v for k, v in state.items()}`: what DistributedDataParallel puts before the names is
-    taken off, where torch.compile puts something, too; in a file that takes modules out of wrappers: what only converts
-    a published state meets no compiled one."""
-    keys = dict(_keys(look)) if look.frame.module.says(f".{HELD}") else {}
+    taken off, where torch.compile puts something, too; in a file that takes modules out of wrappers, or compiles some:
+    what only converts a published state meets no compiled one."""
+    keys = dict(_keys(look)) if look.frame.module.says(f".{HELD}") or compiles() else {}
     makes = bool(parts(look.function, ast.DictComp)) or any(
         isinstance(part.ctx, ast.Store) for part in parts(look.function, ast.Subscript)
     )
@@ -136,7 +136,16 @@ def _prefixes(look: Look) -> Found:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
             continue
         key, does = node.func.value, node.func.attr
-        if not isinstance(key, ast.Name) or key.id not in keys or not _is_prefix(node.args[0]):
+        if not _is_prefix(node.args[0]):
+            continue
+        if does == "startswith" and isinstance(
+            key, ast.Subscript
+        ):  # `next(iter(state.items()))[0]`, for all of them
+            cut = next((name for name in keys if _cuts(look, name)), "")
+            if cut and keys[cut].partition(".")[0] in {n.id for n in walk(key) if isinstance(n, ast.Name)}:
+                yield "strip given", node, {"name": keys[cut], "does": does}
+                return
+        if not isinstance(key, ast.Name) or key.id not in keys:
             continue
         if does in ("replace", "removeprefix") or (does == "startswith" and _cuts(look, key.id)):
             yield "strip given", node, {"name": keys[key.id], "does": does}
@@ -154,8 +163,17 @@ def _keys(look: Look) -> Iterator[tuple[str, str]]:
                 target = target.elts[0]
             over = over.func.value if over.func.attr in ("items", "keys") else over
         root = (dotted(over) or "").partition(".")[0]
-        if isinstance(target, ast.Name) and root and (root in look.given or look.calls("loads tensors")):
+        if isinstance(target, ast.Name) and root and (root in look.given or _reads_states(look)):
             yield target.id, dotted(over) or ""
+
+
+def _reads_states(look: Look) -> bool:
+    """Whether the function reads files of tensors, or has a module load a state."""
+    loads = look.at.models.last_words("loads state")
+    return look.calls("loads tensors") or any(
+        isinstance(call.func, ast.Attribute) and call.func.attr in loads
+        for call in parts(look.function, ast.Call)
+    )
 
 
 def _is_prefix(node: ast.expr) -> bool:

@@ -53,7 +53,8 @@ class GivenModules:
             return
         if not any(map(module.says, WORDS + ASKED)):
             return
-        aware = any(map(module.says, KNOWS))
+        # A comment may speak of the wrapper; one that names its prefix knows what becomes of names.
+        aware = module.says(KNOWS[0]) or any(map(module.has, KNOWS))
         if aware and not module.says("._orig_mod"):
             return
         places: list[tuple[FunctionNode, ClassInfo | None]] = [(f, None) for f in module.functions.values()]
@@ -304,8 +305,32 @@ class Look:
             return
         if not self.is_given(callee.value) or self.at.classes.is_module(self.frame.cls):
             return
-        if self.calls("saves tensors") and self.is_used_as_module(callee.value):
+        saved = self.calls("saves tensors") and self.is_used_as_module(callee.value)
+        if saved or self.is_of_checkpoint(node):
             yield "state of given", node, {"name": dotted(callee.value) or ""}
+
+    def is_of_checkpoint(self, state: ast.Call) -> bool:
+        """Whether the function returns it in a dictionary, under a key that says that it is the model's, beside the
+        state of another object: a checkpoint."""
+        for made in parts(self.function, ast.Dict):
+            key = next((k for k, v in zip(made.keys, made.values, strict=True) if v is state), None)
+            others = [v for v in made.values if v is not state and _is_state(v)]
+            if isinstance(key, ast.Constant) and others and self.is_returned(made):
+                return isinstance(key.value, str) and "model" in key.value
+        return False
+
+    def is_returned(self, made: ast.expr) -> bool:
+        names = [
+            target.id
+            for one in parts(self.function, ast.Assign)
+            if one.value is made
+            for target in one.targets
+            if isinstance(target, ast.Name)
+        ]
+        return any(
+            one.value is made or (isinstance(one.value, ast.Name) and one.value.id in names)
+            for one in parts(self.function, ast.Return)
+        )
 
     def loads(self, node: ast.Call) -> Found:
         """`model.load_state_dict(state)` of a given module, in a function that reads files of tensors."""
@@ -534,6 +559,15 @@ class Look:
 
     def value(self, node: ast.expr) -> Value:
         return self.at.expressions.quietly(node, dict(self.env), self.frame)
+
+
+def _is_state(value: ast.expr) -> bool:
+    """`optimizer.state_dict()`"""
+    return (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and value.func.attr == "state_dict"
+    )
 
 
 def _held(value: ast.expr) -> ast.expr:

@@ -125,27 +125,27 @@ class Lifecycle:
         frame: Frame,
     ) -> None:
         """A compiled callable is called in a loop over a loader."""
-        if not isinstance(node, ast.Call) or not frame.loaders or self.at.notebook.quiet:
-            return
-        dynamic = self.at.calls.roots.settings.get(id(func), (None, {}))[1].get("dynamic", "none")
-        if dynamic in ("none", "constant False"):
-            inner = self.at.calls.roots.body_of(func.inner if isinstance(func, Wrapped) else func)
-            self.feeds(
-                ast.unparse(node.func), inner, node, frame, "feeds" if dynamic == "none" else "feeds static"
-            )
+        if isinstance(node, ast.Call) and frame.loaders and not self.at.notebook.quiet:
+            dynamic = self.at.calls.roots.settings.get(id(func), (None, {}))[1].get("dynamic", "none")
+            word = {"none": "feeds", "constant False": "feeds static"}.get(dynamic)
+            if word is not None:
+                inner = self.at.calls.roots.body_of(func.inner if isinstance(func, Wrapped) else func)
+                self.feeds(ast.unparse(node.func), inner, node, frame, word)
 
     def called(
         self, node: ast.Call, func: Value, args: list[Value], result: Value, env: Env, frame: Frame
     ) -> None:
         """A module, whose `forward` counts as compiled, is called in a loop over a loader."""
-        if frame.loaders:
+        if frame.loaders and not self.at.notebook.quiet:
             for one in self.at.calls.roots.presumed(func):
-                self.called_compiled(one, args, {}, node, frame)
+                inner = self.at.calls.roots.body_of(one)
+                self.feeds(ast.unparse(node.func), inner, node, frame, "feeds presumed")
 
     def feeds(self, callee: str, inner: Func | None, node: ast.Call, frame: Frame, word: str) -> None:
         """A compiled callable is called: remember it with the loader whose batches it is given.
 
-        The words: `word`, "feeds", or "feeds static" where it is compiled with `dynamic=False`; where the statement
+        The words: `word`, "feeds", "feeds static" where it is compiled with `dynamic=False`, or "feeds presumed" where
+        nothing says that it is compiled; where the statement
         begins ("PATH:LINE", column), the names given as they are, how torch is called there, the callee; and where the
         function that it runs is defined ("PATH:LINE"), its name, and its parameters that take what comes from the
         loader.

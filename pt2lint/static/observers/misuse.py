@@ -49,6 +49,7 @@ class Misuse:
     def __init__(self, at: Context) -> None:
         self.at = at
         self.compiled_from: dict[int, tuple[Value, str]] = {}
+        self.parameters: dict[int, str] = {}  # what the function calls it that compiled it for another one
         self.ran: dict[int, Value] = {}  # what torch.compile returned and something called
         self.loops: dict[str, list[ast.For]] = {}  # by path: those in code that is not compiled
 
@@ -74,6 +75,8 @@ class Misuse:
                         original = self._original(option)
                         for name in filter(None, (dotted(given), original)):
                             env.setdefault(name + RAN, Py("int", node.lineno))
+        if isinstance(func, Func):
+            self.compiled_by(func, node, result)
         if isinstance(func, Instance) and (dotted(node.func) or "") + IN_PLACE in env:
             env.setdefault(f"{dotted(node.func)}{RAN}", Py("int", node.lineno))
         if isinstance(func, Ext):
@@ -114,6 +117,18 @@ class Misuse:
         if place and place + IN_PLACE in env and isinstance(node.func, ast.Attribute):
             if node.func.attr == "forward" and self.at.notebook.listens("forward of compiled", frame):
                 self.at.notebook.note(node, "forward of compiled", frame)
+
+    def compiled_by(self, func: Func, node: ast.Call, result: Value) -> None:
+        """`model = prepared(model)`, of a function that returns what torch.compile made of its parameter."""
+        for option in options(result) if self.compiled_from else ():
+            if id(option) not in self.compiled_from:
+                continue
+            # One and the same is the result of all calls of the function.
+            name = self.parameters.setdefault(id(option), self._original(option))
+            given = dict(zip(parameters_of(func), node.args, strict=False))
+            given.update({k.arg: k.value for k in node.keywords if k.arg})
+            if name in given:
+                self.compiled_from[id(option)] = (option, _place(given[name]))
 
     def compiled(self, target: Value, node: Any, frame: Frame | None) -> None:
         """`@torch.compile(mode="max-autotune", ...)`, which is called where the function is defined."""
@@ -162,9 +177,11 @@ class Misuse:
             self.at.notebook.note(node, "foreign name", frame, details={"wrapped": wrapped})
 
     def looked_up(self, node: ast.expr, owner: Dict, index: Value, frame: Frame) -> None:
-        """`shadow[name]`, `shadow.get(name)` of a name from a wrapped module among others, or the other way round."""
+        """`shadow[name]`, `shadow.get(name)` of a name from a wrapped module among others, or the other way round;
+        `dict(compiled.named_modules())["head"]`."""
+        text = isinstance(index, Py) and isinstance(index.const, str) and bool(index.const)
         foreign = (index is WRAPPED_NAME and owner.key is NAME) or (
-            index is NAME and owner.key is WRAPPED_NAME
+            (index is NAME or text) and owner.key is WRAPPED_NAME
         )
         if not foreign or owner.items or frame.module.says("_orig_mod"):
             return
@@ -390,7 +407,9 @@ class Misuse:
     def _replaces(self, value: Wrapped, frame: Frame) -> bool:
         """Whether it is asked what becomes of the names where this takes the place of a part: it may be a module's
         wrapper, of which the file does not know."""
-        if frame.region or value.within or not (value.inner is UNKNOWN or _is_compiled_module(value)):
+        inner = value.inner
+        may_be = all(o is UNKNOWN or isinstance(o, Instance) or _is_stack(o) for o in options(inner))
+        if frame.region or value.within or not may_be:
             return False
         return self.at.notebook.listens("replace part", frame) and not frame.module.says("_orig_mod")
 

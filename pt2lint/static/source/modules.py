@@ -28,7 +28,7 @@ from pt2lint.static.source.bodies import (
 )
 from pt2lint.static.source.nodes import FunctionNode, parse, unit_of
 from pt2lint.static.source.outline import DEFINITIONS, IMPORTS, Definitions, Late, Outline, Part, statements
-from pt2lint.static.source.reads import DEFINED, Reads, flat
+from pt2lint.static.source.reads import DEFINED, Reads, flat, in_code
 
 
 class ClassInfo:
@@ -238,6 +238,10 @@ class Module:
         if known is None:
             known = self._says[word] = word in text
         return known
+
+    def has(self, word: str) -> bool:
+        """Whether it holds the word in more than comments."""
+        return in_code(self.asked("code", word), word)
 
     def holds(self, line: str) -> bool:
         """Whether it is one of the file's lines."""

@@ -92,6 +92,11 @@ def _callees(function: FunctionNode, name: str) -> list[str]:
     return [ast.dump(callee) for callee in bodies.callees(function)] if function.name == name else []
 
 
+def in_code(text: str, word: str) -> bool:
+    """Whether the text holds the word other than after a `#` on its line."""
+    return word in text and any(word in line.partition("#")[0] for line in text.split("\n") if word in line)
+
+
 # Stands among the paths for the list of the linted files. What is asked of it, "calls near", is which of those that lie
 # near a folder call something: about "FOLDER\nWORDS".
 FILES = "\0files"
@@ -99,6 +104,7 @@ FILES = "\0files"
 # What may be asked of a text without reading all of it: kind -> function of the text and of what is asked about.
 FACTS: dict[str, Callable[[str, str], object]] = {
     "word": lambda text, word: word in text,
+    "code": in_code,
     "line": lambda text, line: line in _lines(text),
     "matches": _matches,
     "calls": calls,
