@@ -127,7 +127,7 @@ class FixedSizes:
     def tested(self, test: ast.expr, definition: FunctionNode, given: set[str]) -> tuple[str, str] | None:
         """`n % 4 != 0`, `x.numel() == 0`: which of two graphs is made."""
         if isinstance(test, ast.Compare) and len(test.ops) == 1 and _is_nothing(test.comparators[0]):
-            if not isinstance(test.ops[0], (ast.Eq, ast.NotEq, ast.Gt)):
+            if not isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
                 return None
             left = test.left
             if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod):
