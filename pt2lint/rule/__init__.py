@@ -148,6 +148,7 @@ class Rule:
     anywhere: ClassVar[bool] = False  # also hear of operations in code that Dynamo does not trace
     about_guards: ClassVar[bool] = False  # of the function's own: nothing is said where it is left to Python
     asks_what_is_left: ClassVar[bool] = False  # to Python (FunctionCode.left): run once all breaks are known
+    asks_kinds: ClassVar[bool] = True  # of expressions (FunctionCode.kinds), as most repairs do
     # About what no graph holds, however it is written: see `is_aside`.
     aside: ClassVar[Literal["", "always", "row by row"]] = ""
     severity: Severity = "warning"

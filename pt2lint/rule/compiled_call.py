@@ -42,6 +42,7 @@ class CompiledCall(Rule):
     ops: ClassVar[tuple[str, ...]] = ("call compiled", "call apart")
     anywhere = True
     asks_what_is_left = True
+    asks_kinds = False
     without_tensors = (
         False  # whether calls of a function that is given none are looked at, where it makes its own
     )

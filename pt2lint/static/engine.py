@@ -708,9 +708,10 @@ class _Run:
         notes: Mapping[str, Notes],
         kinds: Callable[[Module, Lines], Mapping[Range, str]],
     ) -> Mapping[str, Kinds]:
-        """The kinds in the functions in which something may be found, of these notes or those of other groups."""
+        """The kinds in the functions in which something may be found, of these notes or those of other groups, by
+        rules that ask for kinds."""
         texts: dict[str, str] = {}
-        listening = listeners(self.rules)
+        listening = listeners(rule for rule in self.rules if rule.asks_kinds)
         for path, units in notes.items():
             module = project.load(path, whole=False)
             found: Kinds = {}

@@ -36,7 +36,8 @@ Kept = TypeVar("Kept")
 @dataclass
 class Facts:
     """`findings` by file of the group; `notes` by any linted file in which the group's code did something;
-    `kinds`, by the same files, tell of functions in which something may be found (where there are several groups).
+    `kinds`, by the same files, tell of functions in which rules that ask for them may find something (where there are
+    several groups).
 
     `read` are the digests of all files read or sought (None: not there), `reads_` what was read of them (as JSON where
     it was kept), `complete` says that nothing but the contents of these files made it so. `name` is that of the entry

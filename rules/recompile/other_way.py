@@ -70,6 +70,7 @@ class OtherWay(Rule):
     ops = ("call another way",)
     anywhere = True
     asks_what_is_left = True
+    asks_kinds = False
     severity = "note"
 
     @classmethod

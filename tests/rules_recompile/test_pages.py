@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import libcst as cst
 import pytest
 
+from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.static.engine import load_rules
 from tests.rules_recompile.blocks import block, codes
@@ -39,6 +41,20 @@ def test_example_recompiles_and_instead_does_not(rule: type[Rule]) -> None:
 def test_rule_fires_on_example_and_not_on_instead(rule: type[Rule], tmp_path: Path) -> None:
     assert [c for c in codes(block(rule, "Example"), tmp_path) if c.startswith(rule.code)]
     assert not codes(block(rule, "Use instead"), tmp_path, "PTR")
+
+
+@pytest.mark.parametrize("rule", [r for r in RULES if not r.asks_kinds], ids=lambda r: r.code)
+def test_asks_for_no_kinds(rule: type[Rule], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups of files tell each other the kinds in functions only where a rule says that it asks for them."""
+    check = rule.check
+
+    def checked(self: Rule, node: cst.CSTNode, op: Op) -> None:
+        kinds, self.function.kinds = self.function.kinds, lambda: pytest.fail(f"{rule.code} asks for kinds")
+        check(self, node, op)
+        self.function.kinds = kinds
+
+    monkeypatch.setattr(rule, "check", checked)
+    assert [c for c in codes(block(rule, "Example"), tmp_path) if c.startswith(rule.code)]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda r: r.code)

@@ -56,7 +56,7 @@ class _Words(Mapping[Range, str]):
         self._values, self._word = values, word
 
     def __getitem__(self, place: Range) -> str:
-        return reduce(either, map(self._word, self._values[place]))
+        return reduce(either, dict.fromkeys(map(self._word, self._values[place])))
 
     def __iter__(self) -> Iterator[Range]:
         return iter(self._values)
