@@ -302,7 +302,6 @@ class Models:
             name for one in own for names in one.roles.values() for name in names
         }
         self._entries: dict[str, Entry] = {}
-        self._constants: dict[str, Value] = {}
         self._roles = [_Role(role, libraries) for role in ROLES]
         self._role = {role.name: role for role in self._roles}
         self._patterns = [role for role in self._roles if role.is_pattern]
@@ -337,6 +336,9 @@ class Models:
             name: handler for one in reversed(libraries) for name, handler in one.handlers.items()
         }
         self._returns = {name: words for one in reversed(libraries) for name, words in one.returns.items()}
+        self._constants = {
+            name: words for one in reversed(libraries) for name, words in one.constants.items()
+        }
         self._mentions = tuple(re.compile(pattern) for one in libraries for pattern in one.mentions)
         words = "|".join(map(re.escape, sorted(self.last_words("compiles"))))
         # All that the two questions below look for in a text, as patterns, one a line.
@@ -473,10 +475,9 @@ class Models:
 
     def value(self, name: str) -> Value:
         """What a name from outside the project is: a constant, or the name itself."""
-        for library in self.libraries:
-            words = library.constants.get(name)
-            if words is not None:
-                return value_of(words, None)
+        words = self._constants.get(name)
+        if words is not None:
+            return value_of(words, None)
         renamed = self.library_of(name).renamed
         return Ext((renamed(name) if renamed is not None else None) or name)
 

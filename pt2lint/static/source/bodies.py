@@ -16,8 +16,11 @@ _ADD_WEIGHTS = ("register_parameter", "add_module", "register_module", "Paramete
 
 
 def _nodes(function: FunctionNode) -> list[ast.AST]:
-    """All nodes of the body."""
-    return with_inner([*function.__dict__["body"]])
+    """All nodes of the body, which several questions are about."""
+    known: list[ast.AST] | None = function.__dict__.get("pt2lint_nodes")
+    if known is None:
+        known = function.__dict__["pt2lint_nodes"] = with_inner([*function.__dict__["body"]])
+    return known
 
 
 def _statements(function: FunctionNode) -> list[ast.AST]:

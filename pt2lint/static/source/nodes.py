@@ -47,6 +47,11 @@ def unit_of(node: ast.AST) -> Unit:
 _children: dict[type[ast.AST], tuple[str, ...]] = dict.fromkeys(
     (ast.Name, ast.Constant, ast.alias, ast.Global, ast.Nonlocal, ast.Pass), ()
 )
+# Fields whose lists hold nodes and nothing else; a dictionary's keys may be None.
+_WHOLE = frozenset(
+    "args bases body cases comparators decorator_list defaults elts finalbody generators handlers ifs items keywords "
+    "kwonlyargs orelse patterns posonlyargs targets values".split()
+)
 # Fields that hold no node, or none that anybody looks for.
 _LEAVES = {"ctx", "op", "ops", "type_comment", "kind", "attr", "id", "arg", "module", "level", "asname"}
 
@@ -73,8 +78,7 @@ def with_inner(found: list[ast.AST]) -> list[ast.AST]:
         for name in _names(node.__class__) if names is None else names:
             value = getattr(node, name, None)
             if value.__class__ is list:
-                if value:
-                    found += [item for item in value if isinstance(item, ast.AST)]
+                found += value if name in _WHOLE else [v for v in value if isinstance(v, ast.AST)]
             elif value is not None and isinstance(value, ast.AST):
                 found.append(value)
     return found
@@ -163,7 +167,7 @@ def below(node: ast.AST) -> list[ast.AST]:
     for name in _names(node.__class__) if names is None else names:
         value = getattr(node, name, None)
         if value.__class__ is list:
-            found += [item for item in value if isinstance(item, ast.AST)]
+            found += value if name in _WHOLE else [v for v in value if isinstance(v, ast.AST)]
         elif isinstance(value, ast.AST):
             found.append(value)
     return found

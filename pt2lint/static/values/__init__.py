@@ -340,9 +340,7 @@ def _merge_texts(a: Value, b: Value) -> Value | None:
 
 
 def _merge(a: Value, b: Value) -> Value | None:
-    """One value for both, or None where they stay alternatives."""
-    if a.__class__ is not b.__class__:
-        return None
+    """One value for both, which are of one class, or None where they stay alternatives."""
     if a is WRAPPED_NAME or b is WRAPPED_NAME:
         return WRAPPED_NAME if a is NAME or b is NAME else _merge_texts(a, b)
     if same(a, b):
@@ -411,12 +409,13 @@ def join(a: Value, b: Value) -> Value:
     if a is b:
         return a
     if a.kind != "union" and b.kind != "union":
-        merged = _merge(a, b)
+        merged = _merge(a, b) if a.__class__ is b.__class__ else None
         return Union((a, b)) if merged is None else merged
     result: list[Value] = list(options(a))
     for new in options(b):
+        kind = new.__class__
         for i, old in enumerate(result):
-            merged = _merge(old, new)
+            merged = _merge(old, new) if old.__class__ is kind else None
             if merged is not None:
                 result[i] = merged
                 break
