@@ -51,7 +51,7 @@ def operations(case: Case) -> Iterator[tuple[str, type[Rule], int]]:
     interpreter.run(module, "explicit")
     asked: list[str] = []
     known = rule_module.breaks_on
-    rule_module.breaks_on = lambda name, target: not asked.append(name)  # type: ignore[func-returns-value]
+    rule_module.breaks_on = lambda name, target, whole=False: not asked.append(name)  # type: ignore[func-returns-value]
     try:
         for unit, ops in interpreter.finished_notes().get(path, {}).items():
             for op in ops:
@@ -69,13 +69,14 @@ def operations(case: Case) -> Iterator[tuple[str, type[Rule], int]]:
 
 
 def sign(case: Case, version: str, span: tuple[int, int]) -> str:
-    """What a statement of a case did on a version: "B", ".", "-", or "" where the result does not tell."""
+    """What a statement of a case did on a version: "B", "b" where it compiles with `fullgraph=True`, ".", "-", or ""
+    where the result does not tell."""
     result = results(version)[case.key]
     if "absent" in result:
         return "-"
     lines = [n and n + case.line - 1 for _, _, n in result["breaks"]]
     if any(n is not None and span[0] <= n <= span[1] for n in lines) or (lines and set(lines) == {None}):
-        return "B"
+        return "B" if result["fullgraph"] or result["skipped"] else "b"
     if "error" in result and not lines:
         return "B"
     if lines or (result["fullgraph"] and not result["breaks"]):
@@ -95,7 +96,7 @@ def evidence() -> tuple[dict[str, str], dict[str, list[str]]]:
         for name, rule, line in operations(case):
             span = max((s for s in spans if s[0] <= line <= s[1]), default=(line, line))
             by_span[span].add(name)
-            if any(sign(case, v, span) == "B" for v in versions()):
+            if any(sign(case, v, span) in ("B", "b") for v in versions()):
                 codes.add(rule.code)
         reporting[case.key] = sorted(codes)
         if case.family.startswith("registry_"):
@@ -122,10 +123,11 @@ def _together(seen: list[list[str]]) -> str:
     """
     signs = ""
     for here in zip(*seen, strict=True):
-        counts = {sign: here.count(sign) for sign in "B.-"}
+        counts = {sign: here.count(sign) for sign in "Bb.-"}
         if not any(counts.values()):
             return ""
-        signs += "B" if counts["B"] > counts["."] else "." if counts["."] else "-"
+        breaks = "b" if counts["b"] > counts["B"] else "B"
+        signs += breaks if counts["B"] + counts["b"] > counts["."] else "." if counts["."] else "-"
     return signs
 
 
@@ -137,7 +139,7 @@ def _called(name: str) -> str:
                 continue  # the rule asks for more than the name, and the operator was called in some other way
             name = name.removeprefix("call ")
         said = [table(v).get(name, "-") for v in versions()]
-        signs = "".join(s if s in ".-" else "B" for s in said)
+        signs = "".join(s if s in ".-" else "b" if s == "B fg" else "B" for s in said)
         if set(signs) != {"-"}:
             return signs
     return ""

@@ -214,6 +214,7 @@ class Op(NamedTuple):
     `optional`: an option, an argument or its type has to be so, and not only the mode or a dtype, which all meet.
     `parts`: on some way what is compiled has operators on both sides.
     `open`: nothing says that what leads here is compiled: modules of a package.
+    `whole`: all that leads here is compiled with `fullgraph=True`, which raises where the graph breaks.
     `uses` lists what is done with the object that the call made: "step in region", "given to NAME".
     """
 
@@ -239,6 +240,7 @@ class Op(NamedTuple):
     optional: bool = False
     parts: bool = True
     open: bool = False
+    whole: bool = False
     details: dict[str, str] = {}
 
     @property

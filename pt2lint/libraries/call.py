@@ -148,7 +148,7 @@ class Call:
     def compile(self, target: Value) -> Value:
         """The target is a compile root; what torch.compile returns for it."""
         wrapped = Wrapped("compiled", target)
-        self.at.calls.roots.compiled(target, self.node, self.frame)
+        self.at.calls.roots.compiled(target, self.node, self.frame, self.kwargs)
         self.at.calls.roots.compiled_as(wrapped, self.kwargs)
         return wrapped
 

@@ -327,15 +327,16 @@ def measured() -> tuple[list[tuple[int, int]], dict[str, str]]:
     return [(major, minor) for major, minor in data["torch"]], data["operations"]
 
 
-def breaks_on(name: str, target: tuple[int, int]) -> bool:
-    """Whether an operation breaks the graph on that torch: as on the newest measured version that is not newer.
+def breaks_on(name: str, target: tuple[int, int], whole: bool = False) -> bool:
+    """Whether an operation breaks the graph on that torch: as on the newest measured version that is not newer;
+    `whole`: under `fullgraph=True`, which has Dynamo capture more, and raises.
 
     What was not measured is taken to break, and so is what did not exist.
     """
     versions, operations = measured()
     signs = operations.get(name, "B" * len(versions))
     older = sum(version <= target for version in versions)
-    return signs[max(older, 1) - 1] != "."
+    return signs[max(older, 1) - 1] not in (".b" if whole else ".")
 
 
 def is_tensor(word: str) -> bool:
@@ -377,18 +378,20 @@ class GraphBreak(Rule):
         blocks. There it leaves the whole function to Python; so it does where the function that breaks is called.
         """
         target = self.function.target
-        if not breaks_on(variant or op.name, target):
+        if not breaks_on(variant or op.name, target, op.whole):
             return
         message = message.replace("{code}", self.quote(node))
         if op.why:
             message += f": {op.why}"
-        if op.inside:
+        if op.whole:
+            message += "; `fullgraph=True` makes this an error when it is compiled"
+        elif op.inside:
             where = "a loop" if op.inside == "loop" else f"a `{op.inside}`"
             message += f"; inside {where} Dynamo then gives up the whole function"
         elif op.caller:
             message += f"; called {op.caller}, which Dynamo then gives up as a whole"
         worse = (
-            bool(op.inside or op.caller or op.layers) and self.severity != "note"
+            bool(op.whole or op.inside or op.caller or op.layers) and self.severity != "note"
         )  # what is meant stays meant
         # The function that does it elsewhere may do more than that: what to do at its call nobody can tell.
         fixes = () if "elsewhere" in op.details else self.fixes(node)

@@ -27,6 +27,7 @@ from pt2lint.static.interpreter.guards import (
     Path,
     is_open,
     is_optional,
+    is_whole,
     rare,
     told,
 )
@@ -104,7 +105,7 @@ class Interpreter:
         for name, node in module.functions.items():
             value = self.at.names.module_value(module, name)
             if isinstance(value, Wrapped) and value.how == "compiled":
-                self.at.calls.roots.root(value.inner, None)
+                self.at.calls.roots.root(value, None)
             elif node in self.at.calls.roots.by_decorator:
                 self.at.calls.roots.root(Func(node, module), None)
             elif roots == "tensors" and isinstance(value, Func) and self.takes_tensors(value):
@@ -326,7 +327,7 @@ class Interpreter:
                 me = self.at.objects.instance(cls)
                 value = self.at.classes.method_value(cls, node, me)
                 if isinstance(value, Wrapped) and value.how == "compiled":
-                    self.at.calls.roots.root(value.inner, node.name)
+                    self.at.calls.roots.root(value, node.name)
                 elif node in self.at.calls.roots.by_decorator:
                     self.at.calls.roots.root(Func(node, cls.module, cls.env, me, cls), node.name)
 
@@ -617,7 +618,11 @@ class Interpreter:
                 return None
             if guards:
                 op = op._replace(
-                    when=told(guards), rare=rare(guards), open=is_open(guards), optional=is_optional(guards)
+                    when=told(guards),
+                    rare=rare(guards),
+                    open=is_open(guards),
+                    optional=is_optional(guards),
+                    whole=is_whole(guards),
                 )
             contexts = self.at.notebook.contexts(path, unit, key)
             way = self.at.notebook.way(path, unit, key, held)

@@ -72,7 +72,7 @@ class NumberAfterBreak(Rule):
         return op.name not in OF_TENSORS[1:] or is_tensor(op.arg(0))
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if not breaks_on(op.name, self.function.target):
+        if not breaks_on(op.name, self.function.target, op.whole):
             return
         body: cst.CSTNode | None = self.function.parent(node)
         while body is not None and not isinstance(body, cst.FunctionDef):

@@ -281,6 +281,21 @@ def test_main_is_recorded_and_run_compiled(project: Project) -> None:
 
 
 @needs_torch
+def test_what_a_program_compiles_with_fullgraph_captures_as_much(project: Project) -> None:
+    text = """
+        import torch
+
+        @torch.compile(fullgraph=True)
+        def f(x):
+            return x[x > 0] * x.sum().item()
+
+        f(torch.ones(3))
+    """
+    result = project.verify(project.write("whole.py", text))
+    assert (result.problems, result.findings) == ([], [])
+
+
+@needs_torch
 def test_run_takes_a_command_line(project: Project) -> None:
     project.write(
         "lib.py", "import torch\n\ndef f(x):\n    if x.sum() > 0:  # HERE\n        x = x + 1\n    return x\n"

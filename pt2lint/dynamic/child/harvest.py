@@ -25,7 +25,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from .log_listener import listening, under
 from .patience import Patience
-from .probes import Prober, as_before, failure, report_records
+from .probes import Prober, as_before, capturing, failure, fullgraph_captures, report_records
 from .result_pipe import Wire
 from .targets import Target, cloned, defined_at, module_of
 
@@ -145,6 +145,7 @@ class Recorder:
         self.targets: dict[int, Target] = {}
         self.signatures: dict[int, set[Any]] = {}
         self.explicit: set[int] = set()
+        self.whole: dict[int, bool] = {}  # whether all that compiles it says fullgraph=True
         self.depth = threading.local()
         self.calls = 0
         self.new = 0  # what was seen that is worth knowing: it has a bound, however long the program runs
@@ -155,6 +156,10 @@ class Recorder:
         entry = self.sites.here(in_place)
         self.new += entry["path"] is not None and entry["made"] <= CALLS
         return entry
+
+    def compiled(self, thing: Any, fullgraph: bool = False, **options: Any) -> None:
+        """It is compiled so."""
+        self.whole[id(thing)] = fullgraph and self.whole.get(id(thing), True)
 
     def inside(self) -> bool:
         return getattr(self.depth, "count", 0) > 0
@@ -187,6 +192,7 @@ class Recorder:
 
             name = unique(label(function), self.targets.values())
             self.targets[key] = Target(name, function, [], "recorded")
+            self.targets[key].whole = self.whole.get(key, False)
         module = module_of(function)
         self.targets[key].add(call, None if module is None else "train" if module.training else "eval")
 
@@ -221,6 +227,7 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
         if model is None:
             return lambda function: compile(function, **options)
         site = recorder.site(in_place=False)
+        recorder.compiled(model, **options)
         if isinstance(model, torch.nn.Module):
             recorder.explicit.add(id(model))
             result = real_compile(model, **options)
@@ -239,6 +246,7 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
 
     def module_compile(module: torch.nn.Module, *args: Any, **options: Any) -> None:
         recorder.explicit.add(id(module))
+        recorder.compiled(module, **options)
         recorder.sites.count_for(module, recorder.site(in_place=True))
 
     def call(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
@@ -325,6 +333,7 @@ def watched(steps: list[str]) -> Any:
 def live(what: str, spec: dict[str, Any], wire: Wire, prober: Prober) -> None:
     """Run the program as it stands, compiled with the chosen backend, and send what Dynamo said."""
     real_compile, real_module_compile = torch.compile, torch.nn.Module.compile
+    captures = fullgraph_captures()
     name = "the program " + what
     report: dict[str, Any] = {}
     error = None
@@ -346,7 +355,17 @@ def live(what: str, spec: dict[str, Any], wire: Wire, prober: Prober) -> None:
         def compile(model: Any = None, **options: Any) -> Any:
             if model is None:
                 return lambda function: compile(function, **options)
-            return real_compile(model, **options_for(model, options))
+            compiled = real_compile(model, **options_for(model, options))
+            whole = options.get("fullgraph") is True
+            if not (whole and captures) or isinstance(model, torch.nn.Module):
+                return compiled
+
+            @functools.wraps(compiled)
+            def captured(*args: Any, **kwargs: Any) -> Any:
+                with capturing():
+                    return compiled(*args, **kwargs)
+
+            return captured
 
         def module_compile(module: torch.nn.Module, *args: Any, **options: Any) -> None:
             torch.compile = real_compile  # which Module.compile calls

@@ -175,7 +175,8 @@ class Prober:
             self.explain(target, worked[0])
         told: set[tuple[str, int]] = set()
         for mode in worked:
-            breaks = self.default(target, mode)
+            with as_compiled(target):
+                breaks = self.default(target, mode)
             self.fullgraph(target, mode)
             places = {(each["path"], each["line"]) for each in breaks}
             if not places <= told and fullgraph_captures():
@@ -190,7 +191,8 @@ class Prober:
         self.answers = {}
         for mode in target.modes:
             if (mode == "call" or mode in self.spec["modes"]) and self.eager(target, mode):
-                self.default(target, mode)
+                with as_compiled(target):
+                    self.default(target, mode)
         torch._dynamo.reset()
         self.wire.send("target_done", name=target.name)
 
@@ -334,10 +336,7 @@ class Prober:
     def capture(self, target: Target, mode: str) -> None:
         """Which breaks remain with what fullgraph=True captures: those that it would stop at."""
         torch._dynamo.reset()
-        captures = torch._dynamo.config.patch(
-            capture_scalar_outputs=True, capture_dynamic_output_shape_ops=True
-        )
-        with self.run(target, "capture", mode) as report, listening(self.roots) as records, captures:
+        with self.run(target, "capture", mode) as report, listening(self.roots) as records, capturing():
             try:
                 self.call(target, torch.compile(target.fresh(mode, self.device), backend=self.backend))
             finally:
@@ -437,6 +436,19 @@ def break_of(error: BaseException) -> dict[str, Any] | None:
     stack = [[frame.filename, frame.lineno, frame.name] for frame in getattr(error, "real_stack", None) or ()]
     record = logs.read_error(str(error), stack)
     return real_places(record) if record else None
+
+
+def capturing() -> contextlib.AbstractContextManager[Any]:
+    """What fullgraph=True captures on a torch where it does."""
+    patched: contextlib.AbstractContextManager[Any] = torch._dynamo.config.patch(
+        capture_scalar_outputs=True, capture_dynamic_output_shape_ops=True
+    )
+    return patched
+
+
+def as_compiled(target: Target) -> contextlib.AbstractContextManager[Any]:
+    """What default mode captures of a target that the program compiles with fullgraph=True: as much as that does."""
+    return capturing() if target.whole and fullgraph_captures() else contextlib.nullcontext()
 
 
 def fullgraph_captures(found: list[bool] = []) -> bool:  # noqa: B006 -- measured once a process

@@ -17,11 +17,12 @@ class Target:
 
     `how` says where the inputs came from; `path` and `line` where the callable is defined; `seen_in` the mode
     in which a program made each call, None where no program did; `pristine` a copy of a callable with state, that
-    nobody calls; `named` that the user gave it its name; `dtype` what
-    floating-point parameters, buffers and arguments are cast to, None for none.
+    nobody calls; `named` that the user gave it its name; `whole` that its program compiles it with fullgraph=True;
+    `dtype` what floating-point parameters, buffers and arguments are cast to, None for none.
     """
 
     named = False
+    whole = False
     dtype: torch.dtype | None = None
 
     def __init__(self, name: str, function: Callable[..., Any], calls: list[Call], how: str) -> None:

@@ -325,7 +325,9 @@ def _text(step: _Step, node: ast.AST) -> str:
 def _parts(function: FunctionCode, step: _Step, trains: bool) -> list[_Part]:
     """What moves, each with a name; nothing where one of them cannot."""
     known = measured()[1]
-    breaking = {op.line for op in function.ops if op.name in known and breaks_on(op.name, function.target)}
+    breaking = {
+        op.line for op in function.ops if op.name in known and breaks_on(op.name, function.target, op.whole)
+    }
     a = step.node.args
     if a.vararg or a.kwarg:
         return []

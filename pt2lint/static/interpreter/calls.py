@@ -189,9 +189,11 @@ class Calls:
             # Where the library's own function is compiled on its own (`torch.compile(optimizer.step)`), no code of
             # the project is in what is compiled.
             foreign = isinstance(func.inner, Ext)
+            compiled = entry(frame.module, frame.unit)
+            compiled.guards += self.roots.as_whole(func)
             self.at.notebook.quiet += foreign
             try:
-                return self.apply(func.inner, args, kwargs, node, entry(frame.module, frame.unit), spread)
+                return self.apply(func.inner, args, kwargs, node, compiled, spread)
             finally:
                 self.at.notebook.quiet -= foreign
         if func.how == "disabled":

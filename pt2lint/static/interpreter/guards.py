@@ -58,7 +58,8 @@ OR = " or "
     TREE,
     MARKS,
     BY_ROW,
-) = range(45)
+    WHOLE,
+) = range(46)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -171,6 +172,11 @@ def is_uncalled(guards: Path) -> bool:
 def is_open(guards: Path) -> bool:
     """Whether nothing says that what leads there is compiled."""
     return any(guard.sort == OPEN for guard in guards)
+
+
+def is_whole(guards: Path) -> bool:
+    """Whether all that leads there is compiled with `fullgraph=True`."""
+    return any(guard.sort == WHOLE for guard in guards)
 
 
 def is_optional(guards: Path) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +16,14 @@ from pt2lint.static.interpreter.guards import (
     NO_WEIGHTS,
     PRIVATE,
     TRAINS,
+    WHOLE,
     Guard,
 )
 from pt2lint.static.interpreter.weights import Weights, is_plain, is_scalar
 from pt2lint.static.source.named import inside
 from pt2lint.static.source.nodes import unit_of
 from pt2lint.static.values import (
+    UNKNOWN,
     Class,
     Ext,
     Func,
@@ -74,7 +76,7 @@ class Roots:
         `assumed`: nothing says that it is compiled."""
         if isinstance(value, Wrapped):
             if value.how == "compiled":
-                self.root(value.inner, name, by_settings=by_settings)
+                self.root(value.inner, name, (*guards, *self.as_whole(value)), by_settings=by_settings)
             elif value.how == "context manager" and isinstance(value.inner, Func):
                 for hear in self.at.events.compiled:
                     hear(value.inner, None, None)
@@ -84,7 +86,7 @@ class Roots:
                 value.cls, "__call__"
             )
             if found is not None:
-                self.root(self.at.classes.method_value(*found, value), "forward")
+                self.root(self.at.classes.method_value(*found, value), "forward", guards)
             return
         if not isinstance(value, Func):
             return
@@ -182,8 +184,9 @@ class Roots:
                 return Func(found[1], found[0].module, found[0].env, value.bound, found[0])
         return None
 
-    def compiled(self, target: Value, node: Any, frame: Frame) -> None:
+    def compiled(self, target: Value, node: Any, frame: Frame, settings: Mapping[str, Value]) -> None:
         """torch.compile(target) was called: the target is a root."""
+        whole = _as_whole({name: self.at.types.sort(value) for name, value in settings.items()})
         if self._decorated is not None and any(
             isinstance(o, Func) and o.node is self._decorated for o in options(target)
         ):
@@ -200,10 +203,12 @@ class Roots:
             if isinstance(o, Partial):
                 o = o.func  # what it is given besides is one of the values that its parameters may have
             if isinstance(o, (Func, Wrapped, Instance)):
-                key = ("root", id(o) if isinstance(o, Instance) else getattr(o, "node", o))
-                if key not in self._seen:
-                    self._seen[key] = o
-                    self.root(o, None)
+                which = id(o) if isinstance(o, Instance) else getattr(o, "node", o)
+                if ("root", which) not in self._seen or not (whole or ("in parts", which) in self._seen):
+                    self._seen["root", which] = o
+                    if not whole:
+                        self._seen["in parts", which] = UNKNOWN
+                    self.root(o, None, whole)
                     if isinstance(o, Instance) and o.cls is not None:
                         self._compiled_beside(o, o.cls)
             elif isinstance(o, Seq):
@@ -233,6 +238,10 @@ class Roots:
         finally:
             self._decorated = outer
 
+    def as_whole(self, wrapped: Wrapped) -> Path:
+        """What the reader shall know of what torch.compile was given with `fullgraph=True`."""
+        return _as_whole(self.settings.get(id(wrapped), (wrapped, {}))[1])
+
     def compiled_as(self, wrapped: Wrapped, settings: dict[str, Value]) -> Wrapped:
         """Remember the keyword arguments of torch.compile, as `dynamic` decides what a call costs."""
         if settings:
@@ -250,7 +259,7 @@ class Roots:
     def compiled_in_place(self, me: Instance, settings: dict[str, Value], node: Any, frame: Frame) -> None:
         """`module.compile(...)`: from here on a call of the module is one of what was compiled."""
         if not self.at.notebook.quiet:
-            self.compiled(me, node, frame)
+            self.compiled(me, node, frame, settings)
         if not self.at.notebook.quiet or me is frame.me:  # `self.compile()`, in a constructor
             self.settings[id(me)] = (me, {k: self.at.types.sort(v) for k, v in settings.items()})
 
@@ -323,3 +332,7 @@ class Roots:
             )
             callee = self.at.classes.method_value(*found, callee) if found is not None else callee
         return callee if isinstance(callee, Func) and not isinstance(callee.node, ast.Lambda) else None
+
+
+def _as_whole(settings: Mapping[str, str]) -> Path:
+    return (Guard("", WHOLE),) if settings.get("fullgraph") == "constant True" else ()
