@@ -98,7 +98,8 @@ Names of operations:
                     what its names begin with in another wrapper ("module."), "maybe" where it need not be compiled
 - `compile block`   a module is compiled, of a class of which a loop makes objects with a number each that `forward`
                     reads in any case; details: "class", "number" ("CLASS.ATTRIBUTE"), and "at", where it is read; or
-                    where a "method" of it under `@torch.compile` reads that
+                    where a "method" of it under `@torch.compile` reads that; or, with "apart": "yes", one that picks or
+                    names something by it, or by an attribute that a loop sets, whether it is compiled by itself or not
 - `call uncompiled`  code that is not compiled calls a module as it was, or gives it to a function that does, where
                     torch.compile returned a wrapper of it; details "name", the module's, "line", where it was
                     compiled, "of", where what holds it was, and "both" where the function that calls it is given the

@@ -19,6 +19,9 @@ class NumberedBlocks(Rule):
     into a list or a cache: give the block its item. Where arithmetic is done with it, a buffer is no constant, nor is
     the number with `torch._dynamo.config.allow_unspec_int_on_nn_module = True`.
 
+    Where nothing shows that blocks are compiled one by one, a number by which something is picked or named is a note:
+    it costs as much where a graph break in each block, or around it, parts them.
+
     A method under `@torch.compile` is shared by all objects of its class in the same way, and the size of a parameter
     or a buffer is a constant, too, whatever `dynamic` says: each size is compiled anew (a note, where not all are made
     with one size). Compile the model around them instead: they are parts of its graph.
@@ -86,6 +89,16 @@ class NumberedBlocks(Rule):
                 f"{self.quote(node)} shares its compilations between all objects of `{named}`: one whose `{size}` is "
                 f"another is compiled anew, as `self.{held}` has another size, up to the limit of 8; in a compiled "
                 "model they are parts of one graph",
+                severity="note",
+            )
+            return
+        if op.detail("apart"):
+            each = f"each `{op.detail('class')}`" if op.detail("class") else "each module that a loop numbers"
+            self.report(
+                node,
+                op,
+                f"{self.quote(node)} is another number in {each}: where they are compiled one by one, or a graph break "
+                "parts them, each is compiled anew, and past the limit of 8 they run without being compiled",
                 severity="note",
             )
             return

@@ -1321,6 +1321,49 @@ def main(data, names: list[str], total_steps, k: int, layers):
     for i in reversed(range(40)):
         model(data, i, 0.1)  # PTR207
 """,
+    "blocks with a number by which something is picked": """
+import torch
+from torch import nn
+
+class Named(nn.Module):
+    def __init__(self, block, index, scale):
+        super().__init__()
+        self.block, self.index, self.scale = block, index, scale
+
+    def forward(self, x, kept):
+        return self.block(x) * kept[f"block.{self.index}.scale"]  # PTR226
+
+class Picking(nn.Module):
+    def __init__(self, index, table):
+        super().__init__()
+        self.index, self.table = index, table
+
+    def forward(self, x):
+        return x * self.table[self.index]  # PTR226
+
+class Adding(nn.Module):
+    def __init__(self, index):
+        super().__init__()
+        self.index, self.tables = index, [1, 2]
+
+    def forward(self, x, cache):
+        if self.training:
+            x = x * self.tables[self.index]
+        return cache.update(x, self.index)
+
+class Processor:
+    def __call__(self, attention, x):
+        return attention.out(x) * getattr(attention, "place", 0)  # PTR226
+
+class Model(nn.Module):
+    def __init__(self, depth, table):
+        super().__init__()
+        self.named = [Named(nn.Linear(4, 4), i, 0.1) for i in range(depth)]
+        self.picking = nn.ModuleList([Picking(i, table) for i in range(depth)])
+        self.adding = nn.ModuleList([Adding(i) for i in range(depth)])
+        for index, layer in enumerate(self.picking):
+            layer.attention.place = index
+""",
     "attributes set from outside": """
 import torch
 from torch import nn

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, below, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, below, binds, unit_of, walk
 from pt2lint.static.values import Class, Instance, Tensor, Value, Wrapped
 
 if TYPE_CHECKING:
@@ -54,11 +54,61 @@ class NumberedBlocks:
             )
 
     def read_through(self, module: Module, classes: list[ClassInfo]) -> None:
-        """Methods of a linted file under `@torch.compile`: what is compiled for one module is tried for the others."""
+        """Methods of a linted file under `@torch.compile`: what is compiled for one module is tried for the others. And
+        numbers that decide in each, whoever compiles it."""
+        for cls in classes:
+            if self.at.classes.is_module(cls):
+                self.numbered_apart(cls, module)
+        self.numbered_outside(module)
         for cls in classes if module.says("compile") else ():
             for definition in cls.methods.values():
                 if getattr(definition, "decorator_list", ()) and self.at.classes.is_module(cls):
                     self.decorated(cls, definition)
+
+    def numbered_apart(self, cls: ClassInfo, module: Module) -> None:
+        """A loop makes objects of the class with a number each, by which `forward` looks something up."""
+        definition = cls.methods.get("forward")
+        if definition is None or not definition.args.args:
+            return
+        frame = Frame(module, unit_of(definition), f"`{cls.name}.forward`", cls=cls)
+        if not self.at.notebook.listens("compile block", frame):
+            return
+        numbered = set(self.numbered(cls, module))
+        own = {name for name, value in cls.layers() if _is_made_of(value, numbered)} if numbered else set()
+        me = definition.args.args[0].arg
+        for part in _in_any_case(definition) if own else ():
+            for place in _picking(part):
+                if isinstance(place, ast.Attribute) and place.attr in own:
+                    if isinstance(place.value, ast.Name) and place.value.id == me:
+                        details = {"class": cls.name, "method": "forward", "apart": "yes"}
+                        self.at.notebook.note(place, "compile block", frame, details=details)
+                        return
+
+    def numbered_outside(self, module: Module) -> None:
+        """`for i, block in enumerate(blocks): block.attention.index = i`, and traced code that reads it of one."""
+        named = {
+            target.attr
+            for loop in walk(module.tree)
+            if isinstance(loop, ast.For) and (turn := _number_of_turn(loop.iter, loop.target))
+            for part in walk(loop)
+            if isinstance(part, ast.Assign) and isinstance(part.value, ast.Name) and part.value.id == turn
+            for target in part.targets
+            if isinstance(target, ast.Attribute) and _first(target) in binds(loop.target) - {turn}
+        }
+        for definition in walk(module.tree) if named else ():
+            if not isinstance(definition, FunctionNode):
+                continue
+            # An object that a module calls, such as a processor of attention, is given from outside.
+            if definition not in self.at.functions.reached and definition.name not in ("forward", "__call__"):
+                continue
+            frame = Frame(module, unit_of(definition), f"`{definition.name}`")
+            if not self.at.notebook.listens("compile block", frame):
+                return
+            for part in walk(definition):
+                if (name := _asked_for(part)) in named:
+                    details = {"method": definition.name, "apart": "yes", "number": name}
+                    self.at.notebook.note(part, "compile block", frame, details=details)
+                    break
 
     def decorated(self, cls: ClassInfo, definition: FunctionNode) -> None:
         frame = Frame(cls.module, unit_of(definition), f"`{cls.name}.{definition.name}`", cls=cls)
@@ -212,6 +262,31 @@ def _is_made_of(value: ast.expr, names: set[str]) -> bool:
     if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Add, ast.Sub)):
         return _is_made_of(value.left, names) or _is_made_of(value.right, names)
     return isinstance(value, ast.Name) and value.id in names
+
+
+def _picking(part: ast.AST) -> Iterator[ast.expr]:
+    """What a text is made of, or an item picked by: `f"block {self.index}"`, `self.kinds[self.index]`."""
+    if isinstance(part, ast.FormattedValue):
+        yield part.value
+    elif isinstance(part, ast.Subscript):
+        yield from part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
+
+
+def _first(node: ast.Attribute) -> str:
+    """`block` of `block.attention.index`"""
+    while isinstance(node.value, ast.Attribute):
+        node = node.value
+    return node.value.id if isinstance(node.value, ast.Name) else ""
+
+
+def _asked_for(part: ast.AST) -> str:
+    """The attribute that is read: `attention.index`, `getattr(attention, "index", -1)`."""
+    if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load):
+        return part.attr
+    if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "getattr":
+        name = part.args[1] if len(part.args) > 1 else None
+        return str(name.value) if isinstance(name, ast.Constant) else ""
+    return ""
 
 
 def _in_any_case(function: FunctionNode) -> Iterator[ast.AST]:
