@@ -75,7 +75,8 @@ Names of operations:
 - `call another way`  a compiled callable is called, or a function of the project by traced code; details: of other
                     calls of the same (N is 0, 1, ...) "here N" and "there N", how the two differ for Dynamo, "where N",
                     the place of the other, "in N" ("PATH:LINE"), in which traced function that is, and "to N" and "to
-                    at N", the function that is called and where that is
+                    at N", the function that is called and where that is; "untraced N": both are made by code that is
+                    not compiled, if the same code is traced on another way
 - `set attribute of compiled`  code that is not compiled assigns an attribute of a module that compiled code reads, or
                     an item of one under a text; args: 0 the value; details: "head", the compiled module's expression,
                     "use", "at", "to" and "counts" as above; at the argument of a call that has a method assign it:

@@ -16,7 +16,8 @@ class OtherWay(Rule):
     ## What happens
     Dynamo guards on what it compiled for: whether gradients are wanted, whether a module with a dropout or a batch norm
     is in training, whether an argument is None or a tensor, how many dimensions that has, whether it carries gradients
-    (`critic(fake)`, then `critic(fake.detach())`), how long a list is, which flag, text or number was passed. Training
+    (`critic(fake)`, then `critic(fake.detach())`), how long a list is, which flag, text or number was passed, whether a
+    size is 1 (`encode(prompt)`, then `encode(x[:, -1:])` for each step). Training
     calls a model with gradients, evaluation
     under `torch.no_grad()`: the first evaluation compiles all of it once more, and then both graphs are kept. That is
     meant, as long as the ways are few; what costs is to wait for it in the midst of a run, and each way counts for the
@@ -108,7 +109,7 @@ class OtherWay(Rule):
         if callee and self.holds(self.function.cut, callee):
             return True
         other = op.detail(f"in {n}")
-        here = not op.region or self.function.is_left
+        here = not op.region or self.function.is_left or bool(op.detail(f"untraced {n}"))
         return here and (not other or self.holds(self.function.left, other))
 
     def holds(self, functions: Container[tuple[str, int]], place: str) -> bool:

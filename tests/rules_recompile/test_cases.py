@@ -1321,6 +1321,27 @@ def main(data, names: list[str], total_steps, k: int, layers):
     for i in reversed(range(40)):
         model(data, i, 0.1)  # PTR207
 """,
+    "a prompt, and then what a step gives": """
+import torch
+
+class Speaker(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encode, self.decode = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+        self.plain = torch.nn.Linear(3, 3)
+
+    def optimize(self):
+        self.encode = torch.compile(self.encode)
+        self.decode = torch.compile(self.decode)
+
+    def say(self, prompt, more):
+        x = self.encode(prompt)  # PTR222
+        y = self.plain(prompt)
+        for _ in range(20):
+            x = self.encode(x[:, -1:]) + self.decode(x[:, -1:])
+            y = self.plain(y[:, -1:])
+        return x, y
+""",
     "blocks with a number by which something is picked": """
 import torch
 from torch import nn
@@ -1328,7 +1349,8 @@ from torch import nn
 class Named(nn.Module):
     def __init__(self, block, index, scale):
         super().__init__()
-        self.block, self.index, self.scale = block, index, scale
+        self.block, self.scale = block, scale
+        self.index = index
 
     def forward(self, x, kept):
         return self.block(x) * kept[f"block.{self.index}.scale"]  # PTR226
@@ -1336,7 +1358,8 @@ class Named(nn.Module):
 class Picking(nn.Module):
     def __init__(self, index, table):
         super().__init__()
-        self.index, self.table = index, table
+        self.index = index
+        self.table = table
 
     def forward(self, x):
         return x * self.table[self.index]  # PTR226
@@ -1344,7 +1367,8 @@ class Picking(nn.Module):
 class Adding(nn.Module):
     def __init__(self, index):
         super().__init__()
-        self.index, self.tables = index, [1, 2]
+        self.index = index
+        self.tables = [1, 2]
 
     def forward(self, x, cache):
         if self.training:
@@ -2325,6 +2349,7 @@ def run():
         ("torch.compile(fuse)", "made(boxes(n))", 8),
         ("[Block(n) for n in range(12)]", "made[n](torch.ones(3))", 8),
         ("[Block(4) for n in range(12)]", "made[n](torch.ones(3))", 0),
+        ("torch.compile(nn.Linear(4, 4))", "made(torch.ones(2, 1 if n else 9, 4))", 1),
         ("torch.compile(Cache())", "made(torch.ones(2, 4))", 8),
         ("torch.compile(attend)", 'made(torch.ones(2, 4), {"longest": torch.tensor(n + 4).item()})', 1),
         ("torch.compile(attend, dynamic=False)", 'made(torch.ones(2), {"longest": n + 4})', 8),

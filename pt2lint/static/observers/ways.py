@@ -13,7 +13,17 @@ from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.observers.computing import Computing
 from pt2lint.static.source.modules import Module
-from pt2lint.static.source.nodes import BLOCKS, SIMPLE, FunctionNode, Unit, parts, unit_of, yields
+from pt2lint.static.source.nodes import (
+    BLOCKS,
+    SIMPLE,
+    FunctionNode,
+    Unit,
+    binds,
+    parameters_in,
+    parts,
+    unit_of,
+    yields,
+)
 from pt2lint.static.values import NO_CONST, UNKNOWN, Func, Instance, Py, Seq, Tensor, Value, Wrapped, options
 
 if TYPE_CHECKING:
@@ -21,6 +31,7 @@ if TYPE_CHECKING:
 
 MOST = 40  # calls of one function that are compared
 IN_MODES = ("in evaluation mode", "in training mode")
+ONE, WHOLE = "a size of 1", "the sizes that its caller is given"
 DETACHED, CARRIES = "a detached tensor", "a tensor that carries gradients"
 DEEP = 6  # modules in modules in which one that minds the mode is looked for
 TOLD = 4  # other calls that a rule is told of, and is to choose from
@@ -39,6 +50,7 @@ class Way(NamedTuple):
     tensors: bool  # whether it is given any
     given: dict[str, str]
     mode: str  # what a statement above says of the module: "train", "eval"; "" where none does
+    lengths: tuple[str, ...]  # ONE or WHOLE, of each argument of which that shows; "" of another
     carried: tuple[
         str, ...
     ]  # what Dynamo will find each argument to be: DETACHED, CARRIES; "" where that is not known
@@ -115,7 +127,10 @@ class Ways:
         graded = False if frame.gradless else self.wants_gradients(frame)
         mode = self.mode(node, frame)
         carried = tuple(self.carried(arg, node.lineno, frame) for arg in node.args)
-        way = Way(place, frame.module, frame.unit, frame.region, graded, tensors, given, mode, carried)
+        lengths = tuple(self.length(arg, frame) for arg in node.args) if not frame.region else ()
+        way = Way(
+            place, frame.module, frame.unit, frame.region, graded, tensors, given, mode, lengths, carried
+        )
         if way in ways or len(ways) >= MOST:
             return
         ways.append(way)
@@ -140,6 +155,19 @@ class Ways:
         """The function that runs, or the file whose own code does."""
         running = self.at.functions.running()
         return frame.module.tree if running is None or unit_of(running) != frame.unit else running
+
+    def length(self, arg: ast.expr, frame: Frame) -> str:
+        """Whether a dimension has length 1 (`x[:, -1:]`, `x.unsqueeze(1)`), or it is what the function is given."""
+        if isinstance(arg, ast.Call) and isinstance(arg.func, ast.Attribute) and arg.func.attr == "unsqueeze":
+            return ONE
+        if isinstance(arg, ast.Subscript):
+            places = arg.slice.elts if isinstance(arg.slice, ast.Tuple) else [arg.slice]
+            return ONE if any(isinstance(p, ast.Slice) and _is_one(p) for p in places) else ""
+        whole = self.whole(frame)
+        if not isinstance(arg, ast.Name) or not isinstance(whole, FunctionNode):
+            return ""
+        given = arg.id in {p.arg for p in parameters_in(whole.args)}
+        return WHOLE if given and arg.id not in binds(whole) else ""
 
     def carried(self, arg: ast.expr, line: int, frame: Frame) -> str:
         """What Dynamo finds a value of this line to be: `fake.detach()` has no gradients, what a module made has."""
@@ -213,6 +241,8 @@ class Ways:
             for here, there, where, within in self.differences(callee, place):
                 words |= {f"here {told}": here, f"there {told}": there, f"where {told}": where}
                 words[f"in {told}"] = within
+                if here.endswith(WHOLE):
+                    words[f"untraced {told}"] = "yes"  # as all of which the lengths are known
                 if isinstance(callee, Func):
                     words[f"to {told}"] = title(callee)
                     words[f"to at {told}"] = told_place(callee.module.path, unit_of(callee.node)[0])
@@ -285,6 +315,8 @@ def _difference(here: Way, other: Way, later: bool) -> tuple[str, str] | None:
     """How this call is made and how the other one, in words; None if there is no difference, or the other tells it."""
     if here.graded is False and other.graded:
         return "without gradients", "with them"
+    if (WHOLE, ONE) in zip(here.lengths, other.lengths, strict=False):
+        return f"with {WHOLE}", f"with {ONE}"
     if not later:
         return None
     for name, word in here.given.items():
@@ -295,6 +327,16 @@ def _difference(here: Way, other: Way, later: bool) -> tuple[str, str] | None:
         if {own, before} == {DETACHED, CARRIES}:
             return f"with {own}", f"with {before}"
     return None
+
+
+def _is_one(part: ast.Slice) -> bool:
+    """`[-1:]`, `[i : i + 1]`, `[:1]`"""
+    lower, upper = part.lower, part.upper
+    if part.step is not None:
+        return False
+    if upper is None:
+        return lower is not None and ast.unparse(lower) == "-1"
+    return ast.unparse(upper) == (f"{ast.unparse(lower)} + 1" if lower is not None else "1")
 
 
 def _are_choices(a: Way, b: Way) -> bool:
