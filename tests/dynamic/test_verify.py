@@ -289,7 +289,13 @@ def test_what_a_program_compiles_with_fullgraph_captures_as_much(project: Projec
         def f(x):
             return x[x > 0] * x.sum().item()
 
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                return x * x.max().item()
+
         f(torch.ones(3))
+        net = torch.compile(Net(), fullgraph=True)
+        net(torch.ones(3))
     """
     result = project.verify(project.write("whole.py", text))
     assert (result.problems, result.findings) == ([], [])

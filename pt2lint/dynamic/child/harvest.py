@@ -330,6 +330,17 @@ def watched(steps: list[str]) -> Any:
     return hook
 
 
+def captured(compiled: Callable[..., Any]) -> Callable[..., Any]:
+    """What was compiled, called with what fullgraph=True captures."""
+
+    @functools.wraps(compiled)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with capturing():
+            return compiled(*args, **kwargs)
+
+    return call
+
+
 def live(what: str, spec: dict[str, Any], wire: Wire, prober: Prober) -> None:
     """Run the program as it stands, compiled with the chosen backend, and send what Dynamo said."""
     real_compile, real_module_compile = torch.compile, torch.nn.Module.compile
@@ -356,16 +367,12 @@ def live(what: str, spec: dict[str, Any], wire: Wire, prober: Prober) -> None:
             if model is None:
                 return lambda function: compile(function, **options)
             compiled = real_compile(model, **options_for(model, options))
-            whole = options.get("fullgraph") is True
-            if not (whole and captures) or isinstance(model, torch.nn.Module):
+            if not captures or options.get("fullgraph") is not True:
                 return compiled
-
-            @functools.wraps(compiled)
-            def captured(*args: Any, **kwargs: Any) -> Any:
-                with capturing():
-                    return compiled(*args, **kwargs)
-
-            return captured
+            if isinstance(compiled, torch.nn.Module):
+                compiled.forward = captured(compiled.forward)
+                return compiled
+            return captured(compiled)
 
         def module_compile(module: torch.nn.Module, *args: Any, **options: Any) -> None:
             torch.compile = real_compile  # which Module.compile calls
