@@ -26,6 +26,7 @@ from pt2lint.project.pages import UNUSED, VERIFY_PAGES
 if TYPE_CHECKING:
     from pt2lint.dynamic import VerifyResult
     from pt2lint.dynamic.events import Run
+    from pt2lint.project.entries import Stamp
     from pt2lint.report.models import Model
     from pt2lint.report.place import Place
     from pt2lint.static.cache import Cache, Scratch
@@ -64,6 +65,7 @@ class Checked:
     seen: dict[str, str | None] = field(
         default_factory=dict
     )  # of many files, the digests that the linter saw
+    stamps: dict[str, Stamp | None] = field(default_factory=dict)  # of files, from before they were read
 
     @property
     def cells(self) -> dict[str, Sequence[Place]]:
@@ -205,6 +207,7 @@ def _lint(
     folders = {os.path.dirname(path) or "." for path in (*files, *there)}
     checked.watched += [*result.looked_at, *folders]
     checked.seen.update(result.seen)
+    checked.stamps.update(result.stamps)
     return result.findings
 
 
@@ -415,7 +418,7 @@ def _settle(
         kept = [finding for finding in kept if _shown(finding, settings)]
         checked.findings += gathered(kept, partial(known.place, path))
         checked.suppressed += [finding for finding in silenced if _shown(finding, settings)]
-    checked.findings = without_copies(checked.findings, checked.sources, known)
+    checked.findings = without_copies(checked.findings, known)
     checked.findings = with_causes_told_once(checked.findings)
     checked.findings.sort(key=lambda finding: finding.sort_key)
     checked.suppressed.sort(key=lambda finding: finding.sort_key)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import os
 import sys
+from types import MappingProxyType
 
 from pt2lint.project import entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 Answer = tuple[str, str, int]
 
@@ -53,10 +54,18 @@ class Watch:
             self._file = ""  # a place that cannot be written is no reason to fail
         self._started = time.time_ns()
 
-    def store(self, watched: Iterable[str], out: str, err: str, status: int) -> None:
-        """Keep the answer, unless one of the watched files changed while it was made."""
+    def store(
+        self,
+        watched: Iterable[str],
+        out: str,
+        err: str,
+        status: int,
+        known: Mapping[str, entries.Stamp | None] = MappingProxyType({}),
+    ) -> None:
+        """Keep the answer, unless one of the watched files changed while it was made; `known` are stamps of some from
+        before they were read."""
         paths = dict.fromkeys((*watched, *_own_files(), *sys.path))
-        stamps = {path: entries.stamp(path) for path in paths}
+        stamps = {path: known[path] if path in known else entries.stamp(path) for path in paths}
         if not self._file or any(
             seen and entries.may_change_unseen(seen, self._started) for seen in stamps.values()
         ):

@@ -99,7 +99,7 @@ def _lint(options: argparse.Namespace, arguments: list[str], memory: Scratch | N
         return fix(options, configs, checked, memory)
     out, err, status = answered(options, checked)
     if watch is not None:
-        watch.store(checked.watched, out, err, status)
+        watch.store(checked.watched, out, err, status, checked.stamps)
     return print_all(out, err, status)
 
 

@@ -45,6 +45,7 @@ class Texts(Protocol):
 
     def made_from(self, path: str) -> str: ...
     def place(self, path: str, line: int) -> Where | None: ...
+    def code(self, path: str, first: int, last: int) -> str: ...
 
 
 def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) -> list[Finding]:
@@ -358,7 +359,7 @@ def with_causes_told_once(findings: Sequence[Finding]) -> list[Finding]:
     ]
 
 
-def without_copies(findings: Sequence[Finding], sources: Mapping[str, str], known: Texts) -> list[Finding]:
+def without_copies(findings: Sequence[Finding], known: Texts) -> list[Finding]:
     """The findings, in which those of a generated file are notes where the file that it is made from has the same, or
     another file from which that has it by inheritance.
 
@@ -370,7 +371,7 @@ def without_copies(findings: Sequence[Finding], sources: Mapping[str, str], know
     if not made:
         return [*findings]
     first: dict[tuple[str, str, str], Finding] = {}
-    keys = dict(_keys(telling, sources, known))
+    keys = dict(_keys(telling, known))
     for finding in sorted(telling, key=lambda f: (f.path in made, f.sort_key)):
         if (key := keys.get(id(finding))) is not None:
             first.setdefault(key, finding)
@@ -395,13 +396,10 @@ def _is_made(path: str, origin: str) -> bool:
     return there and os.path.isfile(os.path.join(os.path.dirname(path), origin))
 
 
-def _keys(
-    findings: Sequence[Finding], sources: Mapping[str, str], known: Texts
-) -> Iterator[tuple[int, tuple[str, str, str]]]:
+def _keys(findings: Sequence[Finding], known: Texts) -> Iterator[tuple[int, tuple[str, str, str]]]:
     """What makes findings of two files the same: the code, the function's name and the text; for those of which another
     file has the code and the text."""
-    lines = {path: sources.get(path, "").split("\n") for path in {f.path for f in findings}}
-    texts = [" ".join(" ".join(lines[f.path][f.line - 1 : f.end_line]).split()) for f in findings]
+    texts = [known.code(f.path, f.line, f.end_line) for f in findings]
     having: dict[tuple[str, str], set[str]] = {}
     for finding, text in zip(findings, texts, strict=True):
         having.setdefault((finding.code, text), set()).add(finding.path)

@@ -73,6 +73,7 @@ class Known:
         self._sources, self._digests, self._kept, self._parsed = sources, digests, kept, parsed
         self._rows: dict[str, Row] = {}
         self._places: tuple[str, Places | None] = ("", None)
+        self._lines: tuple[str, list[str]] = ("", [])
         self.grown: set[str] = set()  # the files of which more is known by now
 
     def has(self, path: str) -> bool:
@@ -132,6 +133,16 @@ class Known:
             return None
         function, statement, arms, asserts = found
         return Where(tuple(function), statement, tuple(tuple(arm) for arm in arms), asserts)
+
+    def code(self, path: str, first: int, last: int) -> str:
+        """What stands in these lines, with one blank where there is white space."""
+
+        def look() -> str:
+            if self._lines[0] != path:
+                self._lines = path, self._sources.get(path, "").split("\n")
+            return " ".join(" ".join(self._lines[1][first - 1 : last]).split())
+
+        return str(self._asked(path, f"{first}-{last}", look))
 
     def _asked(self, path: str, what: str, look: Callable[[], Any]) -> Any:
         row = self._rows.get(path)

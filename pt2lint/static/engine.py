@@ -72,12 +72,14 @@ TOGETHER = 16  # files whose findings a process looks at once more, with what ot
 @dataclass
 class LintResult:
     """`looked_at`: the files beyond those asked for that the answer depends on, there or not. `seen` are the digests of
-    all files as they were read (None: not there), where there are many and what was found is kept."""
+    all files as they were read (None: not there), where there are many and what was found is kept; `stamps` what told,
+    before that, whether they are as they were."""
 
     findings: list[Finding] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     looked_at: list[str] = field(default_factory=list)
     seen: dict[str, str | None] = field(default_factory=dict)
+    stamps: dict[str, entries.Stamp | None] = field(default_factory=dict)
 
 
 def target_torch(settings: Any) -> tuple[int, int]:
@@ -153,8 +155,9 @@ def lint(
         for problem in (part.problems if isinstance(part, Facts) else run.ledger.problems(part))
     ]
     looked_at = run.looked_at(parts)
+    seen = run.seen(looked_at)
     return LintResult(
-        sorted(shown, key=lambda f: f.sort_key), [*run.problems, *problems], looked_at, run.seen(looked_at)
+        sorted(shown, key=lambda f: f.sort_key), [*run.problems, *problems], looked_at, seen, run.stamps
     )
 
 
@@ -185,6 +188,7 @@ class _Run:
         self._started = time.time_ns()
         self.problems: list[Problem] = []
         self._digests: dict[str, str | None] = {}
+        self.stamps: dict[str, entries.Stamp | None] = {}  # of files that were read or sought later
         self._parsed: Project | None = None  # for child processes: what they need not parse
         self._room = 8_000_000  # bytes of text; bound, it takes ten times as much, and children share it
         self._changes: dict[tuple[str, str], Change | None] = {}
@@ -215,10 +219,8 @@ class _Run:
         """Neighbours in the list, about GROUP bytes together; all files where these are few."""
         sizes: dict[str, int] = {}
         for path in self.files:
-            try:
-                size = len(self.texts[path]) if path in self.texts else os.stat(path).st_size
-            except (OSError, ValueError):
-                size = 0
+            stamp = None if path in self.texts else self._stamped(path)
+            size = stamp[1] if stamp is not None else len(self.texts.get(path, ""))
             sizes[path] = 1 << size.bit_length()  # a small edit shall leave the groups as they are
         if sum(sizes.values()) <= FEW * GROUP:
             return [[*self.files]]
@@ -514,12 +516,20 @@ class _Run:
             return digest_of(self._list)
         if path not in self._digests:
             seen = self.ledger.seen.get(path)
-            if seen is not None and seen.stamp and path not in self.texts:
-                if seen.stamp == entries.shown(entries.stamp(path)):
+            if seen is not None and path not in self.texts:
+                stamp = self._stamped(path)
+                # What was not there has none, and what tells nothing has "".
+                if seen.stamp == entries.shown(stamp) and (stamp is None) is (seen.digest is None):
                     self._digests[path] = seen.digest
                     return seen.digest
             self._digests[path] = self._texts_of.digest(path)
         return self._digests[path]
+
+    def _stamped(self, path: str) -> entries.Stamp | None:
+        """The stamp of a file before this run read it."""
+        if path not in self.stamps:
+            self.stamps[path] = entries.stamp(path)
+        return self.stamps[path]
 
     def _stamp(self, path: str) -> str:
         """What tells that a file still is as this run read it; "" where nothing does."""

@@ -223,6 +223,21 @@ def test_a_flipped_bit_does_not_change_the_answer(here: Path, at: float, bit: in
     path.write_bytes(whole)
 
 
+def test_an_answer_goes_by_what_the_files_were_before_they_were_read(here: Path) -> None:
+    from pt2lint.cli import last_answer
+    from pt2lint.project import entries
+
+    os.utime("m.py", (1, 1))
+    before = entries.stamp("m.py")
+    Path("m.py").write_text(GOOD)
+    os.utime("m.py", (1, 1))
+    for known, answer in (({"m.py": before}, None), ({}, ("out\n", "", 1))):
+        watch = last_answer.Watch(["m.py"])
+        watch._started += 10**10
+        watch.store(["m.py"], "out\n", "", 1, known)
+        assert last_answer.recall(["m.py"]) == answer
+
+
 def test_files_without_findings_too() -> None:
     Path("m.py").write_text(GOOD)
     assert pt2lint("m.py").stdout == pt2lint("m.py").stdout == "Nothing found in 1 file.\n"
