@@ -25,8 +25,8 @@ KEEPS_SIZES = ("PTR214",)
 # other dimensions, of another way to call the same any size.
 _OTHER_SIZE = re.compile(r"size mismatch at index [1-9]|\.size\(\)\[[1-9]")
 SHOWS_NOTHING = {"PTR212": _OTHER_SIZE, "PTR222": re.compile(r"size mismatch at index|\.size\(\)\[")}
-# What `with torch.no_grad():` around a call changes is no argument's.
-_GRADIENTS = re.compile(r"GLOBAL_STATE changed:.*\bgrad_mode\b")
+# What `with torch.no_grad():` around a call changes is no argument's, and what is detached has any name.
+_GRADIENTS = re.compile(r"GLOBAL_STATE changed:.*\bgrad_mode\b|requires_grad mismatch")
 
 
 @dataclass

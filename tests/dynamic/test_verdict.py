@@ -350,7 +350,7 @@ SIZE = "tensor 'x' size mismatch at index {}. expected 3, actual 4"
         ("PTR212", SIZE.format(1), "unreached"),  # the length of what was padded
         ("PTR227", SIZE.format(1), "confirmed"),
         ("PTR222", SIZE.format(1), "unreached"),
-        ("PTR222", "tensor 'x' requires_grad mismatch. expected requires_grad=1", "confirmed"),
+        ("PTR222", "tensor 'other' requires_grad mismatch. expected requires_grad=1", "confirmed"),
         ("PTR222", "GLOBAL_STATE changed: grad_mode autocast(cpu)_enabled", "confirmed"),
         ("PTR207", "GLOBAL_STATE changed: grad_mode", "unreached"),
     ],
