@@ -1321,6 +1321,71 @@ def main(data, names: list[str], total_steps, k: int, layers):
     for i in reversed(range(40)):
         model(data, i, 0.1)  # PTR207
 """,
+    "state of objects that others hold": """
+import dataclasses
+
+import torch
+
+class Constant:
+    def __init__(self, values):
+        self.values = torch.tensor(values)
+        self.cache = {}
+
+    def get(self, dtype, device):
+        kept = self.cache.get((dtype, device))
+        if kept is None:
+            kept = self.values.to(dtype=dtype, device=device)
+            self.cache[dtype, device] = kept  # PTR217
+        return kept
+
+class Local:
+    def __init__(self):
+        self.cache = {}
+
+    def get(self, dtype):
+        if dtype not in self.cache:
+            self.cache[dtype] = torch.ones(3, dtype=dtype)
+        return self.cache[dtype]
+
+SIGNS = Constant([1, -1, -1])
+
+class Counter:
+    def __init__(self):
+        self.step = 0
+
+    def tick(self):
+        self.step += 1  # PTR202
+
+class Calls:
+    def __init__(self):
+        self.count = 0
+
+    def tick(self):
+        self.count += 1  # PTR215
+
+@dataclasses.dataclass
+class State:
+    scale: torch.Tensor
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.state, self.counter = State(torch.ones(3)), Counter()
+
+    def forward(self, x):
+        self.state.scale = self.state.scale.to(x)  # PTR216
+        self.counter.tick()
+        return x * self.state.scale * SIGNS.get(x.dtype, x.device) * Local().get(x.dtype)
+
+class Trainer:
+    def __init__(self):
+        self.calls = Calls()
+
+    @torch.compile
+    def step(self, x):
+        self.calls.tick()
+        return x * 2
+""",
     "a prompt, and then what a step gives": """
 import torch
 

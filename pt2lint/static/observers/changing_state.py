@@ -43,7 +43,7 @@ class ChangingState:
                 self.at.notebook.note(
                     target, "change attribute", frame, details=self.made_once(owner.cls, target.attr, frame)
                 )
-            elif self.held_by_module(target.value, env, frame):
+            elif self.held_by_module(target.value, env, frame) or self.in_module(target.value, env, frame):
                 self.at.notebook.note(target, "change attribute", frame)
             elif self.outlives(target.value, env, frame) and self.at.notebook.listens("count once", frame):
                 self.at.notebook.note(
@@ -226,7 +226,7 @@ class ChangingState:
 
     def outlives(self, place: ast.expr, env: Env, frame: Frame) -> bool:
         """Whether an object of the project was there before the compiled code ran: what a global name leads to, or
-        the object whose method is compiled."""
+        the object whose method is compiled, or one that it holds."""
         head = place
         while isinstance(head, ast.Attribute):
             head = head.value
@@ -237,7 +237,30 @@ class ChangingState:
         root = frame
         while root.parent is not None and root.parent.region and root.parent.parent is not None:
             root = root.parent
-        return frame.me is not None and env[head.id] is frame.me and frame.me is root.me
+        if frame.me is None or env[head.id] is not frame.me:
+            return False
+        return frame.me is root.me or self.holds(root.me, frame.me)
+
+    def holds(self, holder: Value | None, value: Value) -> bool:
+        """Whether an object has another as an attribute."""
+        return (
+            isinstance(holder, Instance)
+            and holder.cls is not None
+            and any(value is o for held in self.at.objects.state(holder).values() for o in options(held))
+        )
+
+    def in_module(self, place: ast.expr, env: Env, frame: Frame) -> bool:
+        """Whether it is the object whose method runs, and a module that the method is called by holds that."""
+        me, caller = frame.me, frame.parent
+        if me is None or not isinstance(place, ast.Name) or env.get(place.id) is not me:
+            return False
+        while caller is not None and caller.region:
+            holder = caller.me
+            if isinstance(holder, Instance) and self.at.classes.is_module(holder.cls):
+                if self.holds(holder, me):
+                    return True
+            caller = caller.parent
+        return False
 
 
 def _decides(place: ast.Attribute, statement: ast.Assign, node: FunctionNode) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.modules import ClassInfo
+from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import FunctionNode, parts, walk
 from pt2lint.static.values import (
     UNKNOWN,
@@ -184,7 +184,11 @@ class KeptState:
     def is_plain(self, owner: Instance, target: ast.expr) -> bool:
         """Whether `__init__` assigns the attribute: a buffer goes where its module goes."""
         name = target.attr if isinstance(target, ast.Attribute) else ""
-        return owner.cls is not None and bool(self.set_by_init(owner.cls, name))
+        if owner.cls is None:
+            return False
+        if name in self.at.objects.annotated(owner.cls) and not self.at.classes.is_module(owner.cls):
+            return True  # a field of a dataclass
+        return bool(self.set_by_init(owner.cls, name))
 
     def set_by_init(self, cls: ClassInfo, name: str) -> list[ast.expr | None]:
         """What the constructors of the class and its bases assign to the attribute."""
@@ -225,7 +229,19 @@ class KeptState:
                 if any(owner is o for held in self.at.objects.state(me).values() for o in options(held)):
                     return True
             root = root.parent
-        return False
+        return self.is_global(owner, owner.cls.module)
+
+    def is_global(self, owner: Instance, module: Module) -> bool:
+        """Whether a file makes the object at its top, next to its class: `SIGNS = Cache([1, -1])`."""
+        assert owner.cls is not None
+        name = owner.cls.name
+        return any(
+            any(
+                isinstance(v, ast.Call) and isinstance(v.func, ast.Name) and v.func.id == name for v in values
+            )
+            and owner in options(self.at.names.global_name(module, at_top))
+            for at_top, values in module.assigned.items()
+        )
 
     # Numbers from outside
 
