@@ -11,6 +11,8 @@ import pytest
 
 from pt2lint.static import engine
 from pt2lint.static.cache import Cache
+from pt2lint.static.change import Change
+from pt2lint.static.source.reads import FACTS
 from tests.static.test_cache import LIB, USING
 from tests.static.test_engine import GIVING, KINDS
 
@@ -42,6 +44,22 @@ def benchmark() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.mark.parametrize("kind", ["word", "code", "calls"])
+def test_what_is_asked_of_two_texts_is_asked_of_what_differs(kind: str) -> None:
+    draw = random.Random(kind)
+    parts = ["f", "g", "a.f", ".f", "(", ")", " ", "\n", "\n", "#", "as ", " as f", "f as g", "def ", "a"]
+    alike = []
+    for _ in range(3000):
+        lines = [["".join(draw.choices(parts, k=draw.randrange(4))) for _ in range(3)] for _ in range(4)]
+        above, old, new, below = map("\n".join, lines)
+        before, after = (f"{above}\n{each}\n{below}" for each in (old, new))
+        about = draw.choice(["f", "a.f", ".f", "g", "a.f g"])
+        answers = FACTS[kind](before, about) == FACTS[kind](after, about)
+        assert Change(before, after)._say_alike(kind, about) == answers, (before, after, about)
+        alike.append(answers)
+    assert 300 < sum(alike) < 2990
 
 
 @pytest.mark.parametrize(("seed", "group"), [(0, engine.GROUP), (1, engine.GROUP), (2, 1), (3, 1), (4, 1)])
