@@ -1054,3 +1054,49 @@ class Request(Served):
 """
     assert findings(tmp_path, code) == []
     assert findings(tmp_path, code.replace("compile", "prepare")) != []
+
+
+@pytest.mark.parametrize(
+    ("compiled", "severity"),
+    [
+        ("self.net = torch.compile(self.net)", "warning"),
+        ("self.net.forward = torch.compile(self.net.forward)", "note"),
+    ],
+)
+def test_a_module_of_which_the_forward_is_compiled_is_no_wrapper(
+    tmp_path: Path, compiled: str, severity: str
+) -> None:
+    code = f"""
+class Net(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+class Sampler:
+    def __init__(self, net: nn.Module):
+        self.net = net
+        if not isinstance(self.net, Net):
+            raise ValueError
+
+    def speed_up(self):
+        {compiled}
+
+    def __call__(self, x):
+        return self.net(x)
+"""
+    path = tmp_path / "m.py"
+    path.write_text(HEAD + code)
+    assert {f.severity for f in lint([str(path)]).findings if f.code == "PTS304"} == {severity}
+
+
+def test_a_function_that_is_wrapped_in_a_file_that_is_not_linted(tmp_path: Path) -> None:
+    (tmp_path / "told.py").write_text(f"import torch\n{WRAPPED_AFTERWARDS}")
+    code = """
+from told import tell
+
+class M(nn.Module):
+    def forward(self, x: torch.Tensor):
+        x = x * 2
+        tell()
+        return x + 1
+"""
+    assert findings(tmp_path, code) == []

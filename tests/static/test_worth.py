@@ -1692,6 +1692,7 @@ def noted(text):
 
 class M(nn.Linear):
     def forward(self, x: torch.Tensor, rate: int | None = None, size: int | None = None):
+        x = x * 2
         if rate is not None:
             if not torch.jit.is_scripting():
                 warn_once("rate")
@@ -1779,6 +1780,7 @@ EDGE = "where what is compiled begins or ends: it parts no graph, and nothing he
     [
         ("logger.info('in')\n        return super().forward(x)", "PTB102", EDGE),
         ("y = super().forward(x)\n        logger.info('out')\n        return y", "PTB102", EDGE),
+        ("half = torch.cuda.is_bf16_supported()\n        return super().forward(x)", "PTB186", EDGE),
         ("y = super().forward(x)\n        return y[y > 0]", "PTB120", EDGE),
         ("y = super().forward(x)\n        return y[y > 0] + 1", "PTB120", ""),
         ("y = super().forward(x)\n        return self.after(y[y > 0])", "PTB120", ""),
@@ -2631,7 +2633,7 @@ def test_a_function_that_is_given_row_after_row(tmp_path: Path, call: str, note:
 def test_a_break_that_says_why_is_meant(tmp_path: Path) -> None:
     code = """
 class M(nn.Linear):
-    def forward(self, x):
+    def forward(self, x: torch.Tensor):
         x = x * 2
         torch._dynamo.graph_break(REASON)
         return super().forward(x)

@@ -282,7 +282,9 @@ class Calls:
         entry = self.at.models.of(name)
         self.last_external, self.last_call = name, node
         given_any = entry.library is FOREIGN and any(isinstance(given, Tensor) for given in args)
-        self.at.notebook.count(frame, entry.given == "tensors" or given_any)
+        # Without any argument it computes nothing: `torch.is_grad_enabled()`.
+        computes = entry.given == "tensors" and bool(receiver or args or kwargs)
+        self.at.notebook.count(frame, computes or given_any)
         if "loader" in entry.roles and frame.region:
             frame.guards += (Guard("", LOADS if self.is_own(frame) else FETCHES),)
         # `frame.inside` and the rest of the place are the caller's.
@@ -387,10 +389,11 @@ class Calls:
         entry = self.at.models.of(name)
         if entry.forward is None:
             return UNKNOWN
-        self.at.notebook.count(frame)
+        inside = self.at.models.of(f"{name}.forward")
+        self.at.notebook.count(frame, not inside.breaks)  # which are left to Python
         if self.at.notebook.listens(f"forward {name}", frame):
             self.at.notebook.note(node, f"forward {name}", frame, args=self.at.types.sorts(args, kwargs))
-        self.breaks(self.at.models.of(f"{name}.forward"), node, frame)
+        self.breaks(inside, node, frame)
         if "random module" in entry.roles:
             self.at.notebook.drawn.append((name, frame.module.path, getattr(node, "lineno", 0)))
         return entry.result(Call(name, args, kwargs, node, frame, func, self.at))

@@ -179,10 +179,10 @@ class Names:
 
 
 def _wraps_its_own(expression: ast.expr, name: str, module: Module) -> bool:
-    """Whether a statement of the top level puts what a name was, wrapped, in its place: `f = disable(f)`."""
-    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(expression)) and any(
-        isinstance(each, ast.Assign) and each.value is expression for each in module.tree.body
-    )
+    """Whether the one statement that assigns the name, at the margin, puts what it was, wrapped, in its place: `f =
+    disable(f)`."""
+    own = any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(expression))
+    return own and len(module.assigned[name]) == 1 and module.says(f"\n{name} = ")
 
 
 def _changing(value: Value) -> Value:

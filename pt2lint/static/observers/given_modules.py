@@ -98,8 +98,11 @@ class GivenModules:
                 if name != "compile" or not isinstance(given, ast.Name | ast.Attribute):
                     continue
                 callee = self.at.expressions.quietly(call.func, {}, frame)
+                # `model.forward = torch.compile(model.forward)` leaves the module as it is.
                 own = dotted(given) in methods or (
-                    isinstance(given, ast.Name) and given.id in module.functions
+                    given.attr == "forward"
+                    if isinstance(given, ast.Attribute)
+                    else given.id in module.functions
                 )
                 if isinstance(callee, Ext) and self.at.models.plays(callee.name, "compiles") and not own:
                     if not self._is_other(given, function, frame):
