@@ -37,7 +37,7 @@ class RecurrentModule(GraphBreak):
     ```
 
     ## Use instead
-    `nn.LSTMCell` in a loop, where sequences are short and of fixed length:
+    `nn.LSTMCell` in a loop, where sequences are short and of fixed length, as each length is compiled anew (PTR230):
     ```python
     import torch
 
