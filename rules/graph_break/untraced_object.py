@@ -18,6 +18,7 @@ SAYS = MappingProxyType(
         ),
         "hook": "{code} runs a module with a hook of the backward pass, which Dynamo does not trace",
         "jvp": "{code} applies a function with a `jvp` of its own, which Dynamo does not trace",
+        "dirty": "{code} ends the graph where no gradient is wanted, as in evaluation",
     }
 )
 INSTEAD = MappingProxyType(
@@ -35,6 +36,10 @@ INSTEAD = MappingProxyType(
             "`torch.autograd.Function`"
         ),
         "jvp": "Leave `jvp` out where nobody asks for forward-mode gradients",
+        "dirty": (
+            "Split it: `forward(x)` without the context, and `setup_context(ctx, inputs, output)`, which marks it; "
+            "Dynamo traces that"
+        ),
     }
 )
 
@@ -53,7 +58,9 @@ class UntracedObject(GraphBreak):
       compiled code itself makes (GB0116). Of one that is there before, it is traced;
     - call a part of a module to which `register_full_backward_hook` or its like added a hook (GB0083, GB0104). Those of
       the module that is compiled itself are fine;
-    - apply a `torch.autograd.Function` with a `jvp` of its own where a gradient is wanted (GB0144).
+    - apply a `torch.autograd.Function` with a `jvp` of its own where a gradient is wanted (GB0144);
+    - mark a tensor as written into (`ctx.mark_dirty(x)`) in a `forward(ctx, x)` where no gradient is wanted (GB2019).
+      In training that is traced, and in a `setup_context` always.
 
     ## Example
     ```python
@@ -87,13 +94,14 @@ class UntracedObject(GraphBreak):
     ```
 
     ## Versions
-    Measured: breaks on torch 2.13, in default mode and with `fullgraph=True`; hooks and `jvp` on 2.6 to 2.15.
+    Measured: breaks on torch 2.13, in default mode and with `fullgraph=True`; hooks and `jvp` on 2.6 to 2.15, and
+    `mark_dirty` on 2.13.
     """
 
     code = "PTB196"
     name = "untraced-object"
     ops = ("untraced object",)
-    graph_breaks = ("GB0256", "GB0207", "GB0059", "GB0116", "GB0083", "GB0104", "GB0144")
+    graph_breaks = ("GB0256", "GB0207", "GB0059", "GB0116", "GB0083", "GB0104", "GB0144", "GB2019")
 
     INVALID = (
         "class Config(dict):\n    __getattr__ = dict.get\nclass M(torch.nn.Module):\n    def __init__(self):\n"
@@ -114,6 +122,10 @@ class UntracedObject(GraphBreak):
         "    @staticmethod\n    def backward(ctx, grad):\n        return grad * 2\n"
         "    @staticmethod\n    def jvp(ctx, tangent):\n        return tangent * 2\n"
         "def f(x, m, i):\n    return Scaled.apply(x + torch.ones(4, requires_grad=True)) + 1",
+        "class Doubled(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
+        "        ctx.mark_dirty(x)\n        return x.mul_(2)\n"
+        "    @staticmethod\n    def backward(ctx, grad):\n        return grad * 2\n"
+        "def f(x, m, i):\n    return Doubled.apply(x + 1) + 1",
     )
     VALID = (
         "class Config(dict):\n    __getattr__ = dict.get\nconfig = Config(scale=2.0)\n"
@@ -129,6 +141,10 @@ class UntracedObject(GraphBreak):
         "        self.layer = torch.nn.Linear(4, 4)\n"
         "        self.register_full_backward_hook(lambda module, before, after: None)\n"
         "    def forward(self, x, m, i):\n        return self.layer(x) + 1\nf = M()",
+        "class Doubled(torch.autograd.Function):\n    @staticmethod\n    def forward(x):\n        return x.mul_(2)\n"
+        "    @staticmethod\n    def setup_context(ctx, inputs, output):\n        ctx.mark_dirty(inputs[0])\n"
+        "    @staticmethod\n    def backward(ctx, grad):\n        return grad * 2\n"
+        "def f(x, m, i):\n    return Doubled.apply(x + 1) + 1",
     )
 
     how = ""  # what Dynamo does not trace

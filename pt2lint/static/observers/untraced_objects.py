@@ -1,5 +1,6 @@
 """What is done with objects of the code's own that Dynamo does not trace: what their class takes over from a builtin
-type, how they are ordered, decorated methods of those that compiled code makes, hooks of the backward pass, `jvp`."""
+type, how they are ordered, decorated methods of those that compiled code makes, hooks of the backward pass, and what
+functions with a backward of their own say of themselves."""
 
 from __future__ import annotations
 
@@ -70,6 +71,8 @@ class UntracedObjects:
         owner = node.func.value
         if node.func.attr == "apply" and isinstance(owner, (ast.Name, ast.Attribute)):
             self._applied(node, env, frame)
+        elif node.func.attr == "mark_dirty" and isinstance(owner, ast.Name):
+            self._marked(node, owner.id, frame)
         elif isinstance(owner, ast.Name) and owner.id == "self":
             self._part_called(node, func, frame)
         elif isinstance(owner, (ast.Call, ast.Name)):
@@ -83,6 +86,19 @@ class UntracedObjects:
         if isinstance(cls, ClassInfo) and self.at.classes.is_function(cls):
             if self.at.classes.find_method(cls, "jvp") is not None:
                 self._note(node, frame, "jvp", cls.name)
+
+    def _marked(self, node: ast.Call, context: str, frame: Frame) -> None:
+        """`ctx.mark_dirty(x)` in a `forward(ctx, x)`; `setup_context` runs only where a gradient is wanted."""
+        cls = frame.cls
+        if cls is None or not self.at.classes.is_function(cls):
+            return
+        forward = self.at.classes.find_method(cls, "forward")
+        if forward is None or node not in walk(forward[1]):
+            return
+        args = forward[1].args
+        first = [*args.posonlyargs, *args.args][:1]
+        if first and first[0].arg == context:
+            self._note(node, frame, "dirty")
 
     def _part_called(self, node: ast.Call, func: Value, frame: Frame) -> None:
         """`self.layer(x)`, where a backward hook was added to the layer as the object was made."""
