@@ -725,6 +725,7 @@ def test_a_size_that_is_printed_stays_a_symbol(
 
 def test_sizes_that_the_operator_does_not_take_are_not_printed_with_it(tmp_path: Path) -> None:
     assert "_higher_order_ops" not in fixed(tmp_path, PRINTS.format(call="print(x.shape)"))
+    assert "_higher_order_ops" not in fixed(tmp_path, PRINTS.format(call='print("""\nso\n""")'))
 
 
 def test_a_new_function_is_indented_as_the_file_is(tmp_path: Path) -> None:

@@ -73,6 +73,8 @@ def print_in_graph(function: FunctionCode, node: cst.Call, kind: Kind | None = N
         fields += piece
     if not any(field.text for field in fields):
         return Refusal("nothing is printed but the end of the line")
+    if any("\n" in field.text for field in fields):
+        return Refusal("the text goes over several lines")
     quote = next((mark for mark in ('"', "'") if not any(mark in field.text for field in fields)), None)
     if quote is None:
         return Refusal("the text holds both kinds of quotes")
