@@ -62,6 +62,7 @@ ITEMS: dict[str, Callable[[Call], Value]] = {
     "repeat": same,
     "takewhile": kept,
     "dropwhile": kept,
+    "compress": first_of,
     "filterfalse": kept,
     "product": one_of_each,
     "zip_longest": unknown,

@@ -314,7 +314,7 @@ LIBRARIES = (
         measured="matrix/calls.py",
     ),
     Library("abc", closed=True, roles={"property": ("abc.abstractproperty",)}),
-    Library("enum", roles={"enumeration": ("enum.*",)}),
+    Library("enum", roles={"enumeration": ("enum.*",), "base of texts": ("enum.StrEnum",)}),
     Library(
         "contextlib",
         returns={name: f"instance {name}" for name in (*CONTEXTS, "contextlib.nullcontext")},

@@ -19,6 +19,8 @@ SAYS = MappingProxyType(
         "hook": "{code} runs a module with a hook of the backward pass, which Dynamo does not trace",
         "jvp": "{code} applies a function with a `jvp` of its own, which Dynamo does not trace",
         "dirty": "{code} ends the graph where no gradient is wanted, as in evaluation",
+        "looked up": "{code} looks an attribute up by another class's `__getattribute__`, which Dynamo does not trace",
+        "text": "{code} calls a text's method of a member of an enumeration, which Dynamo does not trace",
     }
 )
 INSTEAD = MappingProxyType(
@@ -40,6 +42,8 @@ INSTEAD = MappingProxyType(
             "Split it: `forward(x)` without the context, and `setup_context(ctx, inputs, output)`, which marks it; "
             "Dynamo traces that"
         ),
+        "looked up": "Write `super().__getattribute__(name)`, or read the attribute by its name, which are traced",
+        "text": "Ask the member's value: `member.value.startswith(...)` is traced",
     }
 )
 
@@ -60,7 +64,10 @@ class UntracedObject(GraphBreak):
       the module that is compiled itself are fine;
     - apply a `torch.autograd.Function` with a `jvp` of its own where a gradient is wanted (GB0144);
     - mark a tensor as written into (`ctx.mark_dirty(x)`) in a `forward(ctx, x)` where no gradient is wanted (GB2019).
-      In training that is traced, and in a `setup_context` always.
+      In training that is traced, and in a `setup_context` always;
+    - call `object.__getattribute__`, or another class's by name, to look an attribute up (GB0156). That of `super()`
+      is traced;
+    - call a method of `str` on a member of `class Mode(str, Enum)` or of a `StrEnum` (GB0156).
 
     ## Example
     ```python
@@ -101,7 +108,7 @@ class UntracedObject(GraphBreak):
     code = "PTB196"
     name = "untraced-object"
     ops = ("untraced object",)
-    graph_breaks = ("GB0256", "GB0207", "GB0059", "GB0116", "GB0083", "GB0104", "GB0144", "GB2019")
+    graph_breaks = ("GB0256", "GB0207", "GB0059", "GB0116", "GB0083", "GB0104", "GB0144", "GB0156", "GB2019")
 
     INVALID = (
         "class Config(dict):\n    __getattr__ = dict.get\nclass M(torch.nn.Module):\n    def __init__(self):\n"
@@ -118,6 +125,16 @@ class UntracedObject(GraphBreak):
         "        self.layer = torch.nn.Linear(4, 4)\n"
         "        self.layer.register_full_backward_hook(lambda module, before, after: None)\n"
         "    def forward(self, x, m, i):\n        return self.layer(x) + 1\nf = M()",
+        "class Settings:\n    def __init__(self):\n        self.scale = 2.0\n"
+        "    def __getattribute__(self, name):\n        return object.__getattribute__(self, name)\n"
+        "settings = Settings()\ndef f(x, m, i):\n    return x * settings.scale",
+        "class Settings:\n    def __init__(self):\n        self.scale = 2.0\n"
+        "    def read(self):\n        return object.__getattribute__(self, 'scale')\n"
+        "settings = Settings()\ndef f(x, m, i):\n    return x * settings.read()",
+        "import enum\nclass Mode(str, enum.Enum):\n    SUM = 'sum'\n"
+        "class M(torch.nn.Module):\n    def __init__(self, mode: Mode):\n        super().__init__()\n"
+        "        self.mode = mode\n    def forward(self, x, m, i):\n"
+        "        return x * 2 if self.mode.startswith('s') else x\nf = M(Mode.SUM)",
         "class Scaled(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x * 2\n"
         "    @staticmethod\n    def backward(ctx, grad):\n        return grad * 2\n"
         "    @staticmethod\n    def jvp(ctx, tangent):\n        return tangent * 2\n"
@@ -128,6 +145,13 @@ class UntracedObject(GraphBreak):
         "def f(x, m, i):\n    return Doubled.apply(x + 1) + 1",
     )
     VALID = (
+        "class Settings:\n    def __init__(self):\n        self.scale = 2.0\n"
+        "    def __getattribute__(self, name):\n        return super().__getattribute__(name)\n"
+        "settings = Settings()\ndef f(x, m, i):\n    return x * settings.scale",
+        "import enum\nclass Mode(str, enum.Enum):\n    SUM = 'sum'\n"
+        "class M(torch.nn.Module):\n    def __init__(self, mode: Mode):\n        super().__init__()\n"
+        "        self.mode = mode\n    def forward(self, x, m, i):\n"
+        "        return x * 2 if self.mode.value.startswith('s') else x\nf = M(Mode.SUM)",
         "class Config(dict):\n    __getattr__ = dict.get\nconfig = Config(scale=2.0)\n"
         "def f(x, m, i):\n    return x * config['scale'] + len(config.items())",
         "class Config(dict):\n    def __getattr__(self, name):\n        return self.get(name)\n"

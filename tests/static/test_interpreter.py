@@ -28,7 +28,7 @@ LISTENED = frozenset(
     ]
 )
 MODULE = """
-import copy, enum, functools, logging, math, random
+import copy, enum, functools, itertools, logging, math, random
 from dataclasses import dataclass
 from typing import Optional, Union
 import numpy as np
@@ -170,6 +170,19 @@ LOUD = [
     ("for a, b in i:\n    y = torch.zeros(a)", "size tensor @ torch.zeros(a)"),
     ("y = x[x.argmax()]", "size tensor @ x[x.argmax()]"),
     ("for k in range(i.max()): pass", "size tensor @ range(i.max())"),
+    (
+        "class K(enum.IntEnum):\n    A = 0\nk = K(np.array([0, 1])[n])",
+        "size tensor @ K(np.array([0, 1])[n])",
+    ),
+    (
+        "d: dict[str, torch.Tensor] = dict(self.given)\nd['n'] = [n]\ny = d['x'].mean().item()",
+        "call torch.Tensor.item @ d['x'].mean().item()",
+    ),
+    (
+        "kept: tuple[torch.Tensor, ...] = tuple(self.given)\nfor k in kept:\n    if k > 0: pass",
+        "test tensor @ k > 0",
+    ),
+    ("for k in itertools.compress([x], [True]):\n    if k.sum() > 0: pass", "test tensor @ k.sum() > 0"),
     ("print(x.shape)", "call builtins.print @ print(x.shape)"),
     ("log.info('a')", "call logging.Logger.info @ log.info('a')"),
     ("y = copy.deepcopy(x)", "call copy.deepcopy @ copy.deepcopy(x)"),

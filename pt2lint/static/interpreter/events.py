@@ -28,7 +28,7 @@ EVENTS = {
     "looked_up": "(node, owner, index, frame): `owner[index]` is evaluated, by a name of a parameter or a module, or "
     "where those of a module that torch.compile wrapped are the keys",
     "looked_for": "(owner, name, node, frame): traced code reads an attribute of an object whose class assigns "
-    "`__getattr__`",
+    "`__getattr__`, or has a `__getattribute__` of its own",
     "asserted": "(node, value, frame): a plain `assert value` is run",
     "read_through": "(module, classes): all that runs in a linted file was followed",
 }

@@ -196,7 +196,10 @@ class Expressions:
         if isinstance(owner, Instance):
             if owner.external and self.at.notebook.listens(f"get {owner.external}.{name}", frame):
                 self.at.notebook.note(node, f"get {owner.external}.{name}", frame)
-            if owner.cls is not None and frame.region and "__getattr__" in owner.cls.attributes:
+            looks = owner.cls is not None and (
+                "__getattr__" in owner.cls.attributes or "__getattribute__" in owner.cls.methods
+            )
+            if looks and frame.region:
                 for hear in self.at.events.looked_for:
                     hear(owner, name, node, frame)
             return self.at.objects.instance_attribute(owner, name, frame)

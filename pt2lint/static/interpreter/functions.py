@@ -386,6 +386,9 @@ class Functions:
                 told = parameter.annotation is not None and (i < given or name in kwargs)
                 if told and tensor_of(value) is not None and self.usage.is_counted(func, name):
                     value = UNKNOWN  # the number that a caller gives, annotated like its neighbours
+            elif parameter.annotation is not None and isinstance(value, Seq):
+                if value.elts is None:
+                    self.at.types.fill(value, parameter.annotation, frame)
             elif parameter.annotation is not None and _is_annotated(value):
                 # Two annotations: where this one says that it is no tensor, neither is to be trusted.
                 promised = self.parameter(func, parameter, None, frame)

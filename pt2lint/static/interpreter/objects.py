@@ -27,6 +27,7 @@ from pt2lint.static.values import (
     join,
     options,
     signature,
+    tensor_of,
 )
 
 if TYPE_CHECKING:
@@ -98,6 +99,11 @@ class Objects:
             return self.instance(cls, args, kwargs)
         externals = self.at.classes.bases(cls)[1]
         if any(self.at.models.plays(e, "enumeration") for e in externals):
+            asked = tensor_of(args[0]) if len(args) == 1 else None
+            if asked is not None and self.at.notebook.listens("size tensor", frame):
+                self.at.notebook.note(
+                    node, "size tensor", frame, about=asked
+                )  # each member is compared with it
             return OBJECT
         if frame.region:
             self.made_traced.add(cls)

@@ -151,6 +151,8 @@ class Statements:
             value = self.at.expressions.eval(node.value, env, frame)
             if isinstance(value, type(UNKNOWN)):
                 value = self.at.types.annotation(node.annotation, frame)
+            else:
+                self.at.types.fill(value, node.annotation, frame)
             self.at.statements.assignments.assign(node.target, value, env, frame)
 
     def s_augassign(self, node: ast.AugAssign, env: Env, frame: Frame) -> None:
@@ -326,8 +328,8 @@ class Statements:
                 node, env, frame, UNKNOWN, False
             )  # nothing is known of a batch, nor of its number
         if isinstance(iterable, Seq) and iterable.elts is not None and not iterable.elts:
-            # An empty list that something else may fill: the body still runs once, about nothing known.
-            return self.loop(node, env, frame, UNKNOWN, False)
+            # An empty list that something else may fill: the body still runs once, about what is known of its elements.
+            return self.loop(node, env, frame, iterable.elem, False)
         names = iterable.elts or () if isinstance(iterable, Seq) else ()
         if (
             1 < len(names) <= MAX_NAMES

@@ -83,15 +83,10 @@ class Subscripts:
             if index is NAME or index is WRAPPED_NAME or owner.key is WRAPPED_NAME:
                 for hear in self.at.events.looked_up:
                     hear(node, owner, index, frame)
-            if isinstance(index, Py) and isinstance(index.const, str) and index.const in owner.items:
-                return owner.items[index.const]
-            if (
-                isinstance(index, Py)
-                and isinstance(index.const, str)
-                and owner.items
-                and owner.elem is UNKNOWN
-            ):
-                return UNKNOWN  # nothing in sight has put it there
+            if isinstance(index, Py) and isinstance(index.const, str):
+                if index.const in owner.items:
+                    return owner.items[index.const]
+                return mixed(owner.elem, owner.keywords)  # UNKNOWN where nothing in sight has put it there
             everything = join_all([*owner.items.values(), owner.elem]) if owner.items else owner.elem
             return mixed(everything, owner.keywords)
         if isinstance(owner, Instance):

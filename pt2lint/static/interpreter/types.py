@@ -153,6 +153,20 @@ class Types:
             return declare([self.annotation(t, inner, line or node.lineno, text) for t in targets])
         return UNKNOWN
 
+    def fill(self, value: Value, node: ast.expr, frame: Frame) -> None:
+        """`flags: list[Tensor] = list(given)`: what the code does not show of the elements, the annotation tells."""
+        if not isinstance(value, (Seq, Dict)) or value.elem is not UNKNOWN:
+            return
+        if isinstance(value, Dict):
+            known = bool(value.items)
+        else:
+            known = bool(value.elts or value.prefix or value.around or value.owner)
+        if known or not isinstance(node, (ast.Subscript, ast.Constant)):
+            return
+        promised = self.annotation(node, frame)
+        if isinstance(promised, (Seq, Dict)) and promised.kind == value.kind:
+            value.elem = promised.elem
+
     def typed_dictionary(self, info: ClassInfo, frame: Frame) -> Value:
         """A value of a class under TypedDict. Where a key may be missing, which keys there are is not known."""
         items: dict[str, Value] = {}

@@ -1,6 +1,6 @@
 """What is done with objects of the code's own that Dynamo does not trace: what their class takes over from a builtin
-type, how they are ordered, decorated methods of those that compiled code makes, hooks of the backward pass, and what
-functions with a backward of their own say of themselves."""
+type, how they are ordered, decorated methods of those that compiled code makes, hooks of the backward pass, what
+functions with a backward of their own say of themselves, and members of enumerations."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from pt2lint.libraries.call import Call
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import walk
-from pt2lint.static.values import Ext, Instance, Value, options
+from pt2lint.static.values import Class, Ext, Instance, Value, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 OPERATION = "untraced object"
+TEXT_METHODS = frozenset(name for name in dir(str) if not name.startswith("_"))
+LOOKED_UP = "__getattribute__"
 ORDER = ("builtins.sorted", "builtins.min", "builtins.max", "builtins.list.sort")
 
 
@@ -24,12 +26,16 @@ class UntracedObjects:
     def __init__(self, at: Context) -> None:
         self.at = at
         self._taken: dict[ClassInfo, str] = {}
+        self._asking: dict[ClassInfo, bool] = {}
         self._hooked: dict[ClassInfo, set[str]] = {}
 
     def looked_for(self, owner: Instance, name: str, node: ast.expr, frame: Frame) -> None:
         """`config.rate`, of a class with `__getattr__ = dict.get`."""
         cls = owner.cls
         assert cls is not None
+        if self._looks_up(cls):
+            self._note(node, frame, "looked up")
+            return
         taken = self._taken.get(cls)
         if taken is None:
             value = self.at.classes.class_attribute(cls, "__getattr__")
@@ -42,6 +48,20 @@ class UntracedObjects:
             for c in self.at.classes.bases(cls)[0]
         ):
             self._note(node, frame, "attribute", taken)
+
+    def _looks_up(self, cls: ClassInfo) -> bool:
+        """Whether its `__getattribute__` asks another class's, and not `super()`, which is traced."""
+        known = self._asking.get(cls)
+        if known is None:
+            own = cls.methods.get("__getattribute__")
+            asked = walk(own) if own is not None else ()
+            known = self._asking[cls] = any(
+                isinstance(part, ast.Attribute)
+                and part.attr == LOOKED_UP
+                and not isinstance(part.value, ast.Call)
+                for part in asked
+            )
+        return known
 
     def external(self, call: Call, result: Value) -> None:
         """`sorted(entries)`, of objects that have `__lt__`; with a key it is that which is compared."""
@@ -63,13 +83,33 @@ class UntracedObjects:
             return False
         return self.at.classes.find_method(value.cls, "__lt__") is not None
 
+    def _of_member(self, node: ast.expr, env: Env, frame: Frame) -> ClassInfo | None:
+        """The class of which `Kind.IMAGE` is an attribute."""
+        if not isinstance(node, ast.Attribute):
+            return None
+        owner = self.at.expressions.again(node.value, env, frame)
+        if not isinstance(owner, Class):
+            return None
+        among = self.at.classes.bases(owner.info)[0]
+        return owner.info if any(node.attr in each.attributes for each in among) else None
+
+    def _is_enumeration_of_texts(self, cls: ClassInfo) -> bool:
+        bases, models = self.at.classes.bases(cls)[1], self.at.models
+        return any(models.plays(base, "enumeration") for base in bases) and any(
+            models.plays(base, "base of texts") for base in bases
+        )
+
     def calling(self, node: ast.Call, func: Value, env: Env, frame: Frame) -> None:
         if not frame.region or not isinstance(node.func, ast.Attribute):
             return
         if not self.at.notebook.listens(OPERATION, frame):
             return
-        owner = node.func.value
-        if node.func.attr == "apply" and isinstance(owner, (ast.Name, ast.Attribute)):
+        owner, name = node.func.value, node.func.attr
+        if name in TEXT_METHODS:
+            self._text_asked(node, owner, name, env, frame)
+        elif name == LOOKED_UP and not isinstance(owner, ast.Call):  # `super().__getattribute__` is traced
+            self._note(node, frame, "looked up")
+        if name == "apply" and isinstance(owner, (ast.Name, ast.Attribute)):
             self._applied(node, env, frame)
         elif node.func.attr == "mark_dirty" and isinstance(owner, ast.Name):
             self._marked(node, owner.id, frame)
@@ -77,6 +117,17 @@ class UntracedObjects:
             self._part_called(node, func, frame)
         elif isinstance(owner, (ast.Call, ast.Name)):
             self._method_of_made(node, env, frame)
+
+    def _text_asked(self, node: ast.Call, owner: ast.expr, name: str, env: Env, frame: Frame) -> None:
+        """`self.mode.startswith("a")`, of a member of an enumeration of texts."""
+        if isinstance(owner, ast.Constant):
+            return
+        value = self.at.expressions.again(owner, env, frame)
+        cls = value.cls if isinstance(value, Instance) else self._of_member(owner, env, frame)
+        if cls is None or self.at.classes.find_method(cls, name) is not None:
+            return
+        if self._is_enumeration_of_texts(cls):
+            self._note(node, frame, "text")
 
     def _applied(self, node: ast.Call, env: Env, frame: Frame) -> None:
         """`Scaled.apply(x)`, of a class with a `jvp` of its own."""
