@@ -118,6 +118,29 @@ def in_place(x):
     net.compile()
     return validate(net, x)
 """,
+    "parts of a module that is given, in a file that keeps no states": """
+import torch
+from torch import nn
+
+def compile_blocks(model: nn.Module, backend):
+    for name, block in model.layers.named_children():
+        block = torch.compile(block, backend=backend, fullgraph=True)
+        model.layers.register_module(name, block)  # PTS303
+
+def compile_inner(model):
+    for at, block in model.layers.items():
+        if block.sparse:
+            for name, part in block.named_children():
+                setattr(block, name, torch.compile(part))  # PTS303
+        else:
+            model.layers[at] = torch.compile(block)  # PTS303
+
+def compile_made():
+    model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+    for name, block in model.named_children():
+        model.register_module(name, torch.compile(block))
+    return model(torch.ones(3))
+""",
     "parts that are replaced one by one": """
 import torch
 from torch import nn
@@ -1256,7 +1279,7 @@ def in_loop(model):
 def stored(model):
     for i, layer in enumerate(model.layers):
         layer = torch.compile(layer)
-        model.layers[i] = layer
+        model.layers[i] = layer  # PTS303
 
 def made_global():
     global model

@@ -9,7 +9,7 @@ from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import binds, unit_of, walk
+from pt2lint.static.source.nodes import binds, parameters_in, parts, unit_of, walk
 from pt2lint.static.values import (
     NAME,
     TRUE,
@@ -374,7 +374,7 @@ class Misuse:
         elif isinstance(target, ast.Subscript) and isinstance(value, Wrapped):
             given = self._original(value)
             if given == _place(target) or self._goes_over(given, target.value, target, frame):
-                self.told_of_parts(target, value, frame)
+                self.told_of_parts(target, target.value, value, frame)
 
     def setting(self, target: ast.Attribute, owner: Ext, frame: Frame) -> None:
         """`torch._dynamo.config.verbose = True`"""
@@ -423,20 +423,31 @@ class Misuse:
         value = args[-1] if args else None
         if not isinstance(value, Wrapped) or not isinstance(node.args[-2], (ast.Name, ast.Attribute)):
             return
-        if (isinstance(node.func, ast.Attribute) and node.func.attr != "setattr") or self._goes_over(
-            self._original(value), node.args[0], node, frame
-        ):
-            self.told_of_parts(node, value, frame)
+        if isinstance(node.func, ast.Attribute) and node.func.attr != "setattr":
+            self.told_of_parts(node, node.func.value, value, frame)
+        elif self._goes_over(self._original(value), node.args[0], node, frame):
+            self.told_of_parts(node, node.args[0], value, frame)
 
-    def told_of_parts(self, node: ast.expr, value: Wrapped, frame: Frame) -> None:
+    def told_of_parts(self, node: ast.expr, owner: ast.expr, value: Wrapped, frame: Frame) -> None:
         """Parts of a module are replaced by their compiled wrappers, one by one."""
         if not self._replaces(value, frame):
             return
-        if any(frame.module.says(word) for word in KEEPS_STATES):
+        if any(frame.module.says(word) for word in KEEPS_STATES) or self._is_given(owner):
             words: dict[str, str] = {"listed": self._original(value)}
             self.at.notebook.note(
                 node, "replace part", frame, details={**words, **self._of_torch(value.inner)}
             )
+
+    def _is_given(self, owner: ast.expr) -> bool:
+        """Whether the function is given the module, or one that holds it: who made it may keep its state."""
+        running = self.at.functions.running()
+        if running is None:
+            return False
+        given = {p.arg for p in parameters_in(running.args)} - {"self"}
+        for loop in parts(running, ast.For):
+            if given & {n.id for n in walk(loop.iter) if isinstance(n, ast.Name)}:
+                given |= {n.id for n in walk(loop.target) if isinstance(n, ast.Name)}
+        return (dotted(owner) or "").partition(".")[0] in given
 
     def _goes_over(self, name: str, owner: ast.expr, node: ast.expr, frame: Frame) -> bool:
         """Whether a loop around the node binds the name to parts of the owner, one after the other."""
