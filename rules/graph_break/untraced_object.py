@@ -102,7 +102,7 @@ class UntracedObject(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.13, in default mode and with `fullgraph=True`; hooks and `jvp` on 2.6 to 2.15, and
-    `mark_dirty` on 2.13.
+    `mark_dirty` on 2.13 and 2.15 (on 2.6 and 2.9 it stays in the graph).
     """
 
     code = "PTB196"
@@ -175,6 +175,8 @@ class UntracedObject(GraphBreak):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         self.how = op.detail("how")
+        if self.how == "dirty" and self.function.target < (2, 13):
+            return
         self.breaks(node, op, SAYS[self.how].replace("{what}", op.detail("what")))
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from types import MappingProxyType
-
 import libcst as cst
 
 from pt2lint.fixes.repairs.mark_dynamic import marked_before
@@ -64,7 +62,6 @@ class StaticShapes(CompiledCall):
     name = "static-shapes"
 
     ops = (*CompiledCall.ops, WRAPS)
-    instead = MappingProxyType({WRAPS: BY_DEFAULT})
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
@@ -79,12 +76,15 @@ class StaticShapes(CompiledCall):
         if op.name != WRAPS:
             super().check(node, op)
         elif isinstance(node, cst.Call) and node.args and "mark_dynamic" not in self.function.source:
+            from pt2lint.fixes.repairs import by_hand
+
             self.report(
                 node,
                 op,
                 f"with `dynamic=False` {self.quote(node.args[0].value)} is compiled anew for each other size of what "
                 "it is given, up to the limit of 8; by default twice, the second time for any",
                 severity="note",
+                fixes=[by_hand.told(BY_DEFAULT)],
             )
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
