@@ -28,6 +28,8 @@ Names of operations:
                     with "called": "PATH:LINE" of a call
 - `decorate with own manager`  one of the project's own does
 - `set attribute of function`  an attribute of a function is assigned that compiled code did not define
+- `equate member`    a tensor is compared (`==`, `!=`) with a member of an enumeration of numbers; detail "named" where
+                    it is written as `Kind.MEMBER`
 - `untraced object`  an object of the project is used in a way that Dynamo does not trace; details "how" ("attribute",
                     "order", "decorated", "hook", "jvp") and "what", the builtin method, the context or the function
 - `format tensor`   a tensor is turned into text

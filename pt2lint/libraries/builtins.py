@@ -524,6 +524,7 @@ LIBRARY = Library(
     },
     roles={
         "indifferent": ("builtins.print",),
+        "base of numbers": ("builtins.int", "builtins.float"),
         "base of texts": ("builtins.str",),
         "prints": ("builtins.print",),
         "says": ("builtins.print",),

@@ -92,6 +92,7 @@ ROLES = {
     "static method": "a decorator",
     "class method": "a decorator",
     "enumeration": "a class whose members are constants",
+    "base of numbers": "a class: what is made of a class under it is a number",
     "base of texts": "a class: what is made of a class under it is a text",
     "named tuple": "a base of a class whose annotations name the parts of a tuple",
     "differentiable function": "a class whose `apply` runs its `forward`",

@@ -314,7 +314,14 @@ LIBRARIES = (
         measured="matrix/calls.py",
     ),
     Library("abc", closed=True, roles={"property": ("abc.abstractproperty",)}),
-    Library("enum", roles={"enumeration": ("enum.*",), "base of texts": ("enum.StrEnum",)}),
+    Library(
+        "enum",
+        roles={
+            "enumeration": ("enum.*",),
+            "base of numbers": ("enum.IntEnum", "enum.IntFlag"),
+            "base of texts": ("enum.StrEnum",),
+        },
+    ),
     Library(
         "contextlib",
         returns={name: f"instance {name}" for name in (*CONTEXTS, "contextlib.nullcontext")},

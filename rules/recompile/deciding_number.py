@@ -72,7 +72,8 @@ class DecidingNumber(Rule):
     ```
 
     ## Versions
-    Measured over 11 calls on torch 2.13: 8 recompilations, and then eager; none for a tensor.
+    Measured over 11 calls on torch 2.9, 2.13 and 2.15: 8 recompilations, and then eager; none for a tensor. On 2.6 the
+    example costs 1.
     """
 
     code = "PTR231"

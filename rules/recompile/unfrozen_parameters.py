@@ -11,6 +11,8 @@ from pt2lint.rule.syntax import names
 
 PARAMETERS = ("parameters", "named_parameters")
 
+SINCE = (2, 13)  # on 2.6 and 2.9 nothing is guarded on there
+
 
 class UnfrozenParameters(Rule):
     """Parameters of a compiled module are frozen, or no longer are, between two of its calls.
@@ -56,7 +58,8 @@ class UnfrozenParameters(Rule):
     ```
 
     ## Versions
-    Measured on torch 2.13: 1 recompilation for each time that some are unfrozen, and eager from the limit on.
+    Measured on torch 2.13 and 2.15: 1 recompilation for each time that some are unfrozen, and eager from the limit on.
+    None on 2.6 and 2.9.
     """
 
     code = "PTR228"
@@ -70,7 +73,7 @@ class UnfrozenParameters(Rule):
         return not op.region
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if op.name != "unfreeze":
+        if op.name != "unfreeze" or self.function.target < SINCE:
             return  # looked for where something is set
         loops = loops_around(self.function, node)
         turns = [loop for loop in loops if not self.goes_over_parameters(loop)]

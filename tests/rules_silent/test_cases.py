@@ -15,6 +15,35 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "members of enumerations": """
+import enum
+
+import torch
+
+class Kind(enum.IntEnum):
+    TEXT = 0
+    IMAGE = 1
+
+class Share(float, enum.Enum):
+    HALF = 0.5
+
+class Plain(enum.Enum):
+    ONE = 1
+
+class Net(torch.nn.Module):
+    def __init__(self, kind: Kind):
+        super().__init__()
+        self.kind = kind
+        self.wanted = Kind.IMAGE.value
+
+    def forward(self, x, ids: torch.Tensor, kind: Kind, n: int):
+        y = x.relu() * (ids == Kind.IMAGE)  # PTS342
+        y = y + (Kind.TEXT != ids) * (ids == kind)  # PTS342, PTS342
+        y = y + (ids == self.kind) + (x == Share.HALF)  # PTS342, PTS342
+        y = y + (ids == Kind.IMAGE.value) + (ids > Kind.TEXT) + torch.eq(ids, Kind.TEXT)
+        y = y + (ids == n) + (ids == self.wanted) + (ids == int(Kind.TEXT))
+        return y if n == Kind.TEXT and kind == Kind.IMAGE else y * 2
+""",
     "variables that torch reads when it is imported": """
 import os
 os.environ["TORCH_TRACE"] = "/tmp/first"

@@ -25,6 +25,7 @@ EVENTS = {
     "read": "(owner, name, node, frame, among): an attribute of what torch.compile returned is read; `among`: all "
     "that the owner may be, where it is one of several",
     "compared": "(node, left, right, frame): `left in right` is evaluated",
+    "equated": "(node, place, value, env, frame): traced code asks whether a tensor equals the value at `place`",
     "looked_up": "(node, owner, index, frame): `owner[index]` is evaluated, by a name of a parameter or a module, or "
     "where those of a module that torch.compile wrapped are the keys",
     "looked_for": "(owner, name, node, frame): traced code reads an attribute of an object whose class assigns "
@@ -52,6 +53,7 @@ class Events:
         self.settled: Hear = ()
         self.read: Hear = ()
         self.compared: Hear = ()
+        self.equated: Hear = ()
         self.looked_up: Hear = ()
         self.looked_for: Hear = ()
         self.asserted: Hear = ()

@@ -530,6 +530,12 @@ class Expressions:
             if isinstance(op, (ast.In, ast.NotIn)):
                 for hear in self.at.events.compared:
                     hear(node, left, right, frame)
+            elif frame.region and isinstance(op, (ast.Eq, ast.NotEq)):
+                first = node.comparators[i - 1] if i else node.left
+                for one, other, place in ((left, right, comparator), (right, left, first)):
+                    if isinstance(one, Tensor) and not one.array:
+                        for hear in self.at.events.equated:
+                            hear(node, place, other, env, frame)
             if isinstance(op, (ast.In, ast.NotIn)) and isinstance(right, Ext):
                 if self.at.notebook.listens(f"in {right.name}", frame):
                     self.at.notebook.note(node, f"in {right.name}", frame)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 OPERATION = "untraced object"
+EQUATED = "equate member"
 TEXT_METHODS = frozenset(name for name in dir(str) if not name.startswith("_"))
 LOOKED_UP = "__getattribute__"
 ORDER = ("builtins.sorted", "builtins.min", "builtins.max", "builtins.list.sort")
@@ -93,11 +94,22 @@ class UntracedObjects:
         among = self.at.classes.bases(owner.info)[0]
         return owner.info if any(node.attr in each.attributes for each in among) else None
 
-    def _is_enumeration_of_texts(self, cls: ClassInfo) -> bool:
+    def _is_enumeration_of(self, cls: ClassInfo, what: str) -> bool:
+        """Whether the members of a class are "texts", or "numbers"."""
         bases, models = self.at.classes.bases(cls)[1], self.at.models
         return any(models.plays(base, "enumeration") for base in bases) and any(
-            models.plays(base, "base of texts") for base in bases
+            models.plays(base, f"base of {what}") for base in bases
         )
+
+    def equated(self, node: ast.Compare, place: ast.expr, value: Value, env: Env, frame: Frame) -> None:
+        """`ids == Kind.IMAGE`, of an enumeration of numbers."""
+        if not self.at.notebook.listens(EQUATED, frame):
+            return
+        named = self._of_member(place, env, frame)
+        cls = value.cls if isinstance(value, Instance) else named
+        if cls is not None and self._is_enumeration_of(cls, "numbers"):
+            details = {"member": ast.unparse(place)} | ({"named": "yes"} if named is not None else {})
+            self.at.notebook.note(place, EQUATED, frame, details=details)
 
     def calling(self, node: ast.Call, func: Value, env: Env, frame: Frame) -> None:
         if not frame.region or not isinstance(node.func, ast.Attribute):
@@ -126,7 +138,7 @@ class UntracedObjects:
         cls = value.cls if isinstance(value, Instance) else self._of_member(owner, env, frame)
         if cls is None or self.at.classes.find_method(cls, name) is not None:
             return
-        if self._is_enumeration_of_texts(cls):
+        if self._is_enumeration_of(cls, "texts"):
             self._note(node, frame, "text")
 
     def _applied(self, node: ast.Call, env: Env, frame: Frame) -> None:
