@@ -15,6 +15,32 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "how deep contexts are nested": """
+import torch
+from torch import nn
+
+class Depth:
+    def __init__(self):
+        self.active = 0
+        self.entered = 0
+
+    def __enter__(self):
+        self.active += 1
+        self.entered += 1  # PTR202
+        return self
+
+    def __exit__(self, *_):
+        self.active -= 1
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.depth = Depth()
+
+    def forward(self, x):
+        with self.depth:
+            return x * 2 if self.depth.active else x
+""",
     "a teacher beside a compiled student": """
 import torch
 from torch import nn

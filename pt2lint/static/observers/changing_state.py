@@ -11,7 +11,7 @@ from pt2lint.static.observers.growing import stays_long
 from pt2lint.static.observers.sizes import from_shape
 from pt2lint.static.observers.uses import LIMIT, Decisive
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, walk
+from pt2lint.static.source.nodes import FunctionNode, parts, walk
 from pt2lint.static.values import (
     Dict,
     Instance,
@@ -37,7 +37,7 @@ class ChangingState:
             return
         if isinstance(target, ast.Attribute) and self.at.notebook.listens("change attribute", frame):
             owner = self.at.expressions.quietly(target.value, env, frame)
-            if not isinstance(owner, Instance) or owner.cls is None:
+            if not isinstance(owner, Instance) or owner.cls is None or _comes_back(owner.cls, target.attr):
                 return
             if self.at.classes.is_module(owner.cls):
                 self.at.notebook.note(
@@ -261,6 +261,20 @@ class ChangingState:
                     return True
             caller = caller.parent
         return False
+
+
+def _comes_back(cls: ClassInfo, attribute: str) -> bool:
+    """Whether the class adds 1 to the number and takes it off again, as one counts how deep contexts are nested."""
+    changes = {
+        type(part.op)
+        for method in cls.methods.values()
+        for part in parts(method, ast.AugAssign)
+        if isinstance(part.target, ast.Attribute)
+        and part.target.attr == attribute
+        and isinstance(part.value, ast.Constant)
+        and part.value.value == 1
+    }
+    return {ast.Add, ast.Sub} <= changes
 
 
 def _decides(place: ast.Attribute, statement: ast.Assign, node: FunctionNode) -> bool:
