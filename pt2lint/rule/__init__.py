@@ -48,6 +48,7 @@ from pt2lint.said import place_in
 EFFORT = (
     500_000  # nodes that the repairs of one function may look at, ten times what they do in ordinary code
 )
+CAPTURED = "where `fullgraph=True` captures it"  # the note of what is no break there
 QUOTED = 72  # characters of code that a message repeats
 
 
@@ -378,24 +379,31 @@ class GraphBreak(Rule):
         blocks. There it leaves the whole function to Python; so it does where the function that breaks is called.
         """
         target = self.function.target
-        if not breaks_on(variant or op.name, target, op.whole):
+        name = variant or op.name
+        if not breaks_on(name, target):
             return
+        captured = op.whole and not breaks_on(name, target, whole=True)
         message = message.replace("{code}", self.quote(node))
         if op.why:
             message += f": {op.why}"
-        if op.whole:
+        if captured:
+            message += "; `fullgraph=True` captures it, and fails where what follows needs to know its value"
+            op = op._replace(rare=op.rare or CAPTURED)
+        elif op.whole:
             message += "; `fullgraph=True` makes this an error when it is compiled"
         elif op.inside:
             where = "a loop" if op.inside == "loop" else f"a `{op.inside}`"
             message += f"; inside {where} Dynamo then gives up the whole function"
         elif op.caller:
             message += f"; called {op.caller}, which Dynamo then gives up as a whole"
-        worse = (
-            bool(op.whole or op.inside or op.caller or op.layers) and self.severity != "note"
-        )  # what is meant stays meant
+        severity: Severity | None = None
+        if captured:
+            severity = "note"
+        elif (op.whole or op.inside or op.caller or op.layers) and self.severity != "note":
+            severity = "error"  # what is meant stays meant
         # The function that does it elsewhere may do more than that: what to do at its call nobody can tell.
         fixes = () if "elsewhere" in op.details else self.fixes(node)
-        self.report(node, op, message, fixes=fixes, severity="error" if worse else None)
+        self.report(node, op, message, fixes=fixes, severity=severity)
 
     def beside(self, node: cst.CSTNode, op: Op, repaired: bool) -> str:
         if why := super().beside(node, op, repaired):

@@ -298,7 +298,8 @@ def test_what_a_program_compiles_with_fullgraph_captures_as_much(project: Projec
         net(torch.ones(3))
     """
     result = project.verify(project.write("whole.py", text))
-    assert (result.problems, result.findings) == ([], [])
+    assert result.problems == []
+    assert {one.verdict for one in result.findings} <= {"refuted"}
 
 
 @needs_torch
