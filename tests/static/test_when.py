@@ -976,3 +976,20 @@ class M(torch.nn.Module):
 def test_a_part_out_of_a_table(tmp_path: Path, key: str, condition: str, note: str) -> None:
     found = [f for f in linted(tmp_path, TABLE.replace("KEY", key)) if f.code == "PTB103"]
     assert [(f.when, f.note) for f in found] == [((condition,), note)]
+
+
+MANY = "".join(f"A{i} = ({', '.join([f'A{i + 1}'] * 60)},)\n" for i in range(5)) + "A5 = 1\n"
+
+
+@pytest.mark.parametrize(
+    "test",
+    ["int(float('inf')) > x", "[0] * 3_000_000_000 == x", "'a' * 99999999999999999999 == x", "A0 == x"],
+)
+def test_what_would_take_too_much_is_not_computed(tmp_path: Path, test: str) -> None:
+    """Of the project's constants: the lists would take 23 GB, the tuples a billion steps."""
+    (tmp_path / "m.py").write_text(
+        f"import torch\n{MANY}\n@torch.compile\ndef f(x):\n    if {test}:\n        print(1)\n    return x\n"
+    )
+    found = lint([str(tmp_path / "m.py")])
+    assert found.problems == []
+    assert "PTB101" in {one.code for one in found.findings}

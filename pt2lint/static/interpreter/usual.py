@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 DEEPEST = 6  # names and functions that lead to another
+MOST = 1000  # expressions that one test asks
 PLAIN = {"int": int, "bool": bool, "str": str, "float": float}
 OF_TEXTS = ("strip", "lower", "upper", "split", "startswith", "endswith")
 
@@ -36,7 +37,7 @@ class Usual:
             asked = _Asked(self.at)
             try:
                 known = bool(asked.value(test, made_once(running) if running else {}, frame))
-            except (Unknown, ValueError, TypeError, AttributeError):
+            except (Unknown, ValueError, TypeError, AttributeError, OverflowError):
                 known = None
             self._known[test] = known if asked.environment else None
         return self._known[test]
@@ -44,10 +45,11 @@ class Usual:
 
 class _Asked:
     def __init__(self, at: Context) -> None:
-        self.at, self.environment = at, False
+        self.at, self.environment, self.asked = at, False, 0
 
     def value(self, node: ast.expr, names: dict[str, ast.expr], frame: Frame, depth: int = 0) -> Any:
-        if depth > DEEPEST:
+        self.asked += 1
+        if depth > DEEPEST or self.asked > MOST:
             raise Unknown
         if isinstance(node, ast.Constant):
             return node.value
@@ -58,7 +60,10 @@ class _Asked:
         if isinstance(node, ast.BoolOp):
             return self._either(node, names, frame, depth)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            return self.value(node.left, names, frame, depth) * self.value(node.right, names, frame, depth)
+            left, right = (self.value(side, names, frame, depth) for side in (node.left, node.right))
+            if not isinstance(left, (int, float)) or not isinstance(right, (int, float)):
+                raise Unknown  # a text or a list as often as that may be larger than the memory
+            return left * right
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             compare = COMPARED.get(type(node.ops[0]))
             sides = (self.value(side, names, frame, depth) for side in (node.left, node.comparators[0]))
