@@ -180,15 +180,11 @@ def _concerns(finding: Finding, path: str, group: Group, files: Files) -> bool:
             return False  # said of a call: inputs that we varied ourselves show nothing of it
     if named:
         return any(message.startswith(f"`{group.subject}` of ") for message in named)
+    begins = [own and function and own.function(step.line) is function for step in finding.flow]
     if "gradients" in finding.message and _GRADIENTS.search(group.guard(group.first)):
-        return any(
-            own is not None and function is not None and own.function(step.line) is function
-            for step in finding.flow
-        )
-    if finding.code in KEEPS_SIZES and group.shapes and group.count > 1 and own and function is not None:
-        # One would make the size dynamic: what is compiled yet again for it was kept from being so.
-        if any(own.function(step.line) is function for step in finding.flow[:1]):
-            return True
+        return any(begins)
+    if finding.code in KEEPS_SIZES and group.shapes and group.count > 1 and any(begins[:1]):
+        return True  # one would make the size dynamic: what is compiled yet again was kept from being so
     statements = files.statements(path)
     node = statements.node(finding.line) if statements else None
     if node is None:

@@ -39,15 +39,21 @@ def made(function: FunctionCode, value: cst.BaseExpression) -> cst.BaseExpressio
     return found[0] if len(found) == 1 else value
 
 
+def function_around(function: FunctionCode, node: cst.CSTNode) -> cst.FunctionDef | None:
+    """The innermost function that the node stands in, itself where it is one."""
+    here: cst.CSTNode | None = node
+    while here is not None and not isinstance(here, cst.FunctionDef):
+        here = function.parent(here)
+    return here
+
+
 def observes(function: FunctionCode, node: cst.CSTNode) -> bool:
     """Whether the function around the node returns one of its parameters as it came.
 
     Such a module records (an observer of quantization, a debugging aid): it runs for calibration, and nobody
     compiles it.
     """
-    here: cst.CSTNode | None = node
-    while here is not None and not isinstance(here, cst.FunctionDef):
-        here = function.parent(here)
+    here = function_around(function, node)
     if here is None:
         return False
     returned: list[cst.BaseExpression | None] = []

@@ -9,7 +9,7 @@ from pt2lint.finding import Severity
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall, are_numbers
 from pt2lint.rule.loop_turns import Turns, bindings, loops_around
-from pt2lint.rule.syntax import dotted, made, names
+from pt2lint.rule.syntax import dotted, function_around, made, names
 from pt2lint.rule.tree import walk
 
 READS = ("item", "tolist")
@@ -103,9 +103,7 @@ class ChangingArgument(CompiledCall):
 
     def is_option(self, value: cst.BaseExpression) -> bool:
         """Whether it is a parameter of the function at hand, as it came."""
-        here: cst.CSTNode | None = value
-        while here is not None and not isinstance(here, cst.FunctionDef):
-            here = self.function.parent(here)
+        here = function_around(self.function, value)
         if here is None or not isinstance(value, cst.Name):
             return False
         given = here.params

@@ -6,7 +6,7 @@ from pt2lint.fixes.repairs.mark_dynamic import marked_before
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
 from pt2lint.rule.loop_turns import Turns, mentions_marks
-from pt2lint.rule.syntax import made
+from pt2lint.rule.syntax import function_around, made
 
 
 class ChangingSize(CompiledCall):
@@ -87,9 +87,7 @@ class ChangingSize(CompiledCall):
 
     def picked(self, value: cst.BaseExpression) -> str:
         """`mask` of `x[mask]`, where the function that is called again and again makes it by a comparison."""
-        here = self.function.parent(value)
-        while here is not None and not isinstance(here, cst.FunctionDef):
-            here = self.function.parent(here)
+        here = function_around(self.function, value)
         if here is None or here.name.value == "__init__":
             return ""
         value = made(self.function, value)

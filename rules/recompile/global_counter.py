@@ -7,7 +7,7 @@ import libcst as cst
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.loop_turns import Turns, turns_around
-from pt2lint.rule.syntax import names
+from pt2lint.rule.syntax import function_around, names
 
 # From here on a number that is only counted up is not guarded on (2.13 guards, 2.15 does not).
 UNUSED_IS_FREE = (2, 15)
@@ -116,9 +116,7 @@ class GlobalCounter(Rule):
 
     def used(self, node: cst.CSTNode) -> bool:
         """Whether the function reads the number other than to count."""
-        here: cst.CSTNode | None = node
-        while here is not None and not isinstance(here, cst.FunctionDef):
-            here = self.function.parent(here)
+        here = function_around(self.function, node)
         if here is None or not isinstance(node, cst.Name):
             return True
         name = node.value

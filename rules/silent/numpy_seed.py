@@ -4,7 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.syntax import names
+from pt2lint.rule.syntax import function_around, names
 
 # Where the size stands: without one, the call breaks the graph and NumPy draws.
 SIZE = {"rand": 0, "randn": 0, "random": 0, "random_sample": 0, "normal": 2, "uniform": 2, "randint": 2}
@@ -74,7 +74,5 @@ class NumpySeed(Rule):
 
     def plain(self, node: cst.CSTNode) -> bool:
         """Whether the function may be left to Python, where NumPy draws: it asks for a number of an array."""
-        last: cst.CSTNode | None = node
-        while last is not None and not isinstance(last, cst.FunctionDef):
-            last = self.function.parent(last)
-        return any(n.value in ("item", "tolist") for n in names(last or node))
+        around = function_around(self.function, node) or node
+        return any(n.value in ("item", "tolist") for n in names(around))

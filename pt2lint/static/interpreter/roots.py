@@ -240,7 +240,11 @@ class Roots:
 
     def as_whole(self, wrapped: Wrapped) -> Path:
         """What the reader shall know of what torch.compile was given with `fullgraph=True`."""
-        return _as_whole(self.settings.get(id(wrapped), (wrapped, {}))[1])
+        return _as_whole(self.settings_of(wrapped))
+
+    def settings_of(self, value: Value) -> dict[str, str]:
+        """The keyword arguments of torch.compile, or of `compile()`, for what it gave, or for the module."""
+        return self.settings[id(value)][1] if id(value) in self.settings else {}
 
     def compiled_as(self, wrapped: Wrapped, settings: dict[str, Value]) -> Wrapped:
         """Remember the keyword arguments of torch.compile, as `dynamic` decides what a call costs."""
@@ -271,7 +275,7 @@ class Roots:
             inner = value.inner
             own = inner.bound if isinstance(inner, Func) else getattr(inner, "receiver", None)
             if own is me:
-                self.settings[id(me)] = (value, self.settings.get(id(value), (value, {}))[1])
+                self.settings[id(me)] = (value, self.settings_of(value))
 
     def presumed(self, func: Value) -> list[Instance]:
         """The modules that a call outside of any `forward` runs, and that nothing but `roots = "modules"` has

@@ -198,7 +198,7 @@ class CompiledCalls:
         words: dict[str, str] = {}
         if isinstance(func, Func):
             words["named"] = "yes"
-        for name, value in self.at.calls.roots.settings.get(id(func), (None, {}))[1].items():
+        for name, value in self.at.calls.roots.settings_of(func).items():
             words["compile " + name] = value
         sorts, uses = self.words_of_call(inner, args, kwargs, isinstance(func, Func))
         words |= uses | self.counts(frame) | self.sized.words(node, frame)

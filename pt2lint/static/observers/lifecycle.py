@@ -126,7 +126,7 @@ class Lifecycle:
     ) -> None:
         """A compiled callable is called in a loop over a loader."""
         if isinstance(node, ast.Call) and frame.loaders and not self.at.notebook.quiet:
-            dynamic = self.at.calls.roots.settings.get(id(func), (None, {}))[1].get("dynamic", "none")
+            dynamic = self.at.calls.roots.settings_of(func).get("dynamic", "none")
             word = {"none": "feeds", "constant False": "feeds static"}.get(dynamic)
             if word is not None:
                 inner = self.at.calls.roots.body_of(func.inner if isinstance(func, Wrapped) else func)
