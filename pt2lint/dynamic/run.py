@@ -393,6 +393,8 @@ _NEXT = {
 }
 # The minifier bisects the graph, and in the layer `eager` the graph's operators are those of eager mode.
 _NOT_THE_GRAPH = {
+    "fast_path": "what differs is the kernels that torch's own encoder chooses for inference, in places that a mask "
+    "leaves out (with `torch.backends.mha.set_fastpath_enabled(False)` both give the same)",
     "is_compiling": "what differs is Python, not the graph: the code asks `torch.compiler.is_compiling()` and takes "
     "another path where it is true (run eagerly with that answer, it gives the compiled result)",
     "python": "what differs is Python, not the graph: look for what Dynamo does once where Python does it at each "

@@ -21,7 +21,7 @@ import torch
 from .judge import HALF, Allowance, Held, Place, differ, dtypes_drawn, may_be_rounding, spread
 from .log_listener import Records, listening
 from .overlay import sides
-from .probes import CountingBackend, Prober, as_before, report_records, seed
+from .probes import CountingBackend, Prober, as_before, report_records, seed, without_fast_path
 from .result_pipe import Wire
 from .state import Kept, Unsure, state_of
 from .targets import Call, Target, cloned, mapped, module_of
@@ -553,7 +553,7 @@ def outcome(
         leaves = [one for _, one in plain((args, kwargs), keep=True) if getattr(one, "requires_grad", False)]
     said: dict[str, Any] = {"error": None}
     value = None
-    with as_before(), torch.set_grad_enabled(mode != "eval"), silenced() as out:
+    with as_before(), without_fast_path(), torch.set_grad_enabled(mode != "eval"), silenced() as out:
         seed(at)
         try:
             called = how(function)

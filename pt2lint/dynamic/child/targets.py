@@ -195,8 +195,13 @@ def same(ones: list[torch.Tensor], others: list[torch.Tensor], tolerance: float)
 
 
 def distance(ones: list[torch.Tensor], others: list[torch.Tensor]) -> float:
-    """The largest difference of two results, infinite where their shapes differ."""
+    """The largest difference of two results, infinite where their shapes differ, or where one alone is no number."""
     if [a.shape for a in ones] != [b.shape for b in others]:
         return float("inf")
-    apart = [float((a.double() - b.double()).abs().max()) for a, b in zip(ones, others) if a.numel()]  # noqa: B905
-    return max(apart, default=0.0)
+
+    def apart(a: torch.Tensor, b: torch.Tensor) -> float:
+        a, b = a.double(), b.double()
+        alike = (a == b) | (a.isnan() & b.isnan())
+        return float((a - b).abs().masked_fill(alike, 0.0).nan_to_num(float("inf")).max())
+
+    return max((apart(a, b) for a, b in zip(ones, others) if a.numel()), default=0.0)  # noqa: B905
