@@ -204,6 +204,8 @@ class _Reader:
         inner = unread(self.function, node, self.kind)
         if isinstance(inner, cst.Comparison):
             return self.comparison(inner)
+        if isinstance(inner, cst.BooleanOperation | cst.UnaryOperation) and inner is not node:
+            return self.truth(inner)  # `bool(a or b)`
         self.exact = self.exact and is_scalar(self.function, inner)
         text = source(self.function, inner)
         if isinstance(inner, cst.Name) and _is_optional_argument(self.function, inner):

@@ -81,10 +81,13 @@ class File:
 
     @property
     def loads_torch(self) -> bool:
-        """Whether to import torch when the file is loaded changes nothing for those who load it: it does, or no import
-        says that it would rather not."""
-        found = {one.bound for one in self.imports if one.target.split(".")[0] == "torch"}
-        return "always" in found or not (found or "torch" in self._inside)
+        """Whether to import torch when the file is loaded changes nothing for those who load it: it does, or may do so
+        through what it imports of its own package. What imports neither is also for those who have no torch."""
+        heads = {one.target.split(".")[0] for one in self.imports if one.bound == "always"}
+        if any("torch" in head or head == "lightning" for head in heads):
+            return True
+        asked = "torch" in self._inside or any(one.target.split(".")[0] == "torch" for one in self.imports)
+        return not asked and ("" in heads or self._package in heads)
 
     @cached_property
     def loaded(self) -> set[str]:

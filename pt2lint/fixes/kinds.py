@@ -54,6 +54,7 @@ MAKERS = words(
     "tensor zeros ones full empty arange linspace rand randn randint randperm eye as_tensor "
     "from_numpy scalar_tensor"
 )
+MADE_ANEW = {f"torch.{name}" for name in MAKERS}
 # Methods that tensors have and modules, arrays and containers do not; functions that take nothing else first.
 TELLING = words(
     "abs clamp clip clamp_min clamp_max detach unsqueeze softmax sigmoid relu masked_fill view "
@@ -61,6 +62,15 @@ TELLING = words(
     "expand expand_as neg square masked_select new_zeros new_ones item"
 )
 SHAPES = words("dim size numel ndimension stride get_device element_size nelement")
+
+
+def names_no_device(function: FunctionCode, value: cst.CSTNode) -> bool:
+    """Whether a tensor is made on the default device, where others may lie elsewhere: `torch.zeros(n)`."""
+    return (
+        isinstance(value, cst.Call)
+        and qualified(function, value.func) in MADE_ANEW
+        and not any(arg.keyword is not None and arg.keyword.value == "device" for arg in value.args)
+    )
 
 
 def guess(function: FunctionCode) -> Kind:

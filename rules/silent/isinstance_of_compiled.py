@@ -3,10 +3,12 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
+from pt2lint.fixes.arms import leaves
 from pt2lint.fixes.rewrite import rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.given_module import inside, severity
+from pt2lint.rule.syntax import names
 
 
 class IsinstanceOfCompiled(Rule):
@@ -135,6 +137,8 @@ class IsinstanceOfCompiled(Rule):
         """The wrapper taken off before and after: it may be around the others, or inside of them."""
         statement = self.function.parent(node)
         if isinstance(statement, cst.Return | cst.Assign) and name.isidentifier():
+            if isinstance(statement, cst.Assign) and self.used_after(statement, name):
+                return []  # what is called later would be the module that is not compiled
             line, column, _, _ = self.function.range(statement)
             start = Edit(
                 self.function.path, line, column, line, column, f"{name} = {inner}\n" + " " * (column - 1)
@@ -149,4 +153,14 @@ class IsinstanceOfCompiled(Rule):
         text = f"{name} = {inner}\n"
         before = Edit(self.function.path, line, column, line, column, text + " " * (column - 1))
         after = Edit(self.function.path, end_line + 1, 1, end_line + 1, 1, " " * (column - 1) + text)
-        return [self.fix("Take the wrapper of torch.compile off, too.", before, after)]
+        edits = [before] if isinstance(statement, cst.If) and leaves(statement) else [before, after]
+        return [self.fix("Take the wrapper of torch.compile off, too.", *edits)]
+
+    def used_after(self, statement: cst.Assign, name: str) -> bool:
+        """Whether the name is read behind the statement, which does not bind it anew."""
+        if any(isinstance(one.target, cst.Name) and one.target.value == name for one in statement.targets):
+            return False
+        end = self.function.range(statement)[2:]
+        return any(
+            one.value == name and self.function.range(one)[:2] > end for one in names(self.function.module)
+        )

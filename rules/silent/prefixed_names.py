@@ -227,8 +227,33 @@ class PrefixedNames(Rule):
             f"{self.quote(node)} is {what} where torch.compile wrapped the module, or the part of it: such names "
             "have `_orig_mod.` in them",
             severity=severity(op),
-            fixes=[self.without_prefix(node, name)],
+            fixes=[] if self.is_key(node, name) else [self.without_prefix(node, name)],
         )
+
+    def is_key(self, node: cst.CSTNode, name: str) -> bool:
+        """Whether something is looked up, or kept, under the name where the test asks whether it is there: without the
+        prefix that is another key."""
+        tables = [
+            one.comparisons[0].comparator
+            for one in walk(node)
+            if isinstance(one, cst.Comparison) and isinstance(one.comparisons[0].operator, cst.In | cst.NotIn)
+        ]
+
+        def is_table(value: cst.BaseExpression) -> bool:
+            return any(value.deep_equals(one) for one in tables)
+
+        for one in walk(self.function.module):
+            if isinstance(one, cst.Subscript) and is_table(one.value):
+                given: list[cst.CSTNode] = [*one.slice]
+            elif (
+                isinstance(one, cst.Call) and isinstance(one.func, cst.Attribute) and is_table(one.func.value)
+            ):
+                given = [*one.args]
+            else:
+                continue
+            if any(used.value == name for part in given for used in names(part)):
+                return True
+        return False
 
     def without_prefix(self, node: cst.CSTNode, name: str) -> Fix:
         """All that the condition asks of the name, and not this test alone: `name == one or re.match(one, name)`."""

@@ -322,6 +322,16 @@ def test_a_division_is_by_one_where_it_is_not_taken(body, written):
     assert written in prove(source, fix, SIDES)
 
 
+def test_a_tensor_that_a_side_makes_on_the_default_device_waits_for_its_proof():
+    for made, waits in {
+        "torch.tensor(1.0)": True,
+        "torch.tensor(1.0, device=x.device)": False,
+        "x * 2": False,
+    }.items():
+        source = HEAD + f"def f(x: torch.Tensor):\n    if x > 0:\n        x = {made}\n    return x\n"
+        assert branch(source, to_cond).waits_for_proof == waits
+
+
 def test_tensors_of_one_storage_wait_for_their_proof():
     for made, waits in {
         "a, b = x": True,
@@ -333,6 +343,38 @@ def test_tensors_of_one_storage_wait_for_their_proof():
             + f"def f(x: torch.Tensor):\n    {made}\n    if a.sum() > 0:\n        a = a * b\n    return a\n"
         )
         assert ("Only `--verify --fix`" in branch(source, to_cond).description) == waits
+
+
+@pytest.mark.parametrize(
+    ("body", "waits"),
+    [
+        ("y = self.left if x.sum() > 0 else self.right", True),  # lists, for all that is known
+        ("y = self.left * 2 if x.sum() > 0 else self.right", False),
+        ("y = x if x.sum() > 0 else self.right", False),
+        ("if x.sum() > 0:\n        y = self.left\n    else:\n        y = self.right", True),
+        ("y = x * 2\n    if x.sum() > 0:\n        y = torch.zeros(3)", True),  # on the CPU
+        ("y = x * 2\n    if x.sum() > 0:\n        y = torch.zeros(3, device=x.device)", False),
+        ("y = x * 2\n    if x.sum() > 0:\n        y = torch.tensor(0.0)", False),
+        ("y = torch.tensor([1.0]) if x.sum() > 0 else x", True),
+        ("y = torch.tensor([1.0]) if x.sum() > 0 else torch.ones(1)", False),
+        ("if x.sum() > 0:\n        return self.left, x\n    return self.right, x", True),
+    ],
+)
+def test_what_may_be_no_tensor_or_lie_elsewhere_waits_for_its_proof(body, waits):
+    end = "" if "return" in body else "    return y\n"
+    source = HEAD + f"def f(self, x: torch.Tensor):\n    {body}\n{end}"
+    assert branch(source, to_where).waits_for_proof == waits
+
+
+@pytest.mark.parametrize(
+    "test", ["bool((x.amax() > 1) or (x.amin() < 0))", "not bool(x.amax() > 1 and x.amin() < 0)"]
+)
+def test_what_bool_is_asked_of_is_read(test):
+    source = (
+        HEAD + f"def f(x: torch.Tensor):\n    y = x * 2\n    if {test}:\n        y = y + 1\n    return y\n"
+    )
+    after = prove(source, branch(source, to_where), SIDES)
+    assert not re.search(" (or|and) ", after)
 
 
 @pytest.mark.parametrize("body", REFUSED_BY_WHERE)

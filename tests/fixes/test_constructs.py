@@ -392,6 +392,7 @@ def test_requires_grad_is_left_to_eager():
     )
     fix = first_fix(source, cst.Attribute, grad.fixes, at=3)
     assert fix.description.startswith(WAY_ROUND)
+    assert fix.waits_for_proof  # what computes a gradient with it fails where it is compiled
     assert "if x.dim() == 2 and not torch.compiler.is_compiling():" in applied(source, fix)
     argument = lines("x.requires_grad = True", "return x")
     assert isinstance(first_fix(argument, cst.Attribute, grad.fixes, at=1), Refusal)

@@ -8,6 +8,7 @@ import libcst as cst
 import pytest
 
 from pt2lint.fixes.edit import apply_edits
+from pt2lint.fixes.file import File
 from pt2lint.fixes.loss import what_is_lost
 from pt2lint.fixes.rewrite import rewrite, statements
 from tests.fixes.lab import function_code, nodes
@@ -237,3 +238,19 @@ def test_form_feeds_and_carriage_returns_stay():
     source = "\x0cdef f(x):\r\n    if x:\r\n        y = 1\r\n\x0c    return y\r\n"
     after = rewritten(source, lambda code, found: {found("if x:"): statements(code, ["y = 1", "z = 2"])})
     assert after == "\x0cdef f(x):\r\n    y = 1\r\n    z = 2\r\n\x0c    return y\r\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "may"),
+    [
+        ("from torch import nn", True),
+        ("import torch_geometric.nn as gnn", True),
+        ("from .layers import Block", True),
+        ("from .layers import Block\n\nif TYPE_CHECKING:\n    import torch", False),
+        ("import logging", False),  # what goes without torch is for those who have none
+        ("import logging\nimport numpy as np", False),
+        ("from .layers import Block\n\n\ndef f():\n    import torch", False),
+    ],
+)
+def test_where_torch_may_be_imported(head, may):
+    assert File("m.py", head + "\n").loads_torch is may

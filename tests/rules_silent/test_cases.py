@@ -2660,6 +2660,16 @@ class Net(torch.nn.Module):
             '    m = getattr(m, "_orig_mod", m)\n    return m',
         ),
         (
+            "def f(m):\n    if isinstance(m, DDP):\n        return m.module\n    return m",
+            'def f(m):\n    m = getattr(m, "_orig_mod", m)\n    if isinstance(m, DDP):\n'
+            "        return m.module\n    return m",
+        ),
+        (
+            "def f(m):\n    m = m.module if isinstance(m, DDP) else m\n    return m.layer",
+            'def f(m):\n    m = getattr(m, "_orig_mod", m)\n'
+            "    m = m.module if isinstance(m, DDP) else m\n    return m.layer",
+        ),
+        (
             "def f(m):\n    return type(m) is Net",
             'def f(m):\n    return type(getattr(m, "_orig_mod", m)) is Net',
         ),
@@ -2691,9 +2701,20 @@ def test_the_fix(before: str, after: str, tmp_path: Path) -> None:
     assert not lint([str(path)]).findings
 
 
-def test_what_logs_by_level_has_no_fix(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "body",
+    [
+        'os.environ["TORCH_LOGS"] = "+dynamo"',
+        # Without its prefix the name is another key.
+        "def f(m, seen):\n    for n, p in m.named_parameters():\n        if n not in seen:\n            seen[n] = p",
+        "def f(m, to):\n    for n, p in m.named_parameters():\n        if n in to:\n            p.copy_(to.pop(n))",
+        # What is called behind it would be the module that is not compiled.
+        "def f(m, x):\n    part = m.module if isinstance(m, DDP) else m\n    return part.layer(m(x))",
+    ],
+)
+def test_what_has_no_fix(body: str, tmp_path: Path) -> None:
     path = tmp_path / "m.py"
-    path.write_text(HEADER + 'os.environ["TORCH_LOGS"] = "+dynamo"\n', encoding="utf-8")
+    path.write_text(HEADER + body + "\n", encoding="utf-8")
     (finding,) = lint([str(path)]).findings
     assert not finding.fixes
 

@@ -10,7 +10,7 @@ import libcst as cst
 from pt2lint.finding import ONCE_PROVEN
 from pt2lint.fixes.arms import Refuse, elements, ordered, read_branch, replacement, under_static
 from pt2lint.fixes.condition import read_condition
-from pt2lint.fixes.kinds import Kind, guess, may_be_none, told, words
+from pt2lint.fixes.kinds import Kind, guess, may_be_none, names_no_device, told, words
 from pt2lint.fixes.purity import callee, draws, effect, is_view, number
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -129,6 +129,8 @@ def _unsure(
         return _MAY_DRAW + _UNKNOWN
     if _may_overlap(function, then, orelse):
         return _UNKNOWN
+    if any(names_no_device(function, node) for side in (*then, *orelse) for node in walk(side)):
+        return _UNKNOWN  # both sides have to give tensors of one device
     shapes = [_shaping(function, side, kind) for side in (then, orelse)]
     return _UNKNOWN if shapes[0] != shapes[1] or "mask" in shapes[0] else ""
 

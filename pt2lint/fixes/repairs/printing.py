@@ -316,8 +316,17 @@ def keep_logging(function: FunctionCode, node: cst.Call, kind: Kind | None = Non
 def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
     """`if not torch.compiler.is_compiling():` around the call: compiled code then does without it.
 
-    Refused for what sets how warnings are shown: that is for what comes after it.
+    Refused for what sets how warnings are shown: that is for what comes after it, and for what is printed into a file
+    or a stream of the code's own: that is data.
     """
+    streams = [
+        source(function, arg.value) for arg in node.args if arg.keyword and arg.keyword.value == "file"
+    ]
+    if any(
+        one.rpartition(".")[2] not in ("stdout", "stderr", "__stdout__", "__stderr__", "None")
+        for one in streams
+    ):
+        return Refusal("what it prints goes into a stream of the code's own")
     if any(
         name is not None and name.startswith("warnings.") and name != "warnings.warn"
         for name in _heard(function, node)

@@ -10,7 +10,7 @@ from pt2lint.finding import ONCE_PROVEN, Edit, Fix
 from pt2lint.fixes.arms import Arms, Refuse, elements, ordered, read_branch, replacement, under_static
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.instead import bad_use
-from pt2lint.fixes.kinds import Kind, guess, may_be_none, words
+from pt2lint.fixes.kinds import Kind, guess, may_be_none, names_no_device, words
 from pt2lint.fixes.purity import RANDOM, alike, callee, costly, effect, is_view, number, singular
 from pt2lint.fixes.rewrite import (
     New,
@@ -106,7 +106,26 @@ def _where_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Re
         values,
         safe,
         _severed(function, node, [node.body], [node.orelse], ()),
+        _doubtful(function, (node.body, node.orelse), kind),
     )
+
+
+def _doubtful(function: FunctionCode, values: Sequence[cst.BaseExpression], kind: Kind) -> bool:
+    """Whether these may be no tensors as far as reading tells (lists that an object keeps), or lie on several devices,
+    as what one side makes of a list and names no device for: torch.where then fails."""
+    held = cst.Name | cst.Attribute | cst.Subscript
+    if all(isinstance(one, held) and kind(one) == "unknown" for one in values):
+        return True
+    return len({_names_no_device(function, one) for one in values}) > 1
+
+
+def _names_no_device(function: FunctionCode, value: cst.BaseExpression) -> bool:
+    """As `torch.zeros(n)`, `torch.tensor([0.0])`; a tensor without dimensions goes with any device."""
+    if not isinstance(value, cst.Call) or not names_no_device(function, value):
+        return False
+    given = value.args[0].value if value.args else None
+    flat = callee(value) in ("tensor", "as_tensor", "scalar_tensor")
+    return not flat or isinstance(given, cst.List | cst.Tuple)
 
 
 def _is_number(side: cst.BaseExpression, kind: Kind) -> bool:
@@ -212,6 +231,7 @@ def _where_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repair
             values,
             False,
             _severed(function, node, [*arms.then, arms.values[0]], [*arms.orelse, arms.values[1]], ()),
+            writer.doubtful,
         )
     lines = writer.selected(condition, arms)
     names = ", ".join(f"`{name}`" for name in writer.names)
@@ -225,6 +245,7 @@ def _where_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repair
         writer.values,
         safe,
         _severed(function, node, arms.then, arms.orelse, writer.names),
+        writer.doubtful,
     )
 
 
@@ -236,13 +257,14 @@ def _fixed(
     values: Sequence[cst.CSTNode],
     safe: bool,
     severed: bool,
+    doubtful: bool,
 ) -> Repaired:
     infinite = any(singular(value, products=False) for value in values)
     if severed or infinite:
         description, safe = description + NAN_WARNING, False
     elif any(singular(value) for value in values):
         description, safe = description + PRODUCT_WARNING, False
-    if infinite and any(_divides(value) for value in values):
+    if doubtful or (infinite and any(_divides(value) for value in values)):
         description += f" {ONCE_PROVEN}."
     edits = (*dict.fromkeys(imports), *rewrite(function, new))
     return fix(description, edits, safe)
@@ -321,6 +343,7 @@ class _WhereWriter:
         self.values: list[cst.CSTNode] = []
         self.names: list[str] = []
         self.assumed = False
+        self.doubtful = False
 
     def torch(self, name: str) -> str:
         text, imports = torch_name(self.function, name)
@@ -365,7 +388,12 @@ class _WhereWriter:
             if not in_both and may_be_none(self.function, name, self.taken[0]):
                 raise Refuse(f"`{name}` may be None on one side")
             _check_shapes(self.function, name, *(value for one, value in (*then, *orelse) if one == name))
-            if all(self.kind(value) == "int" for one, value in (*then, *orelse) if one == name):
+            values = [value for one, value in (*then, *orelse) if one == name]
+            if in_both:
+                self.doubtful |= _doubtful(self.function, values, self.kind)
+            else:
+                self.doubtful |= any(_names_no_device(self.function, one) for one in values)
+            if all(self.kind(value) == "int" for value in values):
                 raise Refuse(f"`{name}` is a whole number, which may be a size or an index")
         self.names = outs
         shields = [[_Shield(self.function, value, self.kind) for _, value in side] for side in (then, orelse)]
@@ -465,6 +493,7 @@ class _WhereWriter:
         for at, (one, other) in enumerate(zip(*sides, strict=True)):
             _check_values(self.function, (one, other), self.kind)
             _check_shapes(self.function, one, other)
+            self.doubtful |= _doubtful(self.function, (one, other), self.kind)
             one, other = (results_[n][at].text_for(where, condition, n == 0, test) for n in (0, 1))
             first, second = self.with_names(one, then_names), self.with_names(other, else_names)
             if first == second:
