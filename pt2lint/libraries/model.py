@@ -83,6 +83,7 @@ ROLES = {
     "asks for gradients": "tells whether gradients are kept track of",
     "without gradients": "decorates a function that is run without gradients",
     "computes gradients": "a method that computes gradients of what was computed before",
+    "clears gradients": "a method that clears the gradients of parameters",
     "rate": "a module whose `p` is a constant of the graph",
     "marks sizes": "says which sizes of a tensor change",
     "marks sizes before": "says so where nothing is compiled: it raises in compiled code",

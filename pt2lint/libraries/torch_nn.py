@@ -337,7 +337,7 @@ LIBRARY = Library(
         "state of a module": (f"{MODULE}.state_dict",),
         "loads state": (f"{MODULE}.load_state_dict",),
     },
-    told_by={MODULE: ("parameters train", "parameters eval", "parameters state_dict")},
+    told_by={MODULE: ("parameters train", "parameters eval", "parameters state_dict", "parameters compile")},
     # Measured on 2.6, 2.9, 2.13 and 2.15, for torch's modules and for a project's own.
     breaks={
         f"{MODULE}.load_state_dict": "Dynamo does not trace how weights are loaded",

@@ -45,6 +45,7 @@ LIBRARY = Library(
         "followed": ("torch.optim.*",),
         "state of an optimizer": (GROUP, STATE_OF_ONE),
         "trains": ("torch.optim.*",),
+        "clears gradients": ("torch.optim.Optimizer.zero_grad",),
         "schedules": ("torch.optim.lr_scheduler.*",),
         "groups of parameters": ("torch.optim.Optimizer.param_groups",),
         "copies": ("torch.optim.swa_utils.AveragedModel",),

@@ -1932,6 +1932,55 @@ class Reset(nn.Module):
         self.seen[x.shape[0]] = x
         return x * 2
 """,
+    "who compiles what, and who wants gradients": """
+import torch
+from elsewhere import create_model, prepare
+from torch import nn
+
+class Net(nn.Module):
+    def forward(self, x):
+        return torch.sin(x)
+
+class Free(nn.Module):
+    def forward(self, x):
+        return torch.cos(x)
+
+def epoch(model, free, loader, optimizer):
+    for x in loader:
+        optimizer.zero_grad()
+        loss = model(x).sum() + free(torch.ones(3)).sum()
+        prepare(loss)
+        optimizer.step()
+
+def main(loader, optimizer):
+    model = create_model("net")
+    print(sum(p.numel() for p in model.parameters()))
+    model.compile()
+    epoch(model, Free(), loader, optimizer)
+    with torch.no_grad():
+        model(torch.ones(3))  # PTR222
+        Free()(torch.ones(3))
+    other = create_model("net")
+    other(torch.ones(3)).sum().backward()
+    other.load(3)
+    with torch.no_grad():
+        other(torch.ones(3))
+
+@torch.compile
+def sample(x, mask=None):
+    return x if mask is None else x * mask
+
+def act(x):
+    with torch.no_grad():
+        return sample(x)  # PTR222
+
+def learn(x):
+    sample(x, torch.ones(3)).sum().backward()
+
+def train(x: torch.Tensor):
+    act(x)
+    learn(x)
+""",
     "requests": """
 import torch
 from fastapi import FastAPI
@@ -2208,6 +2257,27 @@ def test_a_batch_is_marked_where_a_line_fits(call: str, fixed: str | None, tmp_p
     (finding,) = lint([str(path)], Settings(target_torch=(2, 13))).findings
     marks = [apply_edits(source, f.edits) for f in finding.fixes if "mark_dynamic" in f.description]
     assert [text.endswith(fixed or "") for text in marks] == ([True] if fixed else [])
+
+
+def test_one_function_leads_to_training_and_to_sampling(tmp_path: Path) -> None:
+    """In files that do not import each other."""
+    (tmp_path / "loss.py").write_text("def loss(model, x):\n    return model(x).sum()\n", encoding="utf-8")
+    (tmp_path / "sample.py").write_text(
+        "import torch\n\n@torch.no_grad()\ndef sample(model, x):\n    return model(x)\n", encoding="utf-8"
+    )
+    main = """
+import torch
+from loss import loss
+
+def main(model: torch.nn.Module):
+    from sample import sample
+    model = torch.compile(model)
+    loss(model, torch.ones(3)).backward()
+    return sample(model, torch.ones(3))
+"""
+    (tmp_path / "main.py").write_text(main, encoding="utf-8")
+    found = lint([str(path) for path in tmp_path.iterdir()], Settings(pedantic=True)).findings
+    assert [(f.code, Path(f.path).name, f.line) for f in found] == [("PTR222", "sample.py", 5)]
 
 
 MENDED = {

@@ -20,6 +20,7 @@ from pt2lint.static.values import (
     Instance,
     Py,
     Seq,
+    Union,
     Value,
     Wrapped,
     as_kept,
@@ -382,4 +383,6 @@ class Objects:
 def _holds_code(value: Value) -> bool:
     if isinstance(value, (Func, Class, Instance, Wrapped)):
         return not (isinstance(value, Instance) and value.cls is None and not value.external)
+    if isinstance(value, Union):
+        return any(_holds_code(o) for o in value.options)
     return isinstance(value, Seq) and _holds_code(value.elem)

@@ -112,7 +112,16 @@ class Statements:
                 and self.at.calls.last_call is node.value
             ):
                 self.at.notebook.note(node.value, f"discard {callee}", frame)
+            self._known_by(node.value, env, frame)
         del value
+
+    def _known_by(self, call: ast.Call, env: Env, frame: Frame) -> None:
+        """After `model.compile()`, a name of which nothing was known stands for what was compiled in place."""
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        if isinstance(owner, ast.Name) and env.get(owner.id) is UNKNOWN:
+            told = self.at.expressions.by_methods.object(owner, frame)
+            if isinstance(told, Instance) and self.at.calls.roots.is_compiled_in_place(told):
+                env[owner.id] = told
 
     def s_assign(self, node: ast.Assign, env: Env, frame: Frame) -> None:
         value = self.at.expressions.eval(node.value, env, frame)

@@ -12,6 +12,7 @@ from pt2lint.op import Op
 from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.observers.computing import Computing
+from pt2lint.static.observers.wanting import Wanting
 from pt2lint.static.source.modules import Module
 from pt2lint.static.source.nodes import (
     BLOCKS,
@@ -56,6 +57,21 @@ class Way(NamedTuple):
     ]  # what Dynamo will find each argument to be: DETACHED, CARRIES; "" where that is not known
 
 
+class Met:
+    """Where a call of a callee was met: in which runs of its function, while which functions ran, and whether only as
+    one that nothing but `roots = "modules"` has compiled."""
+
+    def __init__(self) -> None:
+        self.runs: set[int | None] = set()
+        self.running: set[Any] = set()
+        self.presumed = True
+
+    def add(self, frame: Frame, running: list[Any], presumed: bool) -> None:
+        self.runs.add(frame.context)
+        self.running.update(running)
+        self.presumed = self.presumed and presumed
+
+
 class Ways:
     """`ways` holds the calls of each callee: of the function of the project that they run, or else of what was
     compiled; `at_place` the callees of a call."""
@@ -65,11 +81,21 @@ class Ways:
         self.ways: dict[Any, list[Way]] = {}
         self.at_place: dict[Place, dict[Any, Value]] = {}
         self._read: dict[FunctionNode, tuple[str, ...]] = {}
-        self._trains: dict[FunctionNode, bool] = {}
+        self.wanting = Wanting(at)
         self.computing = Computing(at.notebook)
         self._modes: dict[ast.AST, list[tuple[int, str, str]]] = {}
         self._bound: dict[ast.AST, dict[str, list[ast.Assign]]] = {}
         self._differentiable: set[ast.AST] = set()  # calls of modules, where gradients are wanted
+        self._met: dict[tuple[Place, Any], Met] = {}  # by the callee
+        self._compiling: set[str] = set()  # files that give something to torch.compile
+
+    def compiled(self, target: Value, node: Any, frame: Frame | None) -> None:
+        if node is not None and frame is not None:
+            self._compiling.add(frame.module.path)
+
+    def entered(self, func: Func, node: Any, frame: Frame, callee: Frame) -> None:
+        if not callee.region:
+            self.wanting.entered(func.node)
 
     def called_compiled(
         self,
@@ -78,20 +104,24 @@ class Ways:
         kwargs: dict[str, Value],
         node: Any,
         frame: Frame,
+        presumed: bool = False,
     ) -> None:
         inner = self.at.calls.roots.body_of(func.inner if isinstance(func, Wrapped) else func)
         if inner is not None:
             me = [inner.bound] if inner.bound is not None else []
-            self.met(inner, self.at.functions.bind_arguments(inner, [*me, *args], kwargs, False), node, frame)
+            env = self.at.functions.bind_arguments(inner, [*me, *args], kwargs, False)
+            self.met(inner, env, node, frame, presumed)
         elif isinstance(func, Wrapped):
             self.met(func if func.inner is UNKNOWN else func.inner, {}, node, frame)
+        elif isinstance(func, Instance) and func.cls is None:
+            self.met(func, {}, node, frame)
 
     def called(
         self, node: ast.Call, func: Value, args: list[Value], result: Value, env: Env, frame: Frame
     ) -> None:
         """A module, whose `forward` counts as compiled, is called in code that is not."""
         for one in self.at.calls.roots.presumed(func):
-            self.called_compiled(one, args, {}, node, frame)
+            self.called_compiled(one, args, {}, node, frame, presumed=True)
         if not frame.gradless and any(self.is_module(one) for one in options(func)):
             self._differentiable.add(node)
 
@@ -109,7 +139,7 @@ class Ways:
         """Traced code calls a function, which Dynamo compiles by itself where it left the caller to Python."""
         self.met(func, env, node, frame)
 
-    def met(self, callee: Value, env: Env, node: Any, frame: Frame) -> None:
+    def met(self, callee: Value, env: Env, node: Any, frame: Frame, presumed: bool = False) -> None:
         definition = _key(callee)
         if not isinstance(node, ast.Call) or isinstance(definition, ast.Lambda):
             return
@@ -119,12 +149,13 @@ class Ways:
             return
         ways = self.ways.setdefault(definition, [])
         place = (frame.module.path, node.lineno, frame.module.column(node.lineno, node.col_offset))
+        self._met.setdefault((place, definition), Met()).add(frame, self.at.functions.stack(), presumed)
         given: dict[str, str] = {}
         if isinstance(definition, FunctionNode):
             words = {name: _word(env.get(name), frame.region) for name in self.read_by(definition)}
             given = {name: word for name, word in words.items() if word}
         tensors = any(isinstance(o, Tensor) for value in env.values() for o in options(value))
-        graded = False if frame.gradless else self.wants_gradients(frame)
+        graded = self.wanting.at_call(frame)
         mode = self.mode(node, frame)
         carried = tuple(self.carried(arg, node.lineno, frame) for arg in node.args)
         lengths = tuple(self.length(arg, frame) for arg in node.args) if not frame.region else ()
@@ -136,20 +167,6 @@ class Ways:
         ways.append(way)
         self.at_place.setdefault(place, {})[definition] = callee
         self.at.notebook.note(node, "call another way", frame)
-
-    def wants_gradients(self, frame: Frame) -> bool | None:
-        """True where what runs computes gradients itself, or is a script's own code; None where a caller may want
-        none."""
-        running = self.at.functions.stack()
-        if not frame.region and not running:
-            return True
-        for definition in running:
-            if definition not in self._trains:
-                words = self.at.models.last_words("computes gradients")
-                self._trains[definition] = any(
-                    part.attr in words for part in parts(definition, ast.Attribute)
-                )
-        return any(self._trains[definition] for definition in running) or None
 
     def whole(self, frame: Frame) -> ast.AST:
         """The function that runs, or the file whose own code does."""
@@ -252,7 +269,8 @@ class Ways:
     def differences(self, callee: Value, place: Place) -> list[tuple[str, str, str, str]]:
         """How the calls of it at a place differ from others: the words of `_difference`, the other one's place, and the
         traced function that it stands in, or ""."""
-        ways = self.ways[_key(callee)]
+        key = _key(callee)
+        ways = [self.in_the_end(way, key) for way in self.ways[key] if not self.is_plain(way, key)]
         if isinstance(callee, Func) and callee.node not in self.computing:
             ways = [way for way in ways if way.tensors]  # else nothing is compiled
         places = list(dict.fromkeys(way.place for way in ways))
@@ -263,7 +281,9 @@ class Ways:
                 how = _difference(here, other, places.index(other.place) < places.index(place))
                 if how is None and (here.mode, other.mode) == ("eval", "train"):
                     how = IN_MODES if self.minds_mode(_module_of(callee)) else None
-                if how is None or not _are_related(here.module, other.module) or _are_choices(here, other):
+                if how is None or not self.are_related(key, here, other):
+                    continue
+                if _are_choices(here, other) and not self.are_in_turn(key, here, other):
                     continue
                 if any(way.place != place and _difference(way, other, True) == how for way in before):
                     continue  # told there
@@ -272,6 +292,25 @@ class Ways:
                 where = "here, on another way" if other.place == place else where
                 found.append((*how, where, told_place(path, other.unit[0]) if other.region else ""))
         return found[:TOLD]
+
+    def in_the_end(self, way: Way, callee: Any) -> Way:
+        """The call, with what came out later of the functions that ran there."""
+        if way.graded is not None:
+            return way
+        return way._replace(graded=self.wanting.of(self._met[way.place, callee].running))
+
+    def are_related(self, callee: Any, a: Way, b: Way) -> bool:
+        """Whether one process runs both calls: one file imports the other, or one function leads to both."""
+        first, second = self._met[a.place, callee], self._met[b.place, callee]
+        return not first.running.isdisjoint(second.running) or _are_related(a.module, b.module)
+
+    def are_in_turn(self, callee: Any, a: Way, b: Way) -> bool:
+        """Whether some runs of the function take the one arm, and others the other one: `step(training=True)`."""
+        return self._met[a.place, callee].runs.isdisjoint(self._met[b.place, callee].runs)
+
+    def is_plain(self, way: Way, callee: Any) -> bool:
+        """Whether the file itself says what it compiles, and this is not of it."""
+        return self._met[way.place, callee].presumed and way.module.path in self._compiling
 
 
 def _key(callee: Value) -> Any:
@@ -317,7 +356,7 @@ def _difference(here: Way, other: Way, later: bool) -> tuple[str, str] | None:
         return "without gradients", "with them"
     if (WHOLE, ONE) in zip(here.lengths, other.lengths, strict=False):
         return f"with {WHOLE}", f"with {ONE}"
-    if not later:
+    if not later or (other.graded is False and here.graded):
         return None
     for name, word in here.given.items():
         before = other.given.get(name, "")
@@ -401,7 +440,7 @@ def _around(body: list[ast.stmt], first: int, last: int) -> Iterator[ast.AST]:
 def _are_related(a: Module, b: Module) -> bool:
     """Whether one process runs both files, as far as their imports tell."""
     return a is b or any(
-        name == other.name or name.startswith(other.name + ".")
+        name == other.name or name.startswith(other.name + ".") or other.name.startswith(name + ".")
         for one, other in ((a, b), (b, a))
         for name in one.imports.values()
     )

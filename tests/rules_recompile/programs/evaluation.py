@@ -13,6 +13,32 @@ def evaluate():
     return loss
 
 
+class Head(torch.nn.Module):
+    def forward(self, x):
+        return torch.tanh(x)
+
+
+head = Head()
+head.compile()
+weight = torch.ones(2, 4, requires_grad=True)
+
+
+class Scaler:
+    def __call__(self, loss):
+        loss.backward()
+
+
+def step_for(training, scaler):
+    def step(net):
+        if training:
+            scaler(net(weight).sum())
+        else:
+            with torch.no_grad():
+                net(weight)  # PTR222 once in forward
+
+    return step
+
+
 other = torch.compile(torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.1)), backend="eager")
 
 
@@ -21,7 +47,10 @@ def run():
     other(torch.ones(2, 4))
     other.eval()
     other(torch.ones(2, 4))  # PTR222 once in inner
+    train, validate = step_for(True, Scaler()), step_for(False, Scaler())
     for _epoch in range(4):
+        train(head)
+        validate(head)
         for _ in range(3):
             model(torch.ones(2, 4)).sum().backward()
         evaluate()
