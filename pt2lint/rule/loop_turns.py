@@ -484,15 +484,20 @@ class Turns:
                         return index.value if len(target.slice) == 1 else None
         return None
 
-    def size(self, value: cst.BaseExpression) -> tuple[int | None, str] | None:
+    def size(self, value: cst.BaseExpression, names: int = 3) -> tuple[int | None, str] | None:
         """For a tensor that has another size at each turn: which dimension (None: not told), and the name that says
         how long. `x[:, :n]`, `torch.ones(n, 3)`, `torch.stack(seen)` of a list that grows, and `ids` where a turn does
-        `ids = torch.cat([ids, new], dim=1)`."""
-        if isinstance(value, cst.Name) and value.value in self._renewed:
-            made = self._renewed[value.value]
-            if isinstance(made, cst.Call) and _is_joined(value.value, made):
-                return _joining_dimension(made), value.value
+        `ids = torch.cat([ids, new], dim=1)`. No more than so many names are looked up."""
+        again = self._renewed.get(value.value) if isinstance(value, cst.Name) else None
+        if isinstance(value, cst.Name) and again is not None and names:
+            if isinstance(again, cst.Call) and _is_joined(value.value, again):
+                return _joining_dimension(again), value.value
+            return self.size(again, names - 1) if isinstance(again, cst.IfExp | cst.Subscript) else None
         value = self.meaning(value)
+        if isinstance(value, cst.IfExp):  # `ids if ids.size(1) <= most else ids[:, -most:]`
+            return self.size(value.body, names) or self.size(value.orelse, names)
+        if (window := _window(value)) is not None and (grows := self.size(window, names)) is not None:
+            return grows  # until it is full
         if isinstance(value, cst.Subscript):
             counted = True  # from the front, as far as that tells which dimension it is
             for place, element in enumerate(value.slice):
@@ -537,6 +542,19 @@ def _free(node: cst.CSTNode) -> list[cst.Name]:
     for child in children(node):
         found += _free(child)
     return found
+
+
+def _window(value: cst.BaseExpression) -> cst.Name | None:
+    """`ids` of `ids[:, -most:]`: no more than what a name says of what grows."""
+    if not isinstance(value, cst.Subscript) or not isinstance(value.value, cst.Name):
+        return None
+    for element in value.slice:
+        part = element.slice
+        if isinstance(part, cst.Slice) and part.upper is None and part.step is None:
+            lower = part.lower
+            if isinstance(lower, cst.UnaryOperation) and isinstance(lower.operator, cst.Minus):
+                return None if isinstance(lower.expression, cst.Integer) else value.value
+    return None
 
 
 def _dimension(before: list[cst.BaseSlice]) -> int | None:

@@ -82,12 +82,13 @@ class EachParameter(CompiledCall):
             for argument in self.arguments(node, op):
                 tensor = "tensor" in argument.word or (argument.use and argument.word == "unknown")
                 if tensor and self.is_of(argument.value, made, modules):
+                    kept = any(isinstance(part, cst.Call) and _keeps(part) for part in walk(argument.value))
+                    ranks = "" if kept else ", and for each other number of dimensions"
                     self.report(
                         argument.value,
                         self.shown(op, argument.key),
                         f"{self.quote(argument.value)} has the shape of a parameter: {self.callee(op)} is compiled "
-                        "once more for other sizes, and for each other number of dimensions; given all in one call, "
-                        "they cost one graph",
+                        f"once more for other sizes{ranks}; given all in one call, they cost one graph",
                     )
                     return
 
@@ -121,7 +122,11 @@ class EachParameter(CompiledCall):
     def is_of(self, value: cst.BaseExpression, made: set[str], modules: set[str]) -> bool:
         """Whether it has the shape of what these names are, or of the weight of one of these modules, as far as its
         form tells."""
-        evens = any(isinstance(part, cst.Attribute) and part.attr.value in EVENS_OUT for part in walk(value))
+        kept = {id(part.func) for part in walk(value) if isinstance(part, cst.Call) and _keeps(part)}
+        evens = any(
+            isinstance(part, cst.Attribute) and part.attr.value in EVENS_OUT and id(part) not in kept
+            for part in walk(value)
+        )
         weighs = any(
             isinstance(part, cst.Attribute)
             and part.attr.value == "weight"
@@ -130,3 +135,9 @@ class EachParameter(CompiledCall):
             for part in walk(value)
         )
         return not evens and (weighs or any(n.value in made for n in names(value)))
+
+
+def _keeps(call: cst.Call) -> bool:
+    """`g.reshape(len(g), -1)`: as many dimensions for all, and other sizes for each."""
+    into = isinstance(call.func, cst.Attribute) and call.func.attr.value in ("view", "reshape")
+    return into and len(call.args) > 1
