@@ -31,6 +31,8 @@ class Reading(NamedTuple):
 class NumberedBlocks:
     def __init__(self, at: Context) -> None:
         self.at = at
+        self._loops: dict[Module, list[ast.AST]] = {}
+        self._calls_in_turns: dict[Module, list[tuple[ast.Call, set[str]]]] = {}
 
     def compiled(self, target: Value, node: Any, frame: Frame | None) -> None:
         """torch.compile is given a module of the project."""
@@ -88,7 +90,7 @@ class NumberedBlocks:
         """`for i, block in enumerate(blocks): block.attention.index = i`, and traced code that reads it of one."""
         named = {
             target.attr
-            for loop in walk(module.tree)
+            for loop in self.loops(module)
             if isinstance(loop, ast.For) and (turn := _number_of_turn(loop.iter, loop.target))
             for part in walk(loop)
             if isinstance(part, ast.Assign) and isinstance(part.value, ast.Name) and part.value.id == turn
@@ -173,13 +175,24 @@ class NumberedBlocks:
 
     def numbered(self, cls: ClassInfo, module: Module) -> Iterator[str]:
         """The parameters of the constructor that a loop of a file gives the number of its turn."""
-        for loop in walk(module.tree):
-            if not isinstance(loop, LOOPS):
-                continue
-            turns = {name for over, to in _goes_over(loop) if (name := _number_of_turn(over, to))}
-            for call in walk(loop) if turns else ():
-                if isinstance(call, ast.Call) and self.is_of(call.func, cls, module):
-                    yield from _given(cls, call, turns)
+        for call, turns in self.calls_in_turns(module):
+            if self.is_of(call.func, cls, module):
+                yield from _given(cls, call, turns)
+
+    def loops(self, module: Module) -> list[ast.AST]:
+        """The loops of a file, of which each of its classes is asked for."""
+        if module not in self._loops:
+            self._loops[module] = [part for part in walk(module.tree) if isinstance(part, LOOPS)]
+        return self._loops[module]
+
+    def calls_in_turns(self, module: Module) -> list[tuple[ast.Call, set[str]]]:
+        """The calls in loops that have a number for each turn, each with the names of these numbers."""
+        if module not in self._calls_in_turns:
+            found = self._calls_in_turns[module] = []
+            for loop in self.loops(module):
+                turns = {name for over, to in _goes_over(loop) if (name := _number_of_turn(over, to))}
+                found += [(part, turns) for part in walk(loop) if isinstance(part, ast.Call)] if turns else []
+        return self._calls_in_turns[module]
 
     def is_of(self, func: ast.expr, cls: ClassInfo, module: Module) -> bool:
         if not isinstance(func, ast.Name):
