@@ -2,6 +2,7 @@
 
     PYTHON matrix/calls.py [NAME...]            write results/calls-VERSION.json (these of it, the others stay)
     PYTHON matrix/calls.py --stdout [NAME...]   print instead
+    PYTHON matrix/calls.py --gpu [...]          the calls of ON_GPU, on a machine with CUDA: results/gpu-VERSION.json
 
 CALLS gives for each operation (named as in pt2lint/op.py) an expression, or statements that end in one, which run in a
 compiled function between two operations on tensors; `x`, `m`, `i` and `s` are as in table.py, `here` is an empty
@@ -427,6 +428,43 @@ CALLS = {
     "call torch._dynamo.disallow_in_graph": "torch._dynamo.disallow_in_graph(torch.lcm)",
 }
 
+# What only a machine with a GPU can run; tensors are there.
+ON_GPU = {
+    **each(
+        "torch.cuda",
+        "memory_stats memory_summary get_device_name is_current_stream_capturing initial_seed default_stream "
+        "utilization get_arch_list cudart get_rng_state synchronize",
+        "torch.cuda.{}()",
+    ),
+    "call torch.cuda.set_device": "torch.cuda.set_device(0)",
+    "call torch.cuda.set_rng_state": "torch.cuda.set_rng_state(torch.cuda.get_rng_state())",
+    "call torch.cuda.get_device_properties": "torch.cuda.get_device_properties(0)",
+    **each(
+        "torch.cuda", "get_device_capability current_device current_stream mem_get_info", "torch.cuda.{}()"
+    ),
+    "call torch.cuda.nvtx.range_push": "torch.cuda.nvtx.range_push('a')",
+    "call torch.cuda.nvtx.range_pop": "torch.cuda.nvtx.range_pop()",
+    "call torch.cuda.nvtx.mark": "torch.cuda.nvtx.mark('a')",
+    "call torch.backends.cudnn.version": "torch.backends.cudnn.version()",
+    "call torch.cuda.CUDAGraph": "torch.cuda.CUDAGraph()",
+    "with torch.cuda.nvtx.range": "with torch.cuda.nvtx.range('a'): x + 1",
+    "with torch.cuda.device": "with torch.cuda.device(0): x + 1",
+    "with torch.cuda.device_of": "with torch.cuda.device_of(x): x + 1",
+    "with torch.cuda.stream": "with torch.cuda.stream(torch.cuda.Stream()): x + 1",
+    "with torch.autograd.profiler.emit_nvtx": "with torch.autograd.profiler.emit_nvtx(): x + 1",
+    **each("torch.cuda.amp.GradScaler", "get_scale is_enabled state_dict", "scaler.{}()"),
+    "call torch.cuda.amp.GradScaler.scale": "scaler.scale(x.sum())",
+    **each("torch.cuda.amp.GradScaler", "unscale_ step", "scaler.{}(optimizer); scaler.update()"),
+    "call torch.cuda.amp.GradScaler.update": "scaler.update(2.0)",
+}
+GPU_IMPORTS = """
+parameter = torch.ones(2, device="cuda", requires_grad=True)
+parameter.grad = torch.ones_like(parameter)
+optimizer = torch.optim.SGD([parameter])
+scaler = torch.amp.GradScaler("cuda")
+scaler.scale(parameter.sum())
+"""
+
 
 def function(body):
     """A function of the inputs that runs the body between two operations."""
@@ -437,10 +475,16 @@ def function(body):
 class Attempt:
     """Compiles one body after the other, in a namespace that holds the imports."""
 
-    def __init__(self, records, here):
+    def __init__(self, records, here, on_gpu=False):
         self.records, self.globals = records, {"here": here}
         self.folder = here
+        self.device = "cuda" if on_gpu else "cpu"
         exec(IMPORTS, self.globals)
+        if on_gpu:
+            exec(GPU_IMPORTS, self.globals)
+
+    def inputs(self):
+        return [value.to(self.device) for value in given("xmis")]
 
     def measure(self, name, body):
         """None if it cannot run here; else the result as operators.py gives it, [] if it does not break."""
@@ -450,7 +494,7 @@ class Attempt:
         call = self.globals["call"]
         with contained():
             try:
-                call(*given("xmis"))
+                call(*self.inputs())
             except Exception:
                 return None
         torch._dynamo.reset()
@@ -468,18 +512,18 @@ class Attempt:
     def compiled(self, call, **options):
         with contained():
             try:
-                torch.compile(call, backend="eager", **options)(*given("xmis"))
+                torch.compile(call, backend="eager", **options)(*self.inputs())
             except Exception as error:
                 return said(error)
         return None
 
 
-def run(names=()):
+def run(names=(), on_gpu=False):
     prepared()
     fine, broken = [], {}
     with tempfile.TemporaryDirectory() as here, log_listener.listening([here]) as records:
-        attempt = Attempt(records, here)
-        for name, body in CALLS.items():
+        attempt = Attempt(records, here, on_gpu)
+        for name, body in (ON_GPU if on_gpu else CALLS).items():
             if names and name not in names:
                 continue
             result = attempt.measure(name, body)
@@ -497,21 +541,23 @@ def run(names=()):
 
 def merged(known, data, names):
     """The known results with those of `names` taken from new ones."""
-    broken = {n: r for n, r in known["breaks"].items() if n in CALLS and n not in names} | data["breaks"]
-    fine = {n for n in known["fine"] if n in CALLS and n not in names} | set(data["fine"])
+    stay = {*CALLS, *ON_GPU} - {*names}
+    broken = {n: r for n, r in known["breaks"].items() if n in stay} | data["breaks"]
+    fine = {n for n in known["fine"] if n in stay} | set(data["fine"])
     return {**data, "breaks": dict(sorted(broken.items())), "fine": sorted(fine)}
 
 
 def main():
     parser = argparse.ArgumentParser(description="Try each call in a compiled function.")
     parser.add_argument("--stdout", action="store_true", help="print the results, write nothing")
+    parser.add_argument("--gpu", action="store_true", help="what only a machine with CUDA can run")
     parser.add_argument("names", nargs="*", help='only these, as "call os.stat"')
     options = parser.parse_intermixed_args()
-    data = run(options.names)
+    data = run(options.names, options.gpu)
     if options.stdout:
         sys.stdout.write(text(data))
     else:
-        path = RESULTS / f"calls-{data['torch']}.json"
+        path = RESULTS / f"{'gpu' if options.gpu else 'calls'}-{data['torch']}.json"
         if options.names and path.exists():
             data = merged(json.loads(path.read_text(encoding="utf-8")), data, options.names)
         path.write_text(text(data), encoding="utf-8")

@@ -24,7 +24,7 @@ if str(ROOT) not in sys.path:
     sys.path[0] = str(ROOT)
 
 from matrix.agreement import line_in, source, statements  # noqa: E402
-from matrix.table import FOLDER, Case, calls, cases, inside, operators, results, versions  # noqa: E402
+from matrix.table import FOLDER, Case, calls, cases, inside, on_gpu, operators, results, versions  # noqa: E402
 from pt2lint import rule as rule_module  # noqa: E402
 from pt2lint.libraries.torch_functions import DECORATING  # noqa: E402
 from pt2lint.rule import GraphBreak, Rule  # noqa: E402
@@ -145,7 +145,7 @@ def _called(name: str) -> str:
     return ""
 
 
-# Methods that a library adds to loggers, and what needs a GPU.
+# Methods that a library adds to loggers, and the like.
 NOT_HERE = {
     *(f"call logging.Logger.{name}" for name in ("info_once", "warning_once", "warning_advice")),
     "call breaking",  # what a model says: measured by whoever wrote it
@@ -156,17 +156,12 @@ NOT_HERE = {
     *(f"call {name}" for name in SAMPLERS),  # as well; gone over, most are measured
     *(f"iterate torch.utils.data.{name}Sampler" for name in ("Distributed", "SubsetRandom")),
     "call untraced",  # of libraries that are not installed where the tables are measured
-    *(f"call torch.cuda.{name}" for name in ("get_rng_state", "set_rng_state")),
-    *(
-        f"call torch.cuda.amp.GradScaler.{name}"
-        for name in ("scale", "unscale_", "step", "update", "get_scale", "is_enabled", "state_dict")
-    ),
 }
 
 
 def unmeasured() -> dict[str, list[str]]:
     """Code of a rule -> those of its operations that neither they nor a variant of them was measured."""
-    names = [*rule_module.measured()[1], *NOT_HERE]
+    names = [*rule_module.measured()[1], *NOT_HERE, *on_gpu()]
     lacking = {
         rule.code: [op for op in rule.ops if not any(n == op or n.startswith(f"{op} ") for n in names)]
         for rule in rules()

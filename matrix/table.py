@@ -136,6 +136,15 @@ def calls(version: str) -> dict[str, str]:
 
 
 @cache
+def on_gpu() -> frozenset[str]:
+    """The operations that broke the graph on a machine with CUDA, of those that run nowhere else."""
+    files = RESULTS.glob("gpu-*.json")
+    return frozenset(
+        name for file in files for name in json.loads(file.read_text(encoding="utf-8"))["breaks"]
+    )
+
+
+@cache
 def inside(version: str) -> dict[str, str]:
     """The same of what inside.py tries: parts of torch itself, the name with a word on the arguments that decide."""
     return signs_of("inside", version)

@@ -63,7 +63,8 @@ class ContextManager(GraphBreak):
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`;
     `contextlib.suppress` and an empty `ExitStack` on 2.6 and 2.9 only; `contextlib.closing` is fine on 2.15. A
-    manager that was made before, and what `enter_context` is given: measured on 2.13.
+    manager that was made before, and what `enter_context` is given: measured on 2.13; `device_of`, `nvtx.range` and
+    `emit_nvtx`: on 2.11 with an H100.
     """
 
     code = "PTB180"
@@ -81,6 +82,9 @@ class ContextManager(GraphBreak):
         "with torch.autograd.set_detect_anomaly",
         "with torch.autograd.graph.saved_tensors_hooks",
         "with torch.autograd.graph.save_on_cpu",
+        "with torch.autograd.profiler.emit_nvtx",
+        "with torch.cuda.device_of",
+        "with torch.cuda.nvtx.range",
         "with contextlib.redirect_stdout",
         "with contextlib.redirect_stderr",
         "with contextlib.closing",
@@ -102,6 +106,8 @@ class ContextManager(GraphBreak):
                 "Enter `torch.nn.attention.sdpa_kernel(...)`, which is traced, or enter it around the "
                 "call of the compiled function"
             ),
+            "with torch.cuda.device_of": "Enter `torch.cuda.device(x.device)`, which is traced",
+            "with torch.cuda.nvtx.range": "Enter `torch.profiler.record_function(...)`, which is traced",
             "with kept manager": (
                 "Keep what it is made with, and make it where it is entered: `with Manager(...):`; or enter it "
                 "around the call of the compiled function"

@@ -55,7 +55,7 @@ class RandomState(GraphBreak):
     ops = (
         *calls("torch", "manual_seed initial_seed get_rng_state set_rng_state Generator"),
         *calls("torch.random", "manual_seed get_rng_state set_rng_state"),
-        *calls("torch.cuda", "manual_seed manual_seed_all get_rng_state set_rng_state"),
+        *calls("torch.cuda", "manual_seed manual_seed_all initial_seed get_rng_state set_rng_state"),
         *calls("torch.Generator", "manual_seed get_state set_state"),
         *USES,
     )

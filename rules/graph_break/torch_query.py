@@ -57,7 +57,8 @@ class TorchQuery(GraphBreak):
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`;
     `is_available` and `is_built` of `torch.backends.mps`, `SDPAParams`, `torch._C._is_tracing` and `to_mkldnn()` are
     fine on 2.15; `is_inference()` of a tensor is fine on 2.6; `torch.cuda.is_initialized`,
-    `torch.accelerator.is_available` and `torch.get_device_module` are fine from 2.9 on.
+    `torch.accelerator.is_available` and `torch.get_device_module` are fine from 2.9 on. What needs a GPU, as
+    `get_device_name`, `set_device` or `nvtx.range_push`: measured on torch 2.11 with an H100.
     """
 
     code = "PTB186"
@@ -68,6 +69,12 @@ class TorchQuery(GraphBreak):
         *calls("torch", "from_dlpack to_dlpack resize_as_ is_inference_mode_enabled get_device_module"),
         *calls("torch.cuda", "memory_allocated max_memory_allocated memory_reserved device_count"),
         *calls("torch.cuda", "is_bf16_supported is_tf32_supported is_initialized"),
+        *calls(
+            "torch.cuda", "memory_stats memory_summary utilization get_device_name get_arch_list set_device"
+        ),
+        *calls("torch.cuda", "is_current_stream_capturing default_stream cudart"),
+        *calls("torch.cuda.nvtx", "range_push range_pop"),
+        "call torch.backends.cudnn.version",
         *calls("torch.Tensor", "is_inference is_conj is_pinned is_neg is_signed is_set_to is_distributed"),
         *calls("torch.Tensor", "dense_dim has_names resize resize_ resize_as_ share_memory_ to_mkldnn"),
         *calls("torch.utils.dlpack", "from_dlpack to_dlpack"),
@@ -101,6 +108,16 @@ class TorchQuery(GraphBreak):
             ),
             "call torch.jit.isinstance": "Ask `isinstance`, which is traced",
             "call torch.cuda": ASK_ONCE,
+            "call torch.cuda.is_current_stream_capturing": (
+                "Ask before the compiled call, and pass the answer on as a flag"
+            ),
+            "call torch.cuda.set_device": (
+                "Set it once, before the compiled call; `with torch.cuda.device(...):` is traced"
+            ),
+            "call torch.cuda.nvtx": (
+                "Enter `torch.profiler.record_function(...)`, which is traced, and `torch.autograd.profiler.emit_nvtx` "
+                "around the compiled call"
+            ),
             "call torch.backends": ASK_ONCE,
             "call torch.accelerator": ASK_ONCE,
             "": "Ask before the compiled call, and pass on the answer",

@@ -13,7 +13,7 @@ import pytest
 
 from matrix.agreement import ALARM, MISSED, disagreement, findings, known, line_in, short
 from matrix.evidence import rules, unmeasured
-from matrix.table import Case, cases, results, verdict, versions
+from matrix.table import Case, cases, on_gpu, results, verdict, versions
 from pt2lint.finding import Finding
 from pt2lint.rule import GraphBreak, breaks_on, measured
 from pt2lint.static.engine import lint
@@ -44,6 +44,24 @@ def test_every_operation_of_a_rule_breaks_somewhere(rule):
     _, operations = measured()
     fine = [op for op in rule.ops if "B" not in operations.get(op, "B")]
     assert [op for op in fine if not any(name.startswith(f"{op} ") for name in operations)] == []
+
+
+# Captured from torch 2.13 on; and what graphs are captured with, which nobody compiles.
+GPU_ALONE = {"call torch.cuda.synchronize", "call torch.cuda.CUDAGraph"}
+
+
+def test_what_needs_a_gpu_is_told_as_measured(monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    from matrix.calls import ON_GPU, function
+
+    head = "import torch\nscaler = torch.cuda.amp.GradScaler()\noptimizer = torch.optim.SGD([], 0.1)\n@torch.compile\n"
+    files = {f"{number}.py": head + function(body) for number, body in enumerate(ON_GPU.values())}
+    told = {finding.path for finding in lint(list(files), texts=files).findings}
+    assert [
+        name
+        for path, name in zip(files, ON_GPU, strict=True)
+        if (path in told) != (name in on_gpu() - GPU_ALONE)
+    ] == []
 
 
 def test_between_measured_versions_the_older_one_counts():
