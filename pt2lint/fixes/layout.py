@@ -1,7 +1,8 @@
 """Long lines broken as a formatter breaks them, so that a fixed file still passes the one its project runs.
 
 As black and ruff do it: what stands in the last brackets goes on a line of its own, indented; where that is still too
-long, each part goes on a line of its own, with a comma after the last.
+long, each part goes on a line of its own, with a comma after the last. A value of several parts (`a and b and c`,
+`x if test else y`) gets a pair of brackets of its own.
 """
 
 from __future__ import annotations
@@ -9,27 +10,40 @@ from __future__ import annotations
 import ast
 import io
 import itertools
+import keyword
 import tokenize
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
-_OPEN, _CLOSE = "([{", ")]}"
+_OPEN, _CLOSE = ("(", "[", "{"), (")", "]", "}")
 _FSTRING = tuple(
     getattr(tokenize, name) for name in ("FSTRING_START", "TSTRING_START") if hasattr(tokenize, name)
 )
 _FSTRING_END = tuple(
     getattr(tokenize, name) for name in ("FSTRING_END", "TSTRING_END") if hasattr(tokenize, name)
 )
-# Operators at which a line may be broken, the loosest first.
-_OPERATORS: tuple[tuple[str, ...], ...] = (
-    ("if", "else"),
-    ("or",),
-    ("and",),
-    ("in", "is", "not", "<", ">", "<=", ">=", "==", "!="),
-    ("|",),
-    ("&",),
-    ("+", "-"),
-    ("*", "/", "//", "%", "@"),
-)
+_OPERATORS = {
+    **dict.fromkeys(("or", "and"), 14),
+    **dict.fromkeys(("in", "is", "not", "<", ">", "<=", ">=", "==", "!="), 10),
+    "|": 9, "^": 8, "&": 7,
+    **dict.fromkeys(("<<", ">>"), 6),
+    **dict.fromkeys(("+", "-"), 5),
+    **dict.fromkeys(("*", "/", "//", "%", "@"), 4),
+}  # fmt: skip
+# What a line is broken at, the loosest first.
+_CLAUSE, _COMMA, _CHOICE, _TEXTS, _DOT = 20, 18, 16, 12, 1
+_HEADS = ("return ", "if ", "while ", "elif ", "assert ")
+
+
+class _Part(NamedTuple):
+    """A token, a text as a whole: how many brackets (or lambdas) are around it, and where it stands."""
+
+    depth: int
+    start: int
+    end: int
+    text: str
+    is_text: bool
 
 
 def broken(line: str, limit: int, step: str) -> list[str]:
@@ -41,22 +55,30 @@ def broken(line: str, limit: int, step: str) -> list[str]:
     indent = line[: len(line) - len(line.lstrip())]
     if len(line) <= limit or not _is_statement(text):
         return [line]
-    found = _split(text, indent, limit, step)
+    found = _Breaker(limit, step).statement(text, indent)
     return found if _same("\n".join(one[len(indent) :] for one in found), text) else [line]
 
 
 def _is_statement(text: str) -> bool:
     try:
-        ast.parse(text + " pass" if text.endswith(":") else text)
+        ast.parse(_whole(text))
     except (SyntaxError, ValueError):
         return False
     return not any(token.type == tokenize.COMMENT for token in _tokens(text))
 
 
+def _whole(text: str) -> str:
+    """The head of a block with a body, and what it continues."""
+    before = "if _: pass\n" if text.startswith("elif ") else ""
+    return before + (text + " pass" if text.endswith(":") else text)
+
+
 def _same(one: str, other: str) -> bool:
-    tail = " pass" if other.endswith(":") else ""
+    if other.endswith(":"):
+        one += " pass"
+    before = "if _: pass\n" if other.startswith("elif ") else ""
     try:
-        return ast.dump(ast.parse(one + tail)) == ast.dump(ast.parse(other + tail))
+        return ast.dump(ast.parse(before + one)) == ast.dump(ast.parse(_whole(other)))
     except (SyntaxError, ValueError):
         return False
 
@@ -68,82 +90,208 @@ def _tokens(text: str) -> list[tokenize.TokenInfo]:
         return []
 
 
-def _marks(text: str) -> list[tuple[int, int, str]]:
-    """(depth, offset, text) of every bracket, comma, operator and keyword outside of texts; an opening bracket and its
-    closing one have the depth around them. () where the text is broken over lines."""
-    marks, depth, inside = [], 0, 0
-    for token in _tokens(f"({text})"):  # in brackets, since it may be a part that is no statement
-        inside += (token.type in _FSTRING) - (token.type in _FSTRING_END)
-        if inside or token.type not in (tokenize.OP, tokenize.NAME) or token.start[0] != 1:
+@lru_cache(maxsize=256)
+def _parts(text: str) -> tuple[_Part, ...]:
+    """The tokens of an expression or of a piece of one; () where it is broken over lines."""
+    found: list[_Part] = []
+    depth, inside, start = 0, 0, 0
+    lambdas: list[tuple[int, bool]] = []  # how deep their insides are, and whether their parameters are over
+    for token in _tokens(f"({text}\n)")[1:]:  # in brackets, since it may be a part that is no statement
+        if token.start[0] != 1:
+            if token.type in (tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER) or token.string in (")", ""):
+                continue
+            return ()
+        at, end = token.start[1] - 1, token.end[1] - 1
+        if token.type in _FSTRING:
+            start = start if inside else at
+            inside += 1
+        elif token.type in _FSTRING_END:
+            inside -= 1
+            if not inside:
+                found.append(_Part(depth, start, end, text[start:end], True))
+        elif inside or token.type == tokenize.NL:
             continue
-        if token.string in _CLOSE:
-            depth -= 1
-        marks.append((depth - 1, token.start[1] - 1, token.string))
-        if token.string in _OPEN:
-            depth += 1
-    return marks[1:-1]
+        elif token.type == tokenize.STRING:
+            found.append(_Part(depth, at, end, token.string, True))
+        else:
+            word = token.string
+            if lambdas and lambdas[-1][0] == depth and (word in _CLOSE or (word == "," and lambdas[-1][1])):
+                lambdas.pop()
+                depth -= 1
+            depth -= word in _CLOSE
+            found.append(_Part(depth, at, end, word, False))
+            if lambdas and lambdas[-1][0] == depth and word == ":":
+                lambdas[-1] = (depth, True)
+            depth += word in _OPEN or word == "lambda"
+            if word == "lambda":
+                lambdas.append((depth, False))
+    return tuple(found)
 
 
-def _texts(text: str) -> list[int]:
-    """Where each of several texts begins; nothing where there is anything else."""
-    starts, inside = [], 0
-    for token in _tokens(f"({text})")[1:]:
-        if not inside and token.type in (tokenize.STRING, *_FSTRING):
-            starts.append(token.start[1] - 1)
+def _is_operand(part: _Part) -> bool:
+    """Whether a value ends here, so that an operator behind it has two sides."""
+    if part.is_text or part.text in _CLOSE:
+        return True
+    named = part.text[:1].isalnum() or part.text[:1] == "_" or part.text == "..."
+    return named and (not keyword.iskeyword(part.text) or part.text in ("None", "True", "False"))
+
+
+def _cuts(text: str) -> tuple[int, list[int]]:
+    """(how loosely, where) a piece of code is parted: at the loosest of what joins its parts; (0, []) where nothing is.
+    A comma stays with what is before it, everything else goes to what is behind."""
+    found: dict[int, list[int]] = {}
+    outer = [part for part in _parts(text) if part.depth == 0]
+    in_clause, waits_for_in = False, False
+    chain: list[int] = []
+    for at, part in enumerate(outer):
+        before = outer[at - 1] if at else None
+        if part.text == "," and not part.is_text:
+            if text[part.end :].strip():
+                found.setdefault(_COMMA, []).append(part.end)
+            continue
+        word = "" if part.is_text else part.text
+        if before is None:
+            in_clause = waits_for_in = word == "for"
+            continue
+        if part.is_text and before.is_text:
+            found.setdefault(_TEXTS, []).append(part.start)
+        elif word in ("for", "async"):
+            if before.text != "async":
+                found.setdefault(_CLAUSE, []).append(part.start)
+            in_clause = waits_for_in = True
+        elif word == "if" and in_clause and not _has_else(outer[at + 1 :]):
+            found.setdefault(_CLAUSE, []).append(part.start)
+        elif word in ("if", "else"):
+            found.setdefault(_CHOICE, []).append(part.start)
+        elif word == "in" and waits_for_in:
+            waits_for_in = False
+        elif word in _OPERATORS and _is_operand(before):
+            found.setdefault(_OPERATORS[word], []).append(part.start)
         elif (
-            not inside and token.type in (tokenize.NAME, tokenize.NUMBER, tokenize.OP) and token.string != ")"
+            word == "." and before.text in (")", "]") and outer[at + 2 : at + 3] and outer[at + 2].text == "("
         ):
-            return []
-        inside += (token.type in _FSTRING) - (token.type in _FSTRING_END)
-    return starts
+            chain.append(part.start)
+    if len(chain) > 1:  # calls one after the other
+        found.setdefault(_DOT, []).extend(chain)
+    if not found:
+        return 0, []
+    loosest = max(found)
+    return loosest, found[loosest]
+
+
+def _has_else(rest: Sequence[_Part]) -> bool:
+    until = itertools.takewhile(lambda part: part.text not in ("for", "if"), rest)
+    return any(part.text == "else" for part in until)
 
 
 def _pairs(text: str) -> list[tuple[int, int]]:
     """The offsets of the outermost brackets that hold something, with their closing ones."""
     found, start = [], 0
-    for depth, at, mark in _marks(text):
-        if depth == 0 and mark in _OPEN:
-            start = at
-        elif depth == 0 and mark in _CLOSE and text[start + 1 : at].strip():
-            found.append((start, at))
+    for part in _parts(text):
+        if part.depth == 0 and not part.is_text and part.text in _OPEN:
+            start = part.start
+        elif (
+            part.depth == 0
+            and not part.is_text
+            and part.text in _CLOSE
+            and text[start + 1 : part.start].strip()
+        ):
+            found.append((start, part.start))
     return found
 
 
-def _split(text: str, indent: str, limit: int, step: str) -> list[str]:
-    if len(indent) + len(text) <= limit:
-        return [indent + text]
-    starts = _texts(text.removesuffix(","))
-    if len(starts) > 1:  # texts that stand one after the other
-        return [indent + text[a:b].strip() for a, b in itertools.pairwise([*starts, len(text)])]
-    message = _message_of(text)
-    if message and len(indent) + message + 2 <= limit:
-        inner = _body(text[message:].strip(), indent + step, limit, step, False)
-        return [indent + text[:message] + " (", *inner, indent + ")"]
-    head = text.removesuffix(":")
-    pairs = _pairs(head if text.endswith(":") else text)
-    for start, end in reversed(pairs):
-        before, body, after = text[: start + 1], text[start + 1 : end].strip(), text[end:]
-        if len(indent) + len(after) > limit or (
-            len(indent) + len(before) > limit and (start, end) != pairs[0]
+class _Breaker:
+    def __init__(self, limit: int, step: str) -> None:
+        self.limit, self.step = limit, step
+
+    def statement(self, text: str, indent: str) -> list[str]:
+        message = _message_of(text)
+        if message and len(indent) + message + 2 <= self.limit:
+            inner = self.body(text[message:].strip(), indent + self.step)
+            return [indent + text[:message] + " (", *inner, indent + ")"]
+        start = _value_of(text)
+        tail = ":" if text.endswith(":") else ""
+        value = text[start:].removesuffix(tail) if start else ""
+        target_fits = len(indent) + start + 1 <= self.limit
+        if (
+            value
+            and target_fits
+            and not self.stands_alone(value, indent, start)
+            and self.gains(value, indent)
         ):
-            continue
-        subscript = before.endswith("[") and before[:-1].strip() and before[-2:-1] not in " =(,"
-        return [indent + before, *_body(body, indent + step, limit, step, not subscript), indent + after]
-    value = _value_of(text)
-    if value:
-        return [
-            indent + text[:value] + "(",
-            *_body(text[value:], indent + step, limit, step, False),
-            indent + ")",
-        ]
-    return [indent + text]
+            inner = self.body(value, indent + self.step)
+            return [indent + text[:start] + "(", *inner, indent + ")" + tail]
+        return self.at_brackets(text, indent)
+
+    def stands_alone(self, value: str, indent: str, start: int) -> bool:
+        """Whether a value that is broken at its own brackets reads as well as in brackets around all of it."""
+        cuts = _cuts(value)[1]
+        pairs = _pairs(value)
+        if len(cuts) > 1 or not pairs:
+            return False
+        if value[0] in _OPEN and pairs[0][0] == 0 and len(indent) + len(value) - pairs[0][1] <= self.limit:
+            return True
+        if not value.endswith(_CLOSE) or pairs[-1][1] != len(value) - 1:
+            return False  # it ends with `()`, or with no brackets
+        return len(pairs) > 1 or len(indent) + start + pairs[-1][0] + 1 <= self.limit
+
+    def gains(self, value: str, indent: str) -> bool:
+        """Whether brackets around the value help: it fits then, or it can be broken in them."""
+        return len(indent + self.step) + len(value) <= self.limit or bool(_cuts(value)[1] or _pairs(value))
+
+    def at_brackets(self, text: str, indent: str) -> list[str]:
+        """Broken at the last brackets, or at those before them where the line before these were too long."""
+        pairs = _pairs(text.removesuffix(":") if text.endswith(":") else text)
+        chosen = next(
+            (
+                (start, end)
+                for start, end in reversed(pairs)
+                if len(indent) + start + 1 <= self.limit and len(indent) + len(text) - end <= self.limit
+            ),
+            pairs[-1] if pairs else None,
+        )
+        if chosen is None:
+            return [indent + text]
+        before, body, after = (
+            text[: chosen[0] + 1],
+            text[chosen[0] + 1 : chosen[1]].strip(),
+            text[chosen[1] :],
+        )
+        head = [indent + before]
+        if len(indent) + len(before) > self.limit and chosen != pairs[0]:
+            head = self.at_brackets(before[:-1], indent)
+            head[-1] += before[-1]
+        held = [part for part in _parts(text) if part.end <= chosen[0]]
+        of_value = bool(held) and _is_operand(held[-1])  # a call, or an element of something
+        return [*head, *self.body(body, indent + self.step, not of_value), indent + after]
+
+    def body(self, body: str, indent: str, display: bool = False) -> list[str]:
+        """What stands in brackets, on lines of its own; that of a list and its like always element by element."""
+        loosest, cuts = _cuts(body)
+        fits = len(indent) + len(body) <= self.limit and not body.endswith(",")
+        if fits and not (display and loosest == _COMMA):
+            return [indent + body]
+        if loosest != _COMMA:
+            return self.inside(body, indent)
+        pieces = [body[a:b].strip() for a, b in itertools.pairwise([0, *cuts, len(body)])]
+        return [one for piece in pieces for one in self.inside(piece.removesuffix(",") + ",", indent)]
+
+    def inside(self, text: str, indent: str) -> list[str]:
+        """A piece of what stands in brackets."""
+        if len(indent) + len(text) <= self.limit:
+            return [indent + text]
+        loosest, cuts = _cuts(text)
+        if not cuts or loosest == _COMMA:
+            return self.at_brackets(text, indent)
+        pieces = [text[a:b].strip() for a, b in itertools.pairwise([0, *cuts, len(text)])]
+        return [one for piece in pieces for one in self.inside(piece, indent)]
 
 
 def _message_of(text: str) -> int:
     """Where the text that an assertion says begins, behind its comma; 0 where there is none, or more than a text."""
     if not text.startswith("assert "):
         return 0
-    commas = [at for depth, at, mark in _marks(text) if depth == 0 and mark == ","]
+    commas = [part.start for part in _parts(text) if part.depth == 0 and part.text == ","]
     said = text[commas[0] + 1 :].strip() if len(commas) == 1 else ""
     return commas[0] + 1 if said and isinstance(_parsed(said), ast.Constant | ast.JoinedStr) else 0
 
@@ -156,69 +304,17 @@ def _parsed(text: str) -> ast.expr | None:
 
 
 def _value_of(text: str) -> int:
-    """Where the value of an assignment or a return begins, which brackets can be put around; 0 for others."""
-    if text.startswith("return "):
-        return len("return ")
-    assigns = [at for depth, at, mark in _marks(text) if depth == 0 and mark == "="]
-    return assigns[-1] + 2 if assigns and text[assigns[-1] :][:2] == "= " else 0
+    """Where the value begins that brackets can be put around: what is assigned, returned or tested; 0 for others."""
+    head = next((one for one in _HEADS if text.startswith(one)), None)
+    if head is not None:
+        return len(head) if head != "assert " or not _has_message(text) else 0
+    assigns = [part for part in _parts(text) if part.depth == 0 and not part.is_text and _assigns(part.text)]
+    return assigns[-1].end + 1 if assigns and text[assigns[-1].end : assigns[-1].end + 1] == " " else 0
 
 
-def _body(body: str, indent: str, limit: int, step: str, arguments: bool) -> list[str]:
-    """What stands in brackets, on lines of its own."""
-    if len(indent) + len(body) <= limit and not body.endswith(","):
-        return [indent + body]
-    marks = _marks(body)
-    commas = [at for depth, at, mark in marks if depth == 0 and mark == ","]
-    plain = not any(depth == 0 and mark in ("lambda", "for") for depth, _, mark in marks)
-    if commas and (plain or "lambda" not in body.split(",")[0]):
-        parts = _parts(body, [(at, at + 1) for at in _outside_lambdas(marks, commas)])
-        lines = []
-        for part in parts:
-            inner = _split(part + ",", indent, limit, step)
-            lines += inner
-        if not arguments and len(parts) > 1 and not body.endswith(","):
-            lines[-1] = lines[-1].removesuffix(",")
-        return lines
-    clauses = _clauses(marks)
-    if clauses:
-        parts = [body[a:b].strip() for a, b in itertools.pairwise([0, *clauses, len(body)])]
-        return [one for part in parts for one in _body(part, indent, limit, step, False)]
-    for operators in _OPERATORS:
-        at = [at for depth, at, mark in marks if depth == 0 and mark in operators and at]
-        if at and plain:
-            cuts = [0, *at, len(body)]
-            parts = [body[a:b].strip() for a, b in itertools.pairwise(cuts)]
-            if operators[0] == "in":
-                break
-            return [one for part in parts if part for one in _split(part, indent, limit, step)]
-    return _split(body, indent, limit, step)
+def _has_message(text: str) -> bool:
+    return any(part.depth == 0 and part.text == "," for part in _parts(text))
 
 
-def _clauses(marks: Sequence[tuple[int, int, str]]) -> list[int]:
-    """Where the `for` and `if` of a comprehension begin behind its element; none where it is not plain."""
-    outer = [(at, mark) for depth, at, mark in marks if depth == 0]
-    behind = list(itertools.dropwhile(lambda one: one[1] != "for" or not one[0], outer))
-    if any(mark in ("lambda", "async") for _, mark in outer) or any(mark == "else" for _, mark in behind):
-        return []
-    return [at for at, mark in behind if mark in ("for", "if")]
-
-
-def _outside_lambdas(marks: Sequence[tuple[int, int, str]], commas: Sequence[int]) -> list[int]:
-    """The commas that separate arguments, not a lambda's parameters."""
-    kept, in_lambda = [], False
-    for depth, at, mark in marks:
-        if depth == 0 and mark == "lambda":
-            in_lambda = True
-        elif depth == 0 and mark == ":":
-            in_lambda = False
-        elif at in commas and depth == 0 and not in_lambda:
-            kept.append(at)
-    return kept
-
-
-def _parts(text: str, cuts: Sequence[tuple[int, int]]) -> list[str]:
-    found, start = [], 0
-    for a, b in cuts:
-        found.append(text[start:a].strip())
-        start = b
-    return [part for part in [*found, text[start:].strip()] if part]
+def _assigns(text: str) -> bool:
+    return text == "=" or (text.endswith("=") and text not in ("==", "!=", "<=", ">=", ":="))

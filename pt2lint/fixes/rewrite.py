@@ -121,6 +121,28 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
     return tuple(dataclasses.replace(edit, replaces=replaces) for edit in edits)
 
 
+def laid_out(function: FunctionCode, edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """The edits, with the lines broken that get too long by them: where one edit alone changes a line that is a whole
+    statement."""
+    file = file_of(function)
+    found = []
+    for edit in edits:
+        line = file.lines[edit.line - 1] if 0 < edit.line <= len(file.lines) else ""
+        alone = edit.line == edit.end_line and "\n" not in edit.text
+        if alone and sum(one.line <= edit.line <= one.end_line for one in edits) == 1:
+            after = line[: edit.column - 1] + edit.text + line[edit.end_column - 1 :]
+            lines = broken(after, max(file.line_length, len(line)), function.module.default_indent)
+            if len(lines) > 1:
+                indent = len(line) - len(line.lstrip())
+                whole = (edit.line, indent + 1, edit.line, len(line) + 1)
+                text = "\n".join(lines)[indent:]
+                edit = dataclasses.replace(
+                    edit, column=indent + 1, end_column=len(line) + 1, text=text, replaces=(whole,)
+                )
+        found.append(edit)
+    return tuple(found)
+
+
 _COMPILING = re.compile(r"torch\.compile|dynamo|graph[ -]?break|recompil", re.IGNORECASE)
 
 

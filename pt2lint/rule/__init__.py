@@ -237,7 +237,9 @@ class Rule:
         return Edit(self.function.path, line, 1, line, 1, statement + "\n")
 
     def fix(self, description: str, *edits: Edit, applicability: Applicability = "unsafe") -> Fix:
-        return Fix(description, applicability, tuple(edits))
+        from pt2lint.fixes.rewrite import laid_out  # it imports this module
+
+        return Fix(description, applicability, laid_out(self.function, edits))
 
     def price(self, op: Op) -> Price | None:
         """What the finding costs, as far as reading tells; None where there is nothing to say."""

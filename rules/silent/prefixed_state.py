@@ -172,7 +172,9 @@ class PrefixedState(Rule):
 
     def is_forgotten(self, asked: cst.Attribute) -> bool:
         """Whether a file that takes the module out of its wrapper elsewhere saves this state as it is."""
-        if f"{self.text(asked.value)}._orig_mod.state_dict" in self.function.source:
+        if "_orig_mod" in self.text(asked.value) or (
+            f"{self.text(asked.value)}._orig_mod.state_dict" in self.function.source
+        ):
             return False
         here, saved = self.function.parent(asked), False
         while here is not None:

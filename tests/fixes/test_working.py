@@ -622,6 +622,40 @@ def test_a_comprehension_is_broken_at_its_clauses() -> None:
     ]  # fmt: skip
 
 
+LONG = """
+if not torch.compiler.is_compiling() and places.numel() and int(places.amax()) >= self.config.size:
+    pass
+if name.replace("_orig_mod.", "") in target_names and isinstance(module_of_it, nn.Linear):
+    pass
+if ready:
+    pass
+elif not torch.compiler.is_compiling() and rows.numel() > 0 and (int(rows.min()) < 0 or int(rows.max()) > 3):
+    pass
+alpha = per_layer[name] if per_layer and name.replace("_orig_mod.", "") in per_layer else self.alpha
+return_value = first.repeat_of_it(1, sizes[0], 1) + torch.repeat_interleave(positions, sizes[1] * sizes[2], dim=1)
+x = layer(x).transpose(1, 2).reshape(batch, length, heads * dim).contiguous().to(dtype_of_the_rest)
+model.load_state_dict({key.replace("_orig_mod.", ""): value for key, value in state.items()}, strict=False)
+kept = sorted(found, key=lambda one, other=(1, 2): (one.start_of_it, other), reverse=one_of_them or another)
+return_codes = [self.first_branch_of_it(features), self.second_branch_of_it(features)] + [self.third]
+table[rows, rows % size_of_table, self.kernel_size_of_it // 2, self.kernel_size_of_it // 2, column] = 1
+assert isinstance(getattr(quantizer, "_orig_mod", quantizer), StaticQuantizer | FrozenQuantizer)
+found = {"some": (first_of_them, second_of_them, third_of_them), "other": (fourth_of_them, fifth_of_them)}
+"""
+
+
+def test_lines_are_broken_as_a_formatter_breaks_them() -> None:
+    lines = [part for line in LONG.split("\n") for part in broken(line, 80, "    ")]
+    options = ["--isolated", "--line-length", "80", "-"]
+    told = subprocess.run(
+        [sys.executable, "-m", "ruff", "format", *options],
+        input=LONG,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "\n".join(lines).strip() == told.stdout.strip()
+
+
 @pytest.mark.parametrize("limit", [20, 40, 60, 88])
 def test_broken_lines_say_the_same(limit: int) -> None:
     for path in sorted(Path("pt2lint/fixes").glob("*.py")):

@@ -2683,8 +2683,16 @@ class Net(torch.nn.Module):
         ),
         (
             "def f(m, names):\n    return [p for n, p in m.named_parameters() if n == 'a' or n in names]",
-            """def f(m, names):\n    return [p for n, p in m.named_parameters()"""
-            """ if n.replace("_orig_mod.", "") == 'a' or n.replace("_orig_mod.", "") in names]""",
+            "def f(m, names):\n    return [\n        p\n        for n, p in m.named_parameters()\n"
+            """        if n.replace("_orig_mod.", "") == 'a' or n.replace("_orig_mod.", "") in names\n    ]""",
+        ),
+        (  # a line that would be too long
+            "net = Net()\nif os.sep == '/':\n    net = torch.compile(net)\n"
+            "torch.save({'net': net.state_dict(), 'step': 1, 'settings': {}, 'more': 1}, 'a.pt')",
+            "net = Net()\nif os.sep == '/':\n    net = torch.compile(net)\n"
+            "torch.save(\n    {\n"
+            """        'net': getattr(net, "_orig_mod", net).state_dict(),\n"""
+            "        'step': 1,\n        'settings': {},\n        'more': 1,\n    },\n    'a.pt',\n)",
         ),
         (
             'os.environ["TORCH_LOGS"] = "recompiles,graph_breaks"',
