@@ -251,12 +251,14 @@ class _Carrier:
         return found
 
     def instead(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        """What stands in place of a removed statement and of those right before it, the last of it."""
+        """What stands in place of a removed statement and of those right before it: what binds the same name, else the
+        last of it."""
         for one in reversed(self.siblings(node)[0]):
             if one not in self.became or self.holds(one):
                 break
-            if self.statements(one):
-                return self.statements(one)[-1]
+            made = self.statements(one)
+            if made:
+                return _binding(node, made) or made[-1]
         return None
 
     def next_to(self, node: cst.CSTNode, comment: Comment) -> cst.CSTNode | None:
@@ -279,8 +281,6 @@ class _Carrier:
 
     def fitting(self, owner: cst.CSTNode, made: Sequence[cst.CSTNode]) -> cst.CSTNode:
         """Of the new statements the one that does what the old one did, binds the same name or returns as it did."""
-        from pt2lint.fixes.rewrite import binds
-
         code = _code(owner)
         inner = [one for top in made for one in walk(top) if _is_statement(one) and one in self.new]
         for one in inner:
@@ -288,13 +288,19 @@ class _Carrier:
                 return one
         if not isinstance(owner, cst.SimpleStatementLine):
             return made[0]
-        names = set(binds(owner))
-        for one in made:
-            if isinstance(one, cst.SimpleStatementLine) and names & set(binds(one)):
-                return one
-        if _returns(owner):
+        if _returns(owner) and not _binding(owner, made):
             return next((one for one in reversed(made) if _returns(one)), made[0])
-        return made[0]
+        return _binding(owner, made) or made[0]
+
+
+def _binding(owner: cst.CSTNode, made: Sequence[cst.CSTNode]) -> cst.CSTNode | None:
+    """The first of these statements that binds a name which the owner binds."""
+    from pt2lint.fixes.rewrite import binds
+
+    names = set(binds(owner)) if isinstance(owner, cst.SimpleStatementLine) else set[str]()
+    return next(
+        (one for one in made if isinstance(one, cst.SimpleStatementLine) and names & set(binds(one))), None
+    )
 
 
 def _is_statement(node: cst.CSTNode) -> bool:

@@ -238,6 +238,11 @@ class File:
         return line_length_of(self.path, self.lines)
 
     @cached_property
+    def oldest_torch(self) -> tuple[int, int] | None:
+        """The oldest torch on which the project says it runs."""
+        return _oldest_torch(str(Path(self.path).parent.absolute()))
+
+    @cached_property
     def reads(self) -> dict[str, int]:
         """How often each name is read, in all of the file."""
         count: dict[str, int] = {}
@@ -368,6 +373,31 @@ def _module(statement: ast.stmt) -> str:
 
 def _relative(statement: ast.stmt) -> bool:
     return bool(getattr(statement, "level", 0))
+
+
+# `torch>=2.1`, `torch ~= 2.1`, and poetry's `torch = "^2.1"`.
+_NEEDS_TORCH = re.compile(r"""(?<![\w.-])torch["']?\s*(?:=\s*["'])?(?:>=|~=|==|\^)\s*(\d+)\.(\d+)""")
+_REQUIREMENTS = ("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt")
+
+
+@lru_cache(maxsize=64)
+def _oldest_torch(folder: str) -> tuple[int, int] | None:
+    """What the nearest requirements, from the folder up, say of torch."""
+    for one in (Path(folder), *Path(folder).parents):
+        texts = [_text(one / name) for name in _REQUIREMENTS]
+        found = [(int(major), int(minor)) for text in texts for major, minor in _NEEDS_TORCH.findall(text)]
+        if found:
+            return min(found)
+        if (one / ".git").exists():
+            return None
+    return None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def _told_length(folder: str) -> int | None:

@@ -46,6 +46,15 @@ def accepted(*attempts: Repaired) -> tuple[Fix, ...]:
 _DEAD_NAME = Edit("", 0, 0, 0, 0, "dead")
 # In place of the import of a name that the file must not import: the fix that needs it is none (`fix`).
 _NO_IMPORT = Edit("", 0, 0, 0, 0, "")
+# In place of the import of a name that the oldest torch on which the project says it runs does not have.
+_TOO_NEW = Edit("", 0, 0, 0, 0, "new")
+_SINCE = {
+    "torch._higher_order_ops.print": (2, 13),
+    "torch.compiler.is_compiling": (2, 1),
+    "torch.compiler.assume_constant_result": (2, 1),
+    "torch.cond": (2, 2),
+    "torch.library.custom_op": (2, 4),
+}
 
 
 def fix(description: str, edits: Iterable[Edit], safe: bool = False) -> Repaired:
@@ -54,6 +63,8 @@ def fix(description: str, edits: Iterable[Edit], safe: bool = False) -> Repaired
     found = tuple(edits)
     if _NO_IMPORT in found:
         return Refusal("the file imports torch under a condition only")
+    if _TOO_NEW in found:
+        return Refusal("the project says that it runs on a torch that does not have it")
     if _DEAD_NAME in found:
         return Refusal("what made a name that nothing would read any more may have an effect")
     return Fix(description, applicability, found)
@@ -210,9 +221,12 @@ def torch_name(
     """How the file spells a name of torch, and the import to add where it cannot yet.
 
     `line`: the name is to be read when the file is loaded, at this line; else when the function runs. Where torch
-    is not surely there by then, and the file has reasons not to import it, `fix` refuses what these edits are part of.
+    is not surely there by then, and the file has reasons not to import it, or where the project's oldest torch does not
+    have the name, `fix` refuses what these edits are part of.
     """
     file = file_of(function)
+    if file.oldest_torch is not None and file.oldest_torch < _SINCE.get(qualified, (0, 0)):
+        return qualified, (_TOO_NEW,)
     own = _own_names(function)
     for local, target in function.imports.items():
         there = file.bound(local, line) in (("always",) if line is not None else ("always", "sometimes"))

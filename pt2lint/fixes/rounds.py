@@ -3,6 +3,7 @@ changes. Nothing is written before the caller says so."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -48,14 +49,18 @@ class Fixed:
         """Write every changed file that still is as it was read.
 
         One that cannot be written costs only itself: it leaves `texts`, its fixes leave `taken`, and `refused` says
-        why. `writers[path](path, text, encoding)` stands in for `write_atomically`.
+        why. `writers[path](path, text, encoding)` stands in for `write_atomically`. A file that has several paths, as
+        links do, is written once.
         """
+        written: dict[str, str] = {}
         for path, (_, new, encoding) in sorted(self.texts.items()):
+            real = os.path.realpath(path)
             try:
                 if writers is not None and path in writers:
                     writers[path](path, new, encoding)
-                else:
+                elif written.get(real) != new:
                     write_atomically(path, new, encoding, self.read.get(path))
+                    written[real] = new
             except (EditError, OSError, ValueError) as error:
                 self.leave(path, error)
 

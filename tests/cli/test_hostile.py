@@ -58,6 +58,8 @@ def test_a_diff_of_such_a_file_applies(run) -> None:
     }
     for name, data in texts.items():
         Path(name).write_bytes(data)
+    # Of another age: no patch tells such lines apart.
+    old = code.replace("\n", "\r").encode()
     subprocess.run(["git", "init", "--quiet"], check=True)
     patch = pt2lint_process("--diff", "--unsafe-fixes", ".").stdout
     assert run("--diff", "--unsafe-fixes", "--output", "fix.patch", ".").out == ""
@@ -68,9 +70,13 @@ def test_a_diff_of_such_a_file_applies(run) -> None:
     for name, data in texts.items():
         Path(name).write_bytes(data)
     Path("fix.patch").unlink()
-    run("--fix", "--unsafe-fixes", ".")
+    Path("old.py").write_bytes(old)
+    Path("aa.py").symlink_to("mark.py")
+    assert run("--fix", "--unsafe-fixes", ".").err == ""
     for name, data in texts.items():
         assert Path(name).read_bytes() == applied[name] != data
+    assert Path("aa.py").is_symlink()
+    assert Path("old.py").read_bytes() == applied["[a] b.py"].replace(b"\r\n", b"\r")
 
 
 def test_control_characters_do_not_reach_the_terminal(run) -> None:

@@ -703,3 +703,14 @@ def test_whether_there_is_a_tensor(body: str, tested: str, after: str | None):
     else:
         assert not more
         assert applied(text, first) == MAYBE_NONE.replace("BODY", after)
+
+
+def test_comments_stay_above_what_they_speak_of():
+    source = (
+        "import torch\n\n\ndef f(xs: torch.Tensor):\n    total = xs.new_zeros(3)\n    other = xs.new_zeros(3)\n"
+        "    for row in xs:\n        if not bool((xs > 0).any()):\n            continue\n        # why\n"
+        "        total = total + row\n        other = other + row * 2  # twice\n    return total + other\n"
+    )
+    after = applied(source, branch(source, to_where))
+    assert "        # why\n        total = " in after
+    assert "other)  # twice\n" in after

@@ -607,6 +607,26 @@ def test_the_projects_line_length_holds(tmp_path: Path) -> None:
     assert max(map(len, fixed(folder, text, "n.py").split("\n"))) <= 60
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "new"),
+    [
+        ("pyproject.toml", '[project]\ndependencies = ["numpy", "torch>=2.4,<3"]\n', False),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "^2.1"\n', False),
+        ("setup.py", "setup(install_requires=['torchvision>=0.15', 'torch >= 2.13'])\n", True),
+        ("requirements.txt", "torch\npytorch-lightning>=2.0\n", True),
+        ("requirements.txt", "torch~=2.6\n", False),
+    ],
+)
+def test_nothing_is_written_that_the_projects_oldest_torch_does_not_have(
+    name: str, text: str, new: bool, tmp_path: Path
+) -> None:
+    folder = tmp_path / "pkg"
+    folder.mkdir()
+    (tmp_path / name).write_text(text)
+    code = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    print(x.sum())\n    return x + 1\n"
+    assert ("_higher_order_ops.print" in fixed(folder, code)) == new
+
+
 def test_the_text_of_an_assertion_is_what_is_broken_off() -> None:
     said = 'f"more than {sizes[0]} or so"'
     assert broken(f"    assert sizes[0] <= x.min(), {said}", 40, "    ") == [

@@ -256,7 +256,7 @@ class Module:
     @cached_property
     def indent(self) -> str:
         """What a block of the file is indented by: as most blocks of its top level and right below it are."""
-        lines = self._source.split("\n")
+        lines = self._source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         found: Counter[str] = Counter()
         for top in self._tree.body:
             for block in (top, *getattr(top, "body", ())):
