@@ -24,7 +24,7 @@ from pt2lint.fixes.rewrite import Refusal
 from pt2lint.rule import FunctionCode
 
 _number = itertools.count()
-ELSEWHERE = "/nowhere/m.py"  # of no project, which might say on which torch it runs
+NO_PROJECT = "/nowhere/m.py"  # of no project, which might say on which torch it runs
 
 
 def function_code(source: str, name: str = "f", path: str = "m.py") -> FunctionCode:

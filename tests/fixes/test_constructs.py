@@ -28,7 +28,7 @@ from pt2lint.fixes.rewrite import Refusal
 from pt2lint.op import Op
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
-from tests.fixes.lab import ELSEWHERE, applied, calls, function_code, load, nodes, prove
+from tests.fixes.lab import NO_PROJECT, applied, calls, function_code, load, nodes, prove
 
 HEAD = "import numpy as np\nimport torch\n\n\n"
 DEF = "def f(x: torch.Tensor):\n    "
@@ -410,7 +410,7 @@ def test_requires_grad_is_left_to_eager():
 
 def test_plain_numbers_are_printed_in_the_graph():
     source = lines("n = x.shape[0]", "print('rows', n, x.dim())", "return x + n")
-    code = function_code(source, path=ELSEWHERE)
+    code = function_code(source, path=NO_PROJECT)
     code.kinds = lambda: {code.range(node): "int" for node in nodes(code, cst.Name) if node.value == "n"}
     fix = printing.print_in_graph(code, calls(code, "print"))
     assert 'print("rows {!s} {!s}", n, x.dim())' in prove(source, fix, [[X]])

@@ -13,7 +13,7 @@ from pt2lint.fixes.repairs.hoist import before_loop
 from pt2lint.fixes.repairs.settings import capture_scalars, capture_shapes
 from pt2lint.fixes.rewrite import Refusal
 from pt2lint.op import Op
-from tests.fixes.lab import ELSEWHERE, applied, breaks, calls, function_code, load, nodes, prove
+from tests.fixes.lab import NO_PROJECT, applied, breaks, calls, function_code, load, nodes, prove
 
 HEAD = """import copy
 import logging
@@ -457,7 +457,7 @@ def test_masked_assignment_is_refused(statement):
 )
 def test_print_in_graph(call):
     source = HEAD + DEF + f"{call}\n    return x + 1\n"
-    code = function_code(source, path=ELSEWHERE)
+    code = function_code(source, path=NO_PROJECT)
     prove(source, printing.print_in_graph(code, calls(code, "print")), [[X.detach()]])
 
 
