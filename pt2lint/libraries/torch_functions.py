@@ -123,6 +123,11 @@ def result_ndim(last: str, args: list[Value], kwargs: dict[str, Value], receiver
         return _count(args, kwargs.get("size"))
     if receiver is None and last in ("arange", "linspace", "randperm", "logspace"):
         return 1
+    if last == "combinations" or (last == "cartesian_prod" and len(args) > 1):
+        return 2
+    if last == "einsum" and args and isinstance(args[0], Py) and isinstance(args[0].const, str):
+        named = args[0].const.partition("->")
+        return len(named[2].replace(" ", "")) if named[1] and "." not in named[2] else None
     if last in ("view", "reshape", "expand", "new_zeros", "new_ones", "new_empty"):
         return _count(args if receiver is not None else args[1:], kwargs.get("shape") or kwargs.get("size"))
     if last in ("tensor", "as_tensor") and args:

@@ -67,6 +67,11 @@ LIBRARIES = (
         )
         for name, what in READERS.items()
     ),
+    Library(
+        "opt_einsum",
+        untraced=True,
+        measured="opt_einsum 3.4: `contract`, its expressions and `contract_path` on torch 2.13",
+    ),
     Library("cv2", untraced=True, measured="opencv-python 5 on torch 2.13"),
     Library(
         "torch.utils.tensorboard",

@@ -53,6 +53,7 @@ class MaskIndex(GraphBreak):
         "y = x.clone()\ny[m] = x[m] * 2\nreturn y",
         "return x[m[0], :].sum() + x",
         "return x[[True, False, True, False]].sum() + x",
+        'kept = [name == "a" for name in ("a", "b", "a", "b")]\nreturn x[..., kept].sum() + x',
         "def f(x: torch.Tensor, m: torch.Tensor, i):\n    return x[~m].sum() + x",
         "def f(x: torch.Tensor, m: torch.Tensor, i):\n    n = ~m\n    return x[n].sum() + x",
         "def f(x: torch.Tensor, m: torch.Tensor, i):\n    return x[m].sum() + x.masked_fill(~m.view(4, 4), 0.0)",

@@ -20,6 +20,12 @@ SIZE = {
     "uniform": 2,
     "randint": 2,
 }
+# Distributions that torch._numpy has no version of either.
+DISTRIBUTIONS = (
+    "chisquare dirichlet f geometric gumbel hypergeometric logistic lognormal logseries multinomial "
+    "multivariate_normal negative_binomial noncentral_chisquare noncentral_f pareto power rayleigh "
+    "standard_cauchy standard_exponential standard_gamma standard_t vonmises wald weibull zipf"
+)
 MADE_BEFORE = "Make it before the compiled code runs, and pass it on"
 
 
@@ -77,6 +83,7 @@ class RandomCall(GraphBreak):
         *calls("numpy.random", " ".join(SIZE)),
         *calls("numpy.random", "default_rng RandomState permutation choice standard_normal exponential"),
         *calls("numpy.random", "poisson gamma beta binomial laplace triangular"),
+        *calls("numpy.random", DISTRIBUTIONS),
         *calls("uuid", "uuid1 uuid4"),
         *calls("secrets", "randbelow token_hex token_bytes choice"),
     )
@@ -102,6 +109,7 @@ class RandomCall(GraphBreak):
         "import numpy as np\nreturn x * np.random.choice([1, 2])",
         "import numpy as np\nreturn x * torch.from_numpy(np.random.choice(np.arange(4), 2, replace=False)).sum()",
         "import numpy as np\nreturn x * np.random.beta(1, 1, size=4).sum()",
+        "import numpy as np\nreturn x * np.random.lognormal(0.0, 1.0)",
         "import uuid\nreturn x + len(str(uuid.uuid4())) * 0",
     )
     VALID = (

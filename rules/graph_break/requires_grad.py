@@ -11,6 +11,7 @@ FACTORIES = (
     "tensor zeros ones full empty rand randn arange linspace eye zeros_like ones_like full_like empty_like "
     "rand_like randn_like"
 )
+DECIDING = ("training", "requires_grad")  # attributes that may decide whether a gradient is required
 OF_MODULE = "call torch.nn.Module.requires_grad_"
 GRADIENTS = ("call torch.autograd.grad", "call torch.Tensor.backward")
 
@@ -118,10 +119,10 @@ class RequiresGrad(GraphBreak):
         return len(asked) > 1 or not _asked(op).startswith("constant")
 
     def _mode(self, node: cst.CSTNode) -> str | None:
-        """`self.training`, where that decides whether a gradient is required."""
+        """`self.training` or `x.requires_grad`, where that decides whether a gradient is required."""
         for arg in node.args if isinstance(node, cst.Call) else ():
             if arg.keyword is not None and arg.keyword.value == "requires_grad":
-                asks = isinstance(arg.value, cst.Attribute) and arg.value.attr.value == "training"
+                asks = isinstance(arg.value, cst.Attribute) and arg.value.attr.value in DECIDING
                 return self.text(arg.value) if asks else None
         return None
 

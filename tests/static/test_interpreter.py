@@ -169,6 +169,8 @@ LOUD = [
     ("y = x[: i[0]]", "size tensor @ i[0]"),
     ("for a, b in i:\n    y = torch.zeros(a)", "size tensor @ torch.zeros(a)"),
     ("y = x[x.argmax()]", "size tensor @ x[x.argmax()]"),
+    ("y = x[torch.cartesian_prod(a, a)[0][1]]", "size tensor @ x[torch.cartesian_prod(a, a)[0][1]]"),
+    ("y = x[torch.einsum('i, i ->', a, a)]", "size tensor @ x[torch.einsum('i, i ->', a, a)]"),
     ("for k in range(i.max()): pass", "size tensor @ range(i.max())"),
     (
         "class K(enum.IntEnum):\n    A = 0\nk = K(np.array([0, 1])[n])",

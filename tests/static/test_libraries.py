@@ -277,8 +277,10 @@ def test_what_a_name_leads_to(body: str, line: int) -> None:
 
 ELSEWHERE = """
 import einops.layers.torch
+import functools
 import kornia
 import numpy as np
+import opt_einsum
 import timm
 import torch
 import torchaudio
@@ -290,6 +292,8 @@ from scipy import integrate, stats
 from torchvision import transforms
 from torchvision.models import resnet50
 from transformers import AutoModelForCausalLM, BertModel, BertPreTrainedModel, DataCollatorForLanguageModeling
+
+contract = functools.partial(opt_einsum.contract, backend="torch")
 
 class Net(BertPreTrainedModel):
     def __init__(self, config):
@@ -366,6 +370,7 @@ class Net(BertPreTrainedModel):
         ("x = torchdiffeq.odeint(lambda t, y: y * y.sum().item(), x, t)", ["PTB187", "PTB103"]),
         ("integrate.solve_ivp(lambda t, y: y * int(y.max()), (0, 1), x.numpy())", ["PTB185", "PTB104"]),
         ("integrate.quad(lambda t: t * t, 0, 1)", ["PTB185"]),
+        ("x = contract('ij,kj->ik', x, x)", ["PTB185"]),
     ],
 )
 def test_what_libraries_give_that_are_not_in_the_tree(body: str, codes: list[str]) -> None:

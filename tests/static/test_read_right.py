@@ -178,8 +178,9 @@ class M(nn.Module):
         return x + y + torch.zeros(1, requires_grad=flag)
 """
     path = tmp_path / "m.py"
-    path.write_text(HEAD + code)
-    assert [(f.code, f.when) for f in lint([str(path)]).findings] == [("PTB161", ("self.training",))]
+    for deciding in ("self.training", "x.requires_grad"):
+        path.write_text(HEAD + code.replace("self.training", deciding))
+        assert [(f.code, f.when) for f in lint([str(path)]).findings] == [("PTB161", (deciding,))]
 
 
 def test_a_size_that_is_set_once_or_written_first_is_no_cache(tmp_path: Path) -> None:

@@ -136,11 +136,11 @@ class Subscripts:
             if (
                 isinstance(part, Seq)
                 and part.type == "list"
-                and part.elts
+                and (kinds := part.elts or [part.elem])
+                and all(isinstance(e, Py) and e.type == "bool" for e in kinds)
                 and self.at.notebook.listens("index mask", frame)
             ):
-                if all(isinstance(e, Py) and e.type == "bool" for e in part.elts):
-                    self.at.notebook.note(node, "index mask", frame)
+                self.at.notebook.note(node, "index mask", frame)
             if ndim is not None:
                 if isinstance(part, Py):
                     ndim += {"int": -1, "none": 1, "slice": 0, "ellipsis": 0, "bool": 1}.get(part.type, -99)
