@@ -15,6 +15,7 @@ import libcst as cst
 
 from pt2lint.finding import Applicability, Edit, Fix
 from pt2lint.fixes.comments import carry
+from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.layout import broken
 from pt2lint.rule import FunctionCode
@@ -133,24 +134,21 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
 
 
 def laid_out(function: FunctionCode, edits: Sequence[Edit]) -> tuple[Edit, ...]:
-    """The edits, with the lines broken that get too long by them: where one edit alone changes a line that is a whole
-    statement."""
+    """The edits, those of a line as one where it gets too long by them, is a whole statement, and can be broken."""
     file = file_of(function)
-    found = []
-    for edit in edits:
-        line = file.lines[edit.line - 1] if 0 < edit.line <= len(file.lines) else ""
-        alone = edit.line == edit.end_line and "\n" not in edit.text
-        if alone and sum(one.line <= edit.line <= one.end_line for one in edits) == 1:
-            after = line[: edit.column - 1] + edit.text + line[edit.end_column - 1 :]
+    found: list[Edit] = []
+    for at in dict.fromkeys(edit.line for edit in edits):
+        here = [edit for edit in edits if edit.line == at]
+        line = file.lines[at - 1] if 0 < at <= len(file.lines) else ""
+        alone = all(edit.end_line == at and "\n" not in edit.text for edit in here)
+        if alone and not any(edit.line < at <= edit.end_line for edit in edits):
+            after = apply_edits(line, [dataclasses.replace(edit, line=1, end_line=1) for edit in here])
             lines = broken(after, max(file.line_length, len(line)), function.module.default_indent)
             if len(lines) > 1:
                 indent = len(line) - len(line.lstrip())
-                whole = (edit.line, indent + 1, edit.line, len(line) + 1)
-                text = "\n".join(lines)[indent:]
-                edit = dataclasses.replace(
-                    edit, column=indent + 1, end_column=len(line) + 1, text=text, replaces=(whole,)
-                )
-        found.append(edit)
+                whole = (at, indent + 1, at, len(line) + 1)
+                here = [Edit(function.path, *whole, "\n".join(lines)[indent:], (whole,))]
+        found += here
     return tuple(found)
 
 

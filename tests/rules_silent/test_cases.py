@@ -2686,7 +2686,16 @@ class Net(torch.nn.Module):
             "def f(m, names):\n    return [\n        p\n        for n, p in m.named_parameters()\n"
             """        if n.replace("_orig_mod.", "") == 'a' or n.replace("_orig_mod.", "") in names\n    ]""",
         ),
-        (  # a line that would be too long
+        (  # lines that would be too long
+            "def resume(m, path):\n    m.load_state_dict(torch.load(path, map_location='cpu'), strict=False)",
+            "def resume(m, path):\n"
+            """    getattr(m, "_orig_mod", m).load_state_dict(\n"""
+            "        {\n"
+            """            key.replace("_orig_mod.", ""): value\n"""
+            "            for key, value in torch.load(path, map_location='cpu').items()\n"
+            "        },\n        strict=False,\n    )",
+        ),
+        (
             "net = Net()\nif os.sep == '/':\n    net = torch.compile(net)\n"
             "torch.save({'net': net.state_dict(), 'step': 1, 'settings': {}, 'more': 1}, 'a.pt')",
             "net = Net()\nif os.sep == '/':\n    net = torch.compile(net)\n"
