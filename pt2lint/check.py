@@ -136,7 +136,7 @@ def check(
         found = _judged(found, paths, judge, checked)
     of_file = {path: settings for settings, files in groups.values() for path in files}
     kept = cache.known(checked.files) if cache and checked.seen else {}
-    known = Known(checked.sources, checked.seen, kept, _tree_of)
+    known = Known(checked.sources, checked.seen, kept, _statements_around)
     _add_sources(checked, sources, found, known)
     found = _once(checked, found, among, configs, beside or {})
     _settle(checked, found, of_file, judge is not None, known)
@@ -319,11 +319,11 @@ def _content(texts: Mapping[str, str], path: str) -> bytes:
     return texts[path].encode() if path in texts else _read_bytes(path)
 
 
-def _tree_of(text: str) -> ast.Module:
-    """The text, parsed, as the linter may have done already."""
-    from pt2lint.static.change import tree_of
+def _statements_around(text: str, line: int) -> Sequence[ast.stmt]:
+    """The statements of a text around a line, as the linter parses them."""
+    from pt2lint.static.change import around
 
-    return tree_of(text)
+    return around(text, line)
 
 
 def _source(texts: Mapping[str, str], path: str) -> str | None:

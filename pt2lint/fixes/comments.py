@@ -18,7 +18,8 @@ from functools import lru_cache
 
 import libcst as cst
 
-from pt2lint.rule.tree import parents, positions, walk
+from pt2lint.rule.tree import parents, positions, spend, walk
+from pt2lint.rule.written import Written
 
 # What tools read at the line that they report of.
 _MARK = re.compile(
@@ -71,10 +72,10 @@ def lost(old: Sequence[Comment], new: Sequence[Comment]) -> list[Comment]:
 
 
 def carry(
-    before: cst.Module,
+    before: Written,
     after: cst.Module,
     became: Mapping[cst.CSTNode, Sequence[cst.CSTNode]],
-    code: str | None = None,
+    code: str,
     stale: Sequence[str] = (),
 ) -> str:
     """The code of `after` with the comments that `before`, whose code is `code`, has more, but for the stale ones.
@@ -82,7 +83,7 @@ def carry(
     `became` says of each replaced node what stands in its place (nothing where it was removed), and of each node
     around one what it was built anew as.
     """
-    text, code = after.code, before.code if code is None else code
+    text = after.code
     if "#" not in code:
         return text
     try:
@@ -94,16 +95,21 @@ def carry(
         gone = gone if at is None else [*gone[:at], *gone[at + 1 :]]
     if not gone:
         return text
-    return _Carrier(before, after, became).put(gone, text)
+    return _Carrier(before, after, became, code).put(gone, text)
 
 
 class _Carrier:
     def __init__(
-        self, before: cst.Module, after: cst.Module, became: Mapping[cst.CSTNode, Sequence[cst.CSTNode]]
+        self,
+        before: Written,
+        after: cst.Module,
+        became: Mapping[cst.CSTNode, Sequence[cst.CSTNode]],
+        code: str,
     ) -> None:
-        self.before, self.after, self.became = before, after, became
-        self.old, self.new = positions(before), positions(after)
-        self.old_parents, self.new_parents = parents(before), parents(after)
+        self.became, self.old_lines = became, code.split("\n")
+        self.old, self.new = before.positions, positions(after)
+        self.old_parents, self.new_parents = before.parents, parents(after)
+        spend(len(self.old_parents))  # they are sorted
         self.old_statements = sorted(
             (one for one in self.old_parents if _is_statement(one)), key=lambda one: self.old[one][:2]
         )
@@ -111,12 +117,11 @@ class _Carrier:
         self.before_others: set[Comment] = (
             set()
         )  # of these, what stood before the comments of the next statement
-        self.width = max(_WIDTH, *map(len, before.code.split("\n")))
+        self.width = max(_WIDTH, *map(len, self.old_lines))
 
     def put(self, gone: Sequence[Comment], text: str) -> str:
         """The new text with the comments: above their statements, at their ends, or on the lines they speak of."""
         lines = text.split("\n")
-        old_lines = self.before.code.split("\n")
         targets: dict[cst.CSTNode, list[Comment]] = {}
         for comment in gone:
             target = self.target(comment)
@@ -131,7 +136,7 @@ class _Carrier:
             own = [one for one in given if one in self.orphans or not places or not _MARK.match(one.text)]
             for one in given:
                 if one not in own:
-                    code = old_lines[one.line - 1][: one.column]
+                    code = self.old_lines[one.line - 1][: one.column]
                     ends.append((_closest(code, lines, places), one.text))
             simple = isinstance(target, cst.SimpleStatementLine) and start == end
             if simple and len(own) == 1 and self.at_end(own[0]) and own[0] not in self.orphans:

@@ -107,7 +107,9 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
     plain_code = module.code if "\f" in code else code
     plain = plain_code.removesuffix("\n").split("\n")[header:]
     stale = [comment for node, instead in new.items() if instead is None for comment in _of_compiling(node)]
-    carried = carry(module, made, replacing.became, plain_code, [comment.value for comment in stale])
+    carried = carry(
+        function.written, made, replacing.became, plain_code, [comment.value for comment in stale]
+    )
     after = carried.removesuffix("\n").split("\n")[header:]
     replaced_ = [function.range(node) for node in (*new, *stale)]
     file = file_of(function)

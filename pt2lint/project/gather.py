@@ -301,30 +301,24 @@ def _words(finding: Finding) -> str:
     return LINES.sub("", finding.message.partition("; ")[0])
 
 
-class Places:
-    """Where the lines of a file stand."""
+def place_in(body: Sequence[ast.stmt], line: int) -> Where:
+    """Where a line stands, by the statements that are there."""
+    return _in(body, line, (0, 0, ""), ()) or Where((0, 0, ""), line, ())
 
-    def __init__(self, tree: ast.Module) -> None:
-        self._body = tree.body
 
-    def of(self, line: int) -> Where:
-        return self._in(self._body, line, (0, 0, ""), ()) or Where((0, 0, ""), line, ())
-
-    def _in(
-        self, body: Sequence[ast.stmt], line: int, function: tuple[int, int, str], arms: Arms
-    ) -> Where | None:
-        """The innermost statement of the body that holds the line."""
-        for statement in reversed(body):
-            if not statement.lineno <= line <= (statement.end_lineno or statement.lineno):
-                continue
-            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and not function[2]:
-                function = (statement.lineno, statement.end_lineno or 0, statement.name)
-            for i, (part, chosen) in reversed([*enumerate(_parts(statement))]):
-                within = self._in(part, line, function, (*arms, (statement.lineno, i)) if chosen else arms)
-                if within is not None:
-                    return within
-            return Where(function, statement.lineno, arms, isinstance(statement, ast.Assert))
-        return None
+def _in(body: Sequence[ast.stmt], line: int, function: tuple[int, int, str], arms: Arms) -> Where | None:
+    """The innermost statement of the body that holds the line."""
+    for statement in reversed(body):
+        if not statement.lineno <= line <= (statement.end_lineno or statement.lineno):
+            continue
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and not function[2]:
+            function = (statement.lineno, statement.end_lineno or 0, statement.name)
+        for i, (part, chosen) in reversed([*enumerate(_parts(statement))]):
+            within = _in(part, line, function, (*arms, (statement.lineno, i)) if chosen else arms)
+            if within is not None:
+                return within
+        return Where(function, statement.lineno, arms, isinstance(statement, ast.Assert))
+    return None
 
 
 def _parts(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], bool]]:

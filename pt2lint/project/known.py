@@ -7,11 +7,11 @@ It stays as long as a text does, so it can be kept by the text's digest: after a
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from pt2lint.project.gather import Places, Where, made_from
+from pt2lint.project.gather import Where, made_from, place_in
 from pt2lint.project.process_settings import made_in
 from pt2lint.project.suppress import Comment, comments, may_be_ours
 
@@ -60,19 +60,19 @@ class Sources(MutableMapping[str, str]):
 
 
 class Known:
-    """`digests` are those of the files as they were linted, `kept` what was known of texts by their digests; `parsed`
-    gives the tree of a text, or raises SyntaxError, ValueError or RecursionError."""
+    """`digests` are those of the files as they were linted, `kept` what was known of texts by their digests; `around`
+    gives the statements of a text, of those at the top of it or of a class at least the one that holds the line, or
+    raises SyntaxError, ValueError or RecursionError."""
 
     def __init__(
         self,
         sources: Mapping[str, str],
         digests: Mapping[str, str | None],
         kept: Mapping[str, Row],
-        parsed: Callable[[str], ast.Module] = ast.parse,
+        around: Callable[[str, int], Sequence[ast.stmt]],
     ) -> None:
-        self._sources, self._digests, self._kept, self._parsed = sources, digests, kept, parsed
+        self._sources, self._digests, self._kept, self._around = sources, digests, kept, around
         self._rows: dict[str, Row] = {}
-        self._places: tuple[str, Places | None] = ("", None)
         self._lines: tuple[str, list[str]] = ("", [])
         self.grown: set[str] = set()  # the files of which more is known by now
 
@@ -121,12 +121,9 @@ class Known:
         """Where a line stands; None in what is no Python."""
 
         def look() -> list[Any] | None:
-            if self._places[0] != path:
-                self._places = path, None
-                with suppress(SyntaxError, ValueError, RecursionError):
-                    self._places = path, Places(self._parsed(self._sources.get(path, "")))
-            places = self._places[1]
-            return None if places is None else [*places.of(line)]
+            with suppress(SyntaxError, ValueError, RecursionError):
+                return [*place_in(self._around(self._sources.get(path, ""), line), line)]
+            return None
 
         found = self._asked(path, str(line), look)
         if found is None:

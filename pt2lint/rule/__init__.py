@@ -96,7 +96,8 @@ class FunctionCode:
         return self.is_left and not op.line <= self.cut.get(place, sys.maxsize) < sys.maxsize
 
     @cached_property
-    def _written(self) -> Written:
+    def written(self) -> Written:
+        """The function's tree, with positions."""
         if self.shelf is not None:
             return self.shelf.written(self.text, self.indent)
         return Written(self.text, self.indent)
@@ -104,11 +105,11 @@ class FunctionCode:
     @property
     def code(self) -> str:
         """The text as a module of its own, which a header line makes of source at any indentation."""
-        return self._written.code
+        return self.written.code
 
     @property
     def module(self) -> cst.Module:
-        return self._written.module
+        return self.written.module
 
     @cached_property
     def _ops_at(self) -> Mapping[Range, list[Op]]:
@@ -119,21 +120,21 @@ class FunctionCode:
 
     def range(self, node: cst.CSTNode) -> Range:
         """Where the node stands in the file."""
-        line, column, end_line, end_column = self._written.positions[node]
+        line, column, end_line, end_column = self.written.positions[node]
         shift = self.first_line - 2
         return (line + shift, column + 1, end_line + shift, end_column + 1)
 
     def node_at(self, place: Range) -> cst.CSTNode | None:
         line, column, end_line, end_column = place
         shift = self.first_line - 2
-        return self._written.nodes.get((line - shift, column - 1, end_line - shift, end_column - 1))
+        return self.written.nodes.get((line - shift, column - 1, end_line - shift, end_column - 1))
 
     def ops_at(self, node: cst.CSTNode) -> list[Op]:
         """All operations noted at a node, whichever rule listens to them."""
         return self._ops_at.get(self.range(node), [])
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        return self._written.parents.get(node)
+        return self.written.parents.get(node)
 
 
 class Rule:

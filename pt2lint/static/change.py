@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from itertools import takewhile
 from typing import Any
 
 from pt2lint.static.source.nodes import FunctionNode, unit_of
-from pt2lint.static.source.outline import DEFINITIONS, IMPORTS
+from pt2lint.static.source.outline import DEFINITIONS, IMPORTS, Outline, Part, statements
 from pt2lint.static.source.project import nearest
 from pt2lint.static.source.reads import DEFINED, FACTS, OF_BODIES, Reads, calls
 from pt2lint.static.source.reparse import Trees
@@ -31,6 +32,34 @@ _plain = Trees()
 def tree_of(text: str) -> ast.Module:
     """The text, parsed, for who changes nothing in it. Raises as `parse`."""
     return _plain.parse(text, "text")
+
+
+def around(text: str, line: int) -> Sequence[ast.stmt]:
+    """The function of the top level or the method that holds the line, parsed by itself, where one does; else the whole
+    text. Raises as `parse`."""
+    part = next((part for part in _parts(text) if part.first <= line <= part.last), None)
+    if part is not None and part.kind == "class":
+        methods = _outline(text).methods(part)
+        part = next((method for method in methods if method.first <= line <= method.last), None)
+    if part is not None and part.kind == "function":
+        with suppress(SyntaxError, ValueError):  # it is laid out so that its lines do not tell where it ends
+            found = _function(part)
+            if any(each.lineno <= line <= (each.end_lineno or 0) for each in found):
+                return found
+    return tree_of(text).body
+
+
+@lru_cache(maxsize=2)
+def _outline(text: str) -> Outline:
+    return Outline(text)
+
+
+@lru_cache(maxsize=2)
+def _parts(text: str) -> Sequence[Part]:
+    return () if "\r" in text or "\f" in text else _outline(text).parts()
+
+
+_function = lru_cache(maxsize=16)(statements)  # several findings stand in one
 
 
 class Change:

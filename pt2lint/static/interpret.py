@@ -79,6 +79,7 @@ class Interpreter:
         self.observers = [make(self.at) for make in (EVERY if observers is None else observers)]
         self.at.events.connect(self.observers)
         self._homes: dict[str, Module | None] = {}
+        self._class_statements: dict[Module, list[ast.ClassDef]] = {}
         self._compilers: dict[ast.AST, bool] = {}
         self._compiled_names: dict[ClassInfo, set[str]] = {}
         sys.setrecursionlimit(max(sys.getrecursionlimit(), 12_000))
@@ -249,7 +250,9 @@ class Interpreter:
     def classes_of(self, module: Module) -> list[ClassInfo]:
         """The classes of a file, those that functions and other classes define included."""
         known = {c.node: c for c in module.classes.values()}
-        return [known.get(node) or ClassInfo(node, module, {}) for node in class_statements(module.tree.body)]
+        if module not in self._class_statements:
+            self._class_statements[module] = [*class_statements(module.tree.body)]
+        return [known.get(node) or ClassInfo(node, module, {}) for node in self._class_statements[module]]
 
     def run_module(self, cls: ClassInfo, unsure: bool) -> None:
         """`forward` of an nn.Module; an inherited one too where the class changes what it calls."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 
 import pytest
 
 from pt2lint.cli import main
+from pt2lint.project.gather import place_in
+from pt2lint.static.change import around
 
 HEAD = "import torch\nfrom torch import nn\n\n"
 CODE = """
@@ -532,3 +535,36 @@ def test_a_random_number_is_a_plain_one_after_its_first_break(capsys: pytest.Cap
     Path("m.py").write_text(HEAD + code)
     found = rows(capsys, "--select", "PTB106", "m.py")
     assert [row["line"] for row in found] == [9, 18, 19]
+
+
+def test_a_function_is_parsed_by_itself_to_tell_where_its_lines_stand():
+    text = '''import torch
+
+@decorated
+def f(x):
+    """Of two
+lines."""
+    if x:
+        return (
+1)
+
+class A:
+    rate = 1
+
+    @property
+    def g(self):
+        assert self, 1
+        for i in [
+            1]:
+            print(i)
+    if rate:
+        def h(self):
+            return 2
+
+if True:
+    def k(): return 3
+'''
+    body = ast.parse(text).body
+    for line in range(1, text.count("\n") + 2):
+        assert place_in(around(text, line), line) == place_in(body, line), line
+    assert [getattr(one, "name", "") for one in around(text, 16)] == ["g"]
