@@ -64,11 +64,16 @@ class Met:
     def __init__(self) -> None:
         self.runs: set[int | None] = set()
         self.running: set[Any] = set()
+        self.open: set[Any] = (
+            set()
+        )  # those of them where it is not known by then whether gradients are wanted
         self.presumed = True
 
-    def add(self, frame: Frame, running: list[Any], presumed: bool) -> None:
+    def add(self, frame: Frame, running: list[Any], graded: bool | None, presumed: bool) -> None:
         self.runs.add(frame.context)
         self.running.update(running)
+        if graded is None:
+            self.open.update(running)
         self.presumed = self.presumed and presumed
 
 
@@ -149,13 +154,15 @@ class Ways:
             return
         ways = self.ways.setdefault(definition, [])
         place = (frame.module.path, node.lineno, frame.module.column(node.lineno, node.col_offset))
-        self._met.setdefault((place, definition), Met()).add(frame, self.at.functions.stack(), presumed)
+        graded = self.wanting.at_call(frame)
+        self._met.setdefault((place, definition), Met()).add(
+            frame, self.at.functions.stack(), graded, presumed
+        )
         given: dict[str, str] = {}
         if isinstance(definition, FunctionNode):
             words = {name: _word(env.get(name), frame.region) for name in self.read_by(definition)}
             given = {name: word for name, word in words.items() if word}
         tensors = any(isinstance(o, Tensor) for value in env.values() for o in options(value))
-        graded = self.wanting.at_call(frame)
         mode = self.mode(node, frame)
         carried = tuple(self.carried(arg, node.lineno, frame) for arg in node.args)
         lengths = tuple(self.length(arg, frame) for arg in node.args) if not frame.region else ()
@@ -294,10 +301,10 @@ class Ways:
         return found[:TOLD]
 
     def in_the_end(self, way: Way, callee: Any) -> Way:
-        """The call, with what came out later of the functions that ran there."""
-        if way.graded is not None:
+        """A call that Dynamo does not trace, with what came out later of the functions that ran there."""
+        if way.graded is not None or way.region:
             return way
-        return way._replace(graded=self.wanting.of(self._met[way.place, callee].running))
+        return way._replace(graded=self.wanting.of(self._met[way.place, callee].open))
 
     def are_related(self, callee: Any, a: Way, b: Way) -> bool:
         """Whether one process runs both calls: one file imports the other, or one function leads to both."""
