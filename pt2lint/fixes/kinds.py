@@ -97,7 +97,7 @@ class _Guess:
             return "unknown"  # its parts are asked one by one
         if told not in ("unknown", "tensor"):
             return told
-        if _holds_array(self.function, node):
+        if holds_array(self.function, node):
             return "unknown"  # in eager mode it is no tensor
         word = self.from_text(node)
         if told == "tensor":
@@ -234,7 +234,8 @@ def told(function: FunctionCode, node: cst.CSTNode) -> str:
         return ""  # made by a repair: it stands nowhere
 
 
-def _holds_array(function: FunctionCode, node: cst.CSTNode) -> bool:
+def holds_array(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether the interpreter says that it may be an array of NumPy's."""
     return any(one.startswith("array") for one in told(function, node).split(" | "))
 
 

@@ -1190,3 +1190,22 @@ def test_a_test_of_many_parts_takes_no_time(tmp_path: Path) -> None:
     began = time.process_time()
     assert fixed(tmp_path, text) == text
     assert time.process_time() - began < 20
+
+
+def test_a_number_of_an_array_is_kept_as_it_is(tmp_path: Path) -> None:
+    """To Dynamo the array is a tensor; eager mode knows no `detach` of it."""
+    text = """import numpy as np
+import torch
+
+
+class Sampler:
+    def __init__(self):
+        self.alphas = np.cumprod(1 - np.linspace(0.1, 0.2, 4))
+
+    def step(self, x, i):
+        return x * float(self.alphas[i]) + self.alphas[i].item() * float(self.alphas.sum())
+
+
+step = torch.compile(Sampler().step)
+"""
+    assert "float(self.alphas[i]) + self.alphas[i].item() * float(self.alphas.sum())" in fixed(tmp_path, text)

@@ -7,7 +7,7 @@ import libcst as cst
 from pt2lint.finding import LEFT_TO_YOU, Fix
 from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.instead import RETURNED, bad_use
-from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.kinds import Kind, guess, holds_array
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.repairs import branch, guard, in_math, index, named, rolled
 from pt2lint.fixes.repairs.settings import capture_scalars
@@ -23,6 +23,7 @@ from pt2lint.fixes.rewrite import (
     source,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
@@ -47,7 +48,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
         inner = outer
     kept = accepted(keep_tensor(function, node, kind)) if isinstance(node, cst.Call) else ()
     tensor = read_of(node) if isinstance(node, cst.Call) else None
-    if isinstance(node, cst.Call) and tensor is not None:
+    if isinstance(node, cst.Call) and tensor is not None and not _of_numpy(function, node, tensor):
         kept += accepted(
             index.by_tensor(function, node, kind),
             rolled.by_index(function, node, tensor, kind),
@@ -70,7 +71,7 @@ def keep_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None
         return Refusal("no number is read out of a tensor here")
     if callee(node) in ("int", "bool") and kind(tensor) not in ("tensor:int", "tensor:bool"):
         return Refusal(f"`{callee(node)}` changes the value")
-    if _of_numpy(function, tensor):
+    if _of_numpy(function, node, tensor):
         return Refusal("the number is read out of an array, not a tensor")
     reason = bad_use(function, node, kind, 6)
     if reason and not reason.endswith(RETURNED):
@@ -92,7 +93,16 @@ def keep_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None
     )
 
 
-def _of_numpy(function: FunctionCode, node: cst.BaseExpression) -> bool:
+def _of_numpy(function: FunctionCode, node: cst.Call, value: cst.BaseExpression) -> bool:
+    """Whether the number that is read out of the value there is one of an array: a tensor to Dynamo alone."""
+    return (
+        any(op.detail("array") for op in function.ops_at(node))
+        or any(holds_array(function, part) for part in walk(value))
+        or _begins_with_numpy(function, value)
+    )
+
+
+def _begins_with_numpy(function: FunctionCode, node: cst.BaseExpression) -> bool:
     """Whether a function of NumPy is what the expression begins with."""
     here: cst.CSTNode = node
     while True:
@@ -103,6 +113,6 @@ def _of_numpy(function: FunctionCode, node: cst.BaseExpression) -> bool:
         elif isinstance(here, cst.Attribute | cst.Subscript):
             here = here.value
         elif isinstance(here, cst.BinaryOperation):
-            return _of_numpy(function, here.left) or _of_numpy(function, here.right)
+            return _begins_with_numpy(function, here.left) or _begins_with_numpy(function, here.right)
         else:
             return False
