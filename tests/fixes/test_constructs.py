@@ -45,6 +45,8 @@ NUMBERS = [
     ("np.sqrt(n).astype(int).item", "_, n = x.shape", "int(math.sqrt(n))"),
     ("np.maximum(n, 7).item", "n = len(x.shape)", "max(n, 7)"),
     ("np.floor(n / 2).astype(np.int64).item", "n = x.shape[0]", "math.floor(n / 2)"),
+    ("torch.prod(torch.tensor(x.shape)).item", "n = 1", "math.prod(x.shape)"),
+    ("torch.prod(torch.tensor(n)).item", "n = x.shape[-1:]", "math.prod(n)"),
 ]
 
 
@@ -67,6 +69,8 @@ def test_numpy_of_numbers(name, text, made):
         "return np.ceil(x.size(0)).astype('uint8').item()",
         "math = x.size(0)\n    return int(np.sqrt(math))",
         "return int(x.size(0))",
+        "return int(torch.prod(torch.tensor(x)))",
+        "return int(torch.prod(x))",
     ],
 )
 def test_numpy_of_numbers_is_refused(text):

@@ -55,6 +55,22 @@ def test_raise_to_assert(body):
     prove(HEAD + DEF + body, fix, [[X]], errors_alike=False)
 
 
+def test_a_message_that_is_no_text_stays_in_eager_mode():
+    body = "assert (x > 0).all(), x\n    return x + 1"
+    fix = first(HEAD + DEF + body, cst.Assert, guard.assert_in_graph)
+    after = prove(HEAD + DEF + body, fix, [[P]])
+    assert 'torch._assert_async((x > 0).all(), "(x > 0).all()")' in after
+    assert "assert (x > 0).all(), x" in after
+
+
+def test_what_is_raised_for_somebody_who_catches_it():
+    body = "if x.sum() > 0:\n        raise Found(x, 1)\n    return x + 1"
+    code = HEAD + "class Found(Exception):\n    pass\n\n\n" + DEF + body
+    assert isinstance(first(code, cst.If, guard.raise_in_eager), Refusal)
+    said = code.replace("Found(x, 1)", "Found('it is there', x)")
+    assert isinstance(first(said, cst.If, guard.raise_in_eager), Fix)
+
+
 def test_a_message_with_values_stays_in_eager_mode():
     body = 'if (x <= 0).any():\n        raise AssertionError(f"bad {x}")\n    return x + 1'
     after = prove(HEAD + DEF + body, first(HEAD + DEF + body, cst.If, guard.raise_to_assert), [[P]])
@@ -197,7 +213,9 @@ def test_assert_in_graph(test):
     )
 
 
-@pytest.mark.parametrize("test", ["x.dim() == 1", "x.sum() > -99", "x.any(), x", "x.any() and x.dim() == 1"])
+@pytest.mark.parametrize(
+    "test", ["x.dim() == 1", "x.sum() > -99", '(x > len("\'")).any(), x', "x.any() and x.dim() == 1"]
+)
 def test_assert_in_graph_is_refused(test):
     source = HEAD + DEF + f"assert {test}\n    return x + 1\n"
     code = function_code(source)

@@ -102,7 +102,7 @@ CASES = {
     f"if is_long(x):\n    {ITEM}": [],
     # what nobody sets, or reading decides
     f"if x.shape[0] > 1:\n    {ITEM}": [],
-    f"if x.shape[0] == 1 and self.flag:\n    {ITEM}": ["self.flag"],
+    f"if x.shape[0] == 2 and self.flag:\n    {ITEM}": ["self.flag"],
     f"local = len(x)\nif local:\n    {ITEM}": [],
     f"if True:\n    {ITEM}": [],
 }
@@ -777,6 +777,9 @@ def test_numbers_that_are_switched_on_and_what_an_attribute_keeps(
         # how many elements something has that the function made, of which it knows the dimensions
         ("(x + 1).numel() == 1", ("(x + 1).numel() == 1",)),
         ("(x + 1).ndim == 2", ()),
+        # one along a dimension
+        ("x.shape[0] == 1", ("x.shape[0] == 1",)),
+        ("x.size(0) == 1", ("x.size(0) == 1",)),
         # other sizes, and more of one than that
         ("x.shape[0] == 2", ()),
         ("x.ndim > 2", ()),
@@ -993,3 +996,19 @@ def test_what_would_take_too_much_is_not_computed(tmp_path: Path, test: str) -> 
     found = lint([str(tmp_path / "m.py")])
     assert found.problems == []
     assert "PTB101" in {one.code for one in found.findings}
+
+
+@pytest.mark.parametrize(
+    ("test", "conditions"),
+    [
+        ("self.training or n > 1", ("not self.training", "not n > 1")),
+        ("n >= 2", ("not n >= 2",)),
+        ("n != 1", ("n == 1",)),
+        ("n > 2", ()),
+        ("n == 1", ()),
+    ],
+)
+def test_a_batch_of_one(tmp_path: Path, test: str, conditions: tuple[str, ...]) -> None:
+    body = f"n = x.shape[0]\nif {test}:\n    x = x + 1\nelse:\n    x = x * x.sum().item()\nreturn x"
+    [(found, _)] = when(tmp_path, body)
+    assert found == conditions

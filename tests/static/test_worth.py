@@ -567,6 +567,17 @@ class M(nn.Module):
         ("for _ in range(9):\n            x = self.nearest(x, centers)\n            {exit}", ITERATES),
         ("while True:\n            x = self.nearest(x, centers)\n            {exit}", ITERATES),
         ("while x.sum() > 1:\n            x = self.nearest(x, centers)", ITERATES),
+        # the index only says how far it came
+        (
+            "for i in range(9):\n            x = self.nearest(x, centers)\n            {exit}\n"
+            "            if i == 8:\n                print('it has not converged')",
+            ITERATES,
+        ),
+        (
+            "for i in range(9):\n            x = self.nearest(x, centers)\n            {exit}\n"
+            "            if i == 8:\n                x = self.layer(x)",
+            "",
+        ),
         # it goes on until Python says so
         ("for _ in range(9):\n            x = self.nearest(x, centers)", ""),
         ("while x.shape[0] > 1:\n            x = self.nearest(x, centers)[1:]", ""),
@@ -584,6 +595,65 @@ class M(nn.Module):
 def test_an_algorithm_that_runs_until_its_values_say_so(tmp_path: Path, loop: str, note: str) -> None:
     end = "if (x - centers).norm() < 0.1:\n                break"
     assert notes(tmp_path, ITERATING.format(loop=loop.format(exit=end))) == [note]
+
+
+@pytest.mark.parametrize(
+    ("said", "note"),
+    [
+        ("'--masked', type=bool, default=False", "`self.hparams.masked` is off by default"),
+        ("'--masked', action='store_true'", "`self.hparams.masked` is off by default"),
+        ("'--masked', action='store_false'", ""),
+        ("'--masked', type=bool, default=True", ""),
+        ("'--masked', type=bool", ""),
+        ("'--other', type=bool, default=False", ""),
+    ],
+)
+def test_an_option_that_the_class_tells_a_parser_of(tmp_path: Path, said: str, note: str) -> None:
+    code = f"""
+class M(nn.Module):
+    def __init__(self, hparams):
+        super().__init__()
+        self.hparams = hparams
+        self.layer = nn.Linear(2, 2)
+
+    @staticmethod
+    def add_options(parser):
+        parser.add_argument({said})
+
+    def forward(self, x: torch.Tensor):
+        x = self.layer(x)
+        if self.hparams.masked:
+            x = x * x.sum().item()
+        return self.layer(x)
+"""
+    assert notes(tmp_path, code) == [note]
+
+
+@pytest.mark.parametrize(
+    ("fills", "note"),
+    [
+        ("self.kept[x.ndim][n] = x.max().item()", "once"),
+        ("if x.sum().item() > self.most:\n                self.kept[x.ndim][n] = x", "once"),
+        ("self.other[x.ndim][n] = x.max().item()", ""),
+    ],
+)
+def test_a_table_in_a_table_is_filled_once(tmp_path: Path, fills: str, note: str) -> None:
+    code = f"""
+class M(nn.Module):
+    def __init__(self, most):
+        super().__init__()
+        self.kept, self.other, self.most = {{}}, {{}}, most
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        n, x = x.shape[0], self.layer(x)
+        if x.ndim not in self.kept:
+            self.kept[x.ndim] = {{}}
+        if n not in self.kept[x.ndim]:
+            {fills}
+        return self.layer(x) * 2
+"""
+    assert notes(tmp_path, code)[0] == note
 
 
 @pytest.mark.parametrize("graded", ["with torch.no_grad():", "if True:"])

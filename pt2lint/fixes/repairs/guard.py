@@ -196,11 +196,24 @@ def raise_in_eager(function: FunctionCode, node: cst.If) -> Repaired:
         return raised
     if effect(node.test):
         return Refusal("the test has an effect")
+    if _carries_values(raised):
+        return Refusal("what is raised carries values, for somebody who catches it")
     name, imports = torch_name(function, "torch.compiler.is_compiling")
     return fix(
         f"{WAY_ROUND}: check in eager mode alone, which raises the same error. Compiled code goes without the check.",
         (*imports, *rewrite(function, {node.test: and_not(function, node.test, f"{name}()", first=True)})),
     )
+
+
+def _carries_values(raised: cst.Raise) -> bool:
+    """Whether an exception that is not Python's own is made of no text at all: `raise Found(result, layer)`."""
+    made = raised.exc
+    if not isinstance(made, cst.Call) or not made.args:
+        return False
+    if isinstance(made.func, cst.Name) and hasattr(builtins, made.func.value):
+        return False
+    given = (part for arg in made.args for part in walk(arg) if isinstance(part, cst.BaseExpression))
+    return not any(map(_is_text, given))
 
 
 def _only_raises(function: FunctionCode, node: cst.If) -> cst.Raise | Refusal:
@@ -375,6 +388,14 @@ ROOM = 12  # characters of a line that are left for what stands around a message
 
 def _is_text(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.SimpleString | cst.FormattedString | cst.ConcatenatedString)
+
+
+def _as_text(function: FunctionCode, node: cst.BaseExpression) -> str | None:
+    """The source of the node as a constant, where that fits on a line and needs no backslash."""
+    text, mark = source(function, node), file_of(function).quote
+    if mark in text:
+        mark = "'" if mark == '"' else '"'
+    return None if any(sign in text for sign in (mark, "\n", "\\")) else mark + text + mark
 
 
 def _message(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> str:
@@ -589,13 +610,15 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
             new[node] = cst.ensure_type(line(f"assert {holds}{tail}").body[0], cst.Assert)
     else:
         assert node.msg is not None
-        if not _is_text(node.msg):
-            return Refusal("the message is not written out")
+        # Eager mode goes on to show what it did; where that is no text the graph says what did not hold.
+        message = _message(function, node.msg, kind) if _is_text(node.msg) else _as_text(function, node.test)
+        if message is None:
+            return Refusal("neither the message nor the test is a text on one line")
         statement = function.parent(node)
         if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
             return Refusal("the assertion shares its line")
         name, added = torch_name(function, "torch._assert_async")
-        call = f"{name}({holds}, {_message(function, node.msg, kind)})"
+        call = f"{name}({holds}, {message})"
         kept = cst.Else(cst.IndentedBlock([statement.with_changes(leading_lines=())]))
         both, more = _where_compiled(function, [call], statement, kept)
         imports += [*added, *more]

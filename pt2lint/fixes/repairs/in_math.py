@@ -66,7 +66,12 @@ def with_math(function: FunctionCode, node: cst.Call, kind: Kind | None = None) 
     except _Cannot as error:
         return Refusal(str(error))
     if not writer.functions:
-        return Refusal("NumPy is not called here")
+        return Refusal("neither NumPy nor torch computes it here")
+    if set(writer.functions) == {"prod"}:
+        return fix(
+            "Compute the number with `math`: Dynamo evaluates that while it traces.",
+            (*writer.imports, *rewrite(function, {node: cst.parse_expression(text)})),
+        )
     return fix(
         "Compute the number with `math`: Dynamo evaluates that while it traces, and takes what NumPy makes for a "
         "tensor. Outside its domain `math` raises where NumPy warns.",
@@ -170,6 +175,8 @@ class _Writer:
             owner, _, name = known.rpartition(".")
             if owner == "numpy":
                 return self.call(node, name)
+            if known == "torch.prod" and len(node.args) == 1:
+                return self.product(node.args[0].value)
         if isinstance(node, cst.BinaryOperation):
             left, right = self.expression(node.left), self.expression(node.right)
             whole = left[1] and right[1] and not isinstance(node.operator, cst.Divide)
@@ -203,6 +210,14 @@ class _Writer:
             return f"{name[:3]}({texts})", given[0][1], "same" if given[0][1] else "float"
         raise _Cannot(f"`numpy.{name}` has no equal in `math`")
 
+    def product(self, node: cst.BaseExpression) -> tuple[str, bool, str]:
+        """`torch.prod(torch.tensor(x.shape))`"""
+        if isinstance(node, cst.Call) and qualified(self.function, node.func) == "torch.tensor":
+            if len(node.args) == 1 and self.sizes(node.args[0].value):
+                self.functions.append("prod")
+                return f"{self.math('prod')}({source(self.function, node.args[0].value)})", True, "same"
+        raise _Cannot("it is no product of sizes")
+
     def sizes(self, node: cst.BaseExpression) -> bool:
         """Whether it surely is a tuple or a list of whole numbers: sizes of a tensor, part of them, or written out."""
         if isinstance(node, cst.Tuple | cst.List):
@@ -211,6 +226,9 @@ class _Writer:
             return isinstance(node.slice[0].slice, cst.Slice) and self.sizes(node.value)
         if isinstance(node, cst.Call):
             return callee(node) == "size" and not node.args
+        if isinstance(node, cst.Name):
+            made = definition(self.function, node)
+            return made is not None and not isinstance(made, cst.Name) and self.sizes(made)
         return isinstance(node, cst.Attribute) and node.attr.value == "shape"
 
     def number(self, node: cst.BaseExpression, depth: int = 4) -> str:

@@ -16,6 +16,7 @@ from pt2lint.static.interpreter.guard_syntax import (
     is_by_default,
     is_filled,
     is_name,
+    is_of_one,
     is_something,
     is_zero,
     looked_up,
@@ -307,7 +308,11 @@ class Asked:
             if (
                 outcome
                 and value is UNKNOWN
-                and (self.defaults.made_off(test, frame) or self.defaults.off_in_file(test, frame))
+                and (
+                    self.defaults.made_off(test, frame)
+                    or self.defaults.off_in_file(test, frame)
+                    or self.defaults.off_for_parser(test, frame)
+                )
             ):
                 return OFF
             if outcome and (
@@ -357,6 +362,8 @@ class Asked:
                 return OFF  # an option that is None by default
         if asks and self.defaults.made_where_asked(left, frame):
             return OFF
+        if is_of_one(test, outcome, frame.block):
+            return ARGUMENT
         if (form := measures(left)) is not None and isinstance(right, ast.Constant):
             # That they are not so many says little, and `elif` again what the next test asks.
             same = isinstance(test.ops[0], ast.Eq if outcome else ast.NotEq)

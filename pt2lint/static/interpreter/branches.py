@@ -261,8 +261,8 @@ class Branches:
                 elif part.id in frame.module.assigned:
                     shared.add(key)
             elif isinstance(part, ast.Compare) and isinstance(part.ops[-1], (ast.In, ast.NotIn)):
-                if isinstance(part.comparators[-1], (ast.Attribute, ast.Name)):
-                    filled.add(dotted(part.comparators[-1]) or "")
+                if isinstance(table := _table(part.comparators[-1]), (ast.Attribute, ast.Name)):
+                    filled.add(dotted(table) or "")
             elif (
                 isinstance(part, ast.Call)
                 and isinstance(part.func, ast.Attribute)
@@ -277,12 +277,16 @@ class Branches:
             return False
         if missing(test) & {dotted(target) for target, value in set_in(nested(body)) if is_something(value)}:
             return True  # on one of its own branches: with the last of several steps
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.NotIn):
+            kept = (target for target, _ in set_in(nested(body)) if isinstance(target, ast.Subscript))
+            if any(ast.dump(target.value) == ast.dump(test.comparators[0]) for target in kept):
+                return True  # where there is something to keep
         called = list(self._called(body, frame))
         sets = [(asked, each) for each in set_in(always(body))]
         sets += [(asked | shared, each) for each in set_in(called)]  # globals, as they declare
         return any(
             (dotted(target) in names and is_something(value))
-            or (isinstance(target, ast.Subscript) and dotted(target.value) in filled)
+            or (isinstance(target, ast.Subscript) and dotted(_table(target.value)) in filled)
             for names, (target, value) in sets
         ) or any(self._grows(statement, filled) for statement in (*body, *called))
 
@@ -317,6 +321,11 @@ class Branches:
                     if all(not isinstance(one, ast.Name) or one.id in shared for one in targets):
                         yield part
                 yield from self._called(function.body, frame, depth + 1)
+
+
+def _table(place: ast.expr) -> ast.expr:
+    """The table that a table stands in: `self.kept` of `self.kept[device]`."""
+    return place.value if isinstance(place, ast.Subscript) else place
 
 
 def _is_flag(value: ast.expr | None, outcome: bool) -> bool:

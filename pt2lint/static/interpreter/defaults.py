@@ -195,6 +195,24 @@ class Defaults:
             self._off[key] = bool(kept) and all(kept)
         return self._off[key]
 
+    def off_for_parser(self, place: ast.expr, frame: Frame) -> bool:
+        """Whether it is an option that the class itself tells a parser of the command line of, off where nobody gives
+        it: `self.hparams.masked`, of `parser.add_argument("--masked", type=bool, default=False)`."""
+        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        place = looked_up(place, frame.block, looks=False)
+        if cls is None or not isinstance(place, ast.Attribute) or not isinstance(place.value, ast.Attribute):
+            return False
+        calls = (
+            part
+            for own in self.at.classes.bases(cls)[0]
+            for method in own.methods.values()
+            if is_name(place.value.value, "self")
+            for part in walk(method)
+            if isinstance(part, ast.Call) and getattr(part.func, "attr", "") == "add_argument"
+        )
+        told = [call for call in calls if place.attr in map(_option_name, call.args)]
+        return bool(told) and all(_off_for_parser(call) for call in told)
+
     def is_otherwise(self, test: ast.expr, outcome: bool, frame: Frame) -> bool:
         """Whether a test of an option of `__init__` comes out otherwise than so with what that is by default, and with
         what the project gives wherever it makes the object: `self.pooling == "last"`, of `pooling="mean"`."""
@@ -483,3 +501,14 @@ def _makes(value: ast.expr | None, part: Value) -> bool:
         return False
     name = part.cls.name if part.cls is not None else (part.external or "").rpartition(".")[2]
     return (dotted(value.func) or "").rpartition(".")[2] == name
+
+
+def _option_name(given: ast.expr) -> str:
+    """`batch_size` of `"--batch-size"`."""
+    text = given.value if isinstance(given, ast.Constant) else ""
+    return text.lstrip("-").replace("-", "_") if isinstance(text, str) and text.startswith("--") else ""
+
+
+def _off_for_parser(call: ast.Call) -> bool:
+    given = {each.arg: each.value.value for each in call.keywords if isinstance(each.value, ast.Constant)}
+    return given.get("default", given.get("action") != "store_true") is False

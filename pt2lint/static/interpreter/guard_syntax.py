@@ -35,10 +35,11 @@ OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 def exits(loop: ast.For | ast.While) -> list[ast.expr]:
     """The tests that end a loop of which it does not matter how often it ran: `while t:`, and of a loop that does not
-    use its index, `if t: break`."""
+    use its index but to say how far it came, `if t: break`."""
     if isinstance(loop, ast.For):
         targets = {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
-        used = (part for each in loop.body for part in walk(each) if isinstance(part, ast.Name))
+        computes = (each for each in loop.body if not _only_says(each))
+        used = (part for each in computes for part in walk(each) if isinstance(part, ast.Name))
         if any(part.id in targets for part in used):
             return []
     tests = [loop.test] if isinstance(loop, ast.While) and not isinstance(loop.test, ast.Constant) else []
@@ -52,6 +53,26 @@ def exits(loop: ast.For | ast.While) -> list[ast.expr]:
         elif isinstance(each, (ast.With, ast.Try)):
             todo += each.body
     return tests
+
+
+def _only_says(statement: ast.stmt) -> bool:
+    """`if i == last: print("it has not converged")`"""
+    return (
+        isinstance(statement, ast.If)
+        and not statement.orelse
+        and all(
+            isinstance(each, ast.Pass)
+            or (
+                isinstance(each, ast.Expr)
+                and isinstance(each.value, ast.Call)
+                and (
+                    is_name(each.value.func, "print")
+                    or getattr(each.value.func, "attr", "").startswith("warn")
+                )
+            )
+            for each in statement.body
+        )
+    )
 
 
 def one_by_one(test: ast.expr) -> ast.expr:
@@ -247,6 +268,23 @@ def counts(node: ast.expr) -> bool:
         and isinstance(node.func, ast.Attribute)
         and node.func.attr in ("numel", "nelement")
     )
+
+
+def is_of_one(test: ast.Compare, outcome: bool, block: list[ast.stmt]) -> bool:
+    """Whether a test comes out so where a tensor has one element along a dimension: `if n > 1:` the other way, of
+    `n = x.shape[0]`."""
+    wanted, asked = test.ops[0], test.comparators[0]
+    sizes = looked_up(test.left, block, looks=False)
+    if isinstance(sizes, ast.Subscript):
+        of_shape = getattr(sizes.value, "attr", "") == "shape"
+    else:
+        of_shape = (
+            isinstance(sizes, ast.Call) and getattr(sizes.func, "attr", "") == "size" and bool(sizes.args)
+        )
+    number = asked.value if isinstance(asked, ast.Constant) else None
+    if isinstance(wanted, (ast.Eq, ast.LtE) if outcome else (ast.NotEq, ast.Gt)):
+        return of_shape and number == 1
+    return of_shape and number == 2 and isinstance(wanted, ast.Lt if outcome else ast.GtE)
 
 
 def asks_for_one(test: ast.expr, places: set[str | None]) -> bool:
