@@ -64,11 +64,13 @@ def test_a_message_that_is_no_text_stays_in_eager_mode():
 
 
 def test_what_is_raised_for_somebody_who_catches_it():
-    body = "if x.sum() > 0:\n        raise Found(x, 1)\n    return x + 1"
+    body = "for i in range(3):\n        if x.sum() > i:\n            raise Found(x, i)\n    return x + 1"
     code = HEAD + "class Found(Exception):\n    pass\n\n\n" + DEF + body
     assert isinstance(first(code, cst.If, guard.raise_in_eager), Refusal)
-    said = code.replace("Found(x, 1)", "Found('it is there', x)")
+    said = code.replace("Found(x, i)", "Found('it is there', x)")
     assert isinstance(first(said, cst.If, guard.raise_in_eager), Fix)
+    at_entry = code.replace("for i in range(3)", "with torch.no_grad()")
+    assert isinstance(first(at_entry, cst.If, guard.raise_in_eager), Fix)
 
 
 def test_a_message_with_values_stays_in_eager_mode():

@@ -196,8 +196,8 @@ def raise_in_eager(function: FunctionCode, node: cst.If) -> Repaired:
         return raised
     if effect(node.test):
         return Refusal("the test has an effect")
-    if _carries_values(raised):
-        return Refusal("what is raised carries values, for somebody who catches it")
+    if _carries_values(raised) and _in_a_loop(function, node):
+        return Refusal("what is raised ends a loop and carries values, for somebody who catches it")
     name, imports = torch_name(function, "torch.compiler.is_compiling")
     return fix(
         f"{WAY_ROUND}: check in eager mode alone, which raises the same error. Compiled code goes without the check.",
@@ -214,6 +214,13 @@ def _carries_values(raised: cst.Raise) -> bool:
         return False
     given = (part for arg in made.args for part in walk(arg) if isinstance(part, cst.BaseExpression))
     return not any(map(_is_text, given))
+
+
+def _in_a_loop(function: FunctionCode, node: cst.CSTNode) -> bool:
+    outside = (
+        one for one in ancestors(function, node) if isinstance(one, cst.FunctionDef | cst.For | cst.While)
+    )
+    return not isinstance(next(outside, None), cst.FunctionDef | None)
 
 
 def _only_raises(function: FunctionCode, node: cst.If) -> cst.Raise | Refusal:

@@ -250,6 +250,7 @@ class Branches:
     def _changes(self, test: ast.expr, body: list[ast.stmt], frame: Frame) -> bool:
         """Whether the statements, or the object's own methods that they call, set what the test asks."""
         asked, filled, shared = set[str](), set[str](), set[str]()
+        written = test
         for part in walk(test := looked_up(test, frame.block)):
             if isinstance(part, ast.Compare) and isinstance(part.left, ast.Call) and len(part.left.args) == 1:
                 # `if len(state) == 0:`
@@ -277,9 +278,9 @@ class Branches:
             return False
         if missing(test) & {dotted(target) for target, value in set_in(nested(body)) if is_something(value)}:
             return True  # on one of its own branches: with the last of several steps
-        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.NotIn):
+        if isinstance(written, ast.Compare) and isinstance(written.ops[0], ast.NotIn):
             kept = (target for target, _ in set_in(nested(body)) if isinstance(target, ast.Subscript))
-            if any(ast.dump(target.value) == ast.dump(test.comparators[0]) for target in kept):
+            if any(ast.dump(target.value) == ast.dump(written.comparators[0]) for target in kept):
                 return True  # where there is something to keep
         called = list(self._called(body, frame))
         sets = [(asked, each) for each in set_in(always(body))]
