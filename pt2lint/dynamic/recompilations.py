@@ -164,15 +164,14 @@ def _concerns(finding: Finding, path: str, group: Group, files: Files) -> bool:
     function that the finding's flow names ("`n` of `f`"), else something that the statement names."""
     own = files.statements(group.first.path)
     function = own.compiled(group.first.line, group.first.function) if own else None
+    there = [
+        step.path == files.shown.get(group.first.path) or os.path.realpath(step.path) == group.first.path
+        for step in finding.flow
+    ]
     named = [
         step.message
-        for step in finding.flow
-        if function is not None
-        and step.line == function.lineno
-        and "` of `" in step.message
-        and (
-            step.path == files.shown.get(group.first.path) or os.path.realpath(step.path) == group.first.path
-        )
+        for step, here in zip(finding.flow, there, strict=True)
+        if here and function is not None and step.line == function.lineno and "` of `" in step.message
     ]
     theirs = any(run.probe in CALLED_AGAIN for run, _ in group.events)
     if named or any("` of `" in step.message for step in finding.flow):
@@ -180,7 +179,10 @@ def _concerns(finding: Finding, path: str, group: Group, files: Files) -> bool:
             return False  # said of a call: inputs that we varied ourselves show nothing of it
     if named:
         return any(message.startswith(f"`{group.subject}` of ") for message in named)
-    begins = [own and function and own.function(step.line) is function for step in finding.flow]
+    begins = [
+        here and own is not None and function is not None and own.function(step.line) is function
+        for step, here in zip(finding.flow, there, strict=True)
+    ]
     if "gradients" in finding.message and _GRADIENTS.search(group.guard(group.first)):
         return any(begins)
     if finding.code in KEEPS_SIZES and group.shapes and group.count > 1 and any(begins[:1]):

@@ -338,6 +338,8 @@ def test_a_size_that_stays_a_constant_confirms_that_it_is_kept(times: int, verdi
     size = "tensor 'x' size mismatch at index 0. expected 3, actual 4"
     keeps = replace(found(12, code="PTR214"), flow=(Step("m.py", 14, "`step` is compiled"),))
     assert verdict_of(keeps, recompiled(size, times, "varied")) == verdict
+    elsewhere = replace(keeps, flow=(Step("other.py", 14, "`step` is compiled"),))
+    assert verdict_of(elsewhere, recompiled(size, times, "varied")) == "unreached"
 
 
 SIZE = "tensor 'x' size mismatch at index {}. expected 3, actual 4"
@@ -362,6 +364,8 @@ def test_what_failed_is_what_the_finding_is_about(code: str, guard: str, verdict
     assert verdict_of(at_call, recompiled(guard, 1, "program")) == verdict
     # What goes on after a break, at the line where it does, is the same function.
     assert verdict_of(at_call, recompiled(guard, 1, "program", line=16)) == verdict
+    elsewhere = replace(at_call, flow=(Step("other.py", 15, said),))
+    assert code != "PTR222" or verdict_of(elsewhere, recompiled(guard, 1, "program")) == "unreached"
 
 
 def test_an_unforeseen_recompilation_is_reported_with_its_guard() -> None:
