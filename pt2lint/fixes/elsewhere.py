@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import ast
 
-from pt2lint.fixes.file import file_at
+from pt2lint.fixes.file import File, file_at, file_of
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.written import Shelf
+
+
+def neighbour(function: FunctionCode, line: int) -> FunctionCode | None:
+    """The same as `function_at` in the file of a function, which repairs ask for again and again."""
+    return _at(file_of(function), line, function.target, function.shelf)
 
 
 def function_at(path: str, text: str, line: int, target: tuple[int, int] = (2, 13)) -> FunctionCode | None:
     """The function of the file's top level, or the method of one of its classes, that holds the line."""
-    file = file_at(path, text)
+    return _at(file_at(path, text), line, target, None)
+
+
+def _at(file: File, line: int, target: tuple[int, int], shelf: Shelf | None) -> FunctionCode | None:
     found: ast.FunctionDef | None = None
     body: list[ast.stmt] = file.tree.body
     while body:
@@ -22,7 +31,9 @@ def function_at(path: str, text: str, line: int, target: tuple[int, int] = (2, 1
     first = _first(found)
     lines = "".join(one + "\n" for one in file.lines[first - 1 : found.end_lineno])
     imports = {one.local: one.target for one in file.imports}
-    return FunctionCode(path, lines, first, (), target, imports, source=file.source, file_tree=file.tree)
+    return FunctionCode(
+        file.path, lines, first, (), target, imports, source=file.source, file_tree=file.tree, shelf=shelf
+    )
 
 
 def _first(statement: ast.stmt) -> int:

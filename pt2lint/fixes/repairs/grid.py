@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Fix
-from pt2lint.fixes.elsewhere import function_at
+from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.file import class_around, file_of, layers
 from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import callee
@@ -66,11 +66,7 @@ def _with_tables(function: FunctionCode, node: cst.CSTNode, alone: Repaired) -> 
         classes = classes_of.get(layer, ())
         for made in (one for one in tree.body if isinstance(one, ast.ClassDef) and one.name in classes):
             forward = next((one for one in made.body if getattr(one, "name", "") == "forward"), None)
-            there = (
-                function_at(function.path, function.source, forward.lineno, function.target)
-                if forward
-                else None
-            )
+            there = neighbour(function, forward.lineno) if forward else None
             for one in walk(there.module) if there is not None else ():
                 if there is not None and isinstance(one, cst.Call) and callee(one) == "arange":
                     places.append((there, one))
@@ -493,7 +489,7 @@ def _callers(
         }
     )
     for line in lines:
-        there = function_at(function.path, function.source, line, function.target)
+        there = neighbour(function, line)
         for one in walk(there.module) if there is not None else ():
             if there is None or not isinstance(one, cst.Call) or there.range(one)[0] != line:
                 continue

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Fix
-from pt2lint.fixes.elsewhere import function_at
+from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import callee
@@ -77,7 +77,7 @@ def every_weight(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     for one in ast.walk(file_of(function).tree):
         if not isinstance(one, ast.FunctionDef) or name not in [arg.arg for arg in one.args.args]:
             continue
-        there = function_at(function.path, function.source, one.lineno, function.target)
+        there = neighbour(function, one.lineno)
         made = (
             next((part for part in walk(there.module) if isinstance(part, cst.FunctionDef)), None)
             if there

@@ -8,7 +8,7 @@ import libcst as cst
 
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.condition import definition
-from pt2lint.fixes.elsewhere import function_at
+from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
@@ -91,7 +91,7 @@ def where_it_is_made(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     name, line = origin[1], int(origin[2])
     there = function
     if not any(function.range(one)[0] == line for one in _called(function, name)):
-        other = function_at(function.path, function.source, line, function.target)
+        other = neighbour(function, line)
         if other is None:
             return Refusal("NumPy is called in no function of the file")
         there = other

@@ -7,6 +7,7 @@ import ast
 import libcst as cst
 
 from pt2lint.finding import IN_TENSOR, Edit, Fix
+from pt2lint.fixes.file import file_of
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -65,7 +66,7 @@ def _into_variable(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     if len(new) == 1:
         return Refusal("the function itself does not read it")
     first, _, last, _ = function.range(owner)
-    for other in ast.walk(ast.parse(function.source)):
+    for other in ast.walk(file_of(function).tree):
         if (
             isinstance(other, ast.Attribute)
             and isinstance(other.ctx, ast.Load)
@@ -159,8 +160,8 @@ def _in_init(function: FunctionCode, node: cst.CSTNode, module: bool, tensor: bo
         return Refusal("more than one statement fills it")
     assert isinstance(node, cst.Attribute)
     first, _, last, _ = function.range(guard)
-    assign = next((n for n in ast.walk(ast.parse(function.source)) if _assigns(n, first, last)), None)
-    init = _init_of(function.source, first)
+    assign = next((n for n in ast.walk(file_of(function).tree) if _assigns(n, first, last)), None)
+    init = _init_of(function, first)
     if not isinstance(assign, ast.Assign) or init is None:
         return Refusal("there is no `__init__`")
     me, name = init.args.args[0].arg, node.attr.value
@@ -200,9 +201,9 @@ def _assigns(node: ast.AST, first: int, last: int) -> bool:
     return isinstance(node, ast.Assign) and first < node.lineno <= last
 
 
-def _init_of(text: str, line: int) -> ast.FunctionDef | None:
+def _init_of(function: FunctionCode, line: int) -> ast.FunctionDef | None:
     """`__init__` of the class in which the line stands."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(file_of(function).tree):
         if isinstance(node, ast.ClassDef) and node.lineno < line <= (node.end_lineno or 0):
             for part in node.body:
                 if isinstance(part, ast.FunctionDef) and part.name == "__init__" and part.args.args:

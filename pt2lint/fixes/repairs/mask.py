@@ -8,6 +8,7 @@ import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Fix
 from pt2lint.fixes.condition import definition, is_scalar
+from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.purity import alike, callee, effect, number, singular
 from pt2lint.fixes.repairs.settings import capture_shapes
@@ -340,7 +341,7 @@ def _works_alone(function: FunctionCode, name: str) -> bool:
     functions of torch, and errors raised of what is wrong with its numbers."""
     if name not in function.functions:
         return False
-    found = [n for n in ast.parse(function.source).body if isinstance(n, ast.FunctionDef) and n.name == name]
+    found = [n for n in file_of(function).tree.body if isinstance(n, ast.FunctionDef) and n.name == name]
     if len(found) != 1 or found[0].decorator_list:
         return False
     [node] = found

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Edit, Fix
-from pt2lint.fixes.elsewhere import function_at
+from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.file import class_around, file_of
 from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import callee, effect
@@ -63,7 +63,7 @@ def as_numbers(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         return Refusal("the class keeps nothing in a buffer")
 
     def code_of(method: ast.FunctionDef) -> FunctionCode | None:
-        return function_at(function.path, function.source, method.lineno, function.target)
+        return neighbour(function, method.lineno)
 
     makes = code_of(begins) if begins is not None else None
     if makes is None:
@@ -198,7 +198,7 @@ def _set_elsewhere(
                 return Refusal("an attribute or a method of the tensor is asked for")
     edits: list[Edit] = []
     while lines:
-        code = function_at(function.path, function.source, min(lines), function.target)
+        code = neighbour(function, min(lines))
         branch = _branch_of_class(code, min(lines), around.name) if code is not None else None
         if code is None or branch is None or not _only_sets(code, branch, names):
             return Refusal("the buffer is set elsewhere")

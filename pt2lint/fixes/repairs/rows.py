@@ -9,7 +9,7 @@ import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Edit, Fix
 from pt2lint.fixes.condition import definition
-from pt2lint.fixes.elsewhere import function_at
+from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.file import file_of, layers
 from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import callee, effect
@@ -171,7 +171,7 @@ def _calls(function: FunctionCode) -> list[tuple[FunctionCode, cst.Call]]:
                 isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in made
             ):
                 continue
-            there = function_at(function.path, function.source, one.lineno, function.target)
+            there = neighbour(function, one.lineno)
             if there is None or len(one.args) != 1 or one.keywords:
                 continue
             found += [

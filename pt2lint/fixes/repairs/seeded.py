@@ -11,7 +11,7 @@ import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Edit, Fix
 from pt2lint.fixes.condition import read_of
-from pt2lint.fixes.elsewhere import function_at
+from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.layout import broken
@@ -85,7 +85,7 @@ def seed_kept(function: FunctionCode, node: cst.CSTNode) -> Repaired:
             continue
         if not any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(one)):
             continue
-        there = function_at(function.path, function.source, one.lineno, function.target)
+        there = neighbour(function, one.lineno)
         for part in walk(there.module) if there is not None else ():
             if there is None or not isinstance(part, cst.Assign):
                 continue
@@ -237,11 +237,7 @@ def _returned_as_tensor(function: FunctionCode, call: cst.Call) -> tuple[Edit, .
     found = [
         one for one in file_of(function).tree.body if isinstance(one, ast.FunctionDef) and one.name == name
     ]
-    there = (
-        function_at(function.path, function.source, found[0].lineno, function.target)
-        if len(found) == 1
-        else None
-    )
+    there = neighbour(function, found[0].lineno) if len(found) == 1 else None
     if there is None:
         return Refusal("the seed comes from elsewhere")
     returned = [one.value for one in walk(there.module) if isinstance(one, cst.Return)]
