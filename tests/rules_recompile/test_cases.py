@@ -2314,6 +2314,31 @@ def main(model: torch.nn.Module):
     assert [(f.code, Path(f.path).name, f.line) for f in found] == [("PTR222", "sample.py", 5)]
 
 
+def test_a_kept_number_that_is_a_constant_is_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(
+        """
+import torch
+
+@torch.compile
+def noise(x, state):
+    state["step"] += 1
+    n = state["step"]
+    return sum(x * i for i in range(n))
+
+@torch.compile
+def update(x, state):
+    state["step"] += 1
+    return x * 0.9 ** state["step"] if state["step"] > 3 else x * state["rate"]
+
+kept = {"step": 0}
+""",
+        encoding="utf-8",
+    )
+    found = lint([str(path)], Settings()).findings
+    assert [(f.code, f.line, f.severity) for f in found] == [("PTR218", 6, "warning"), ("PTR218", 12, "note")]
+
+
 MENDED = {
     "converted into a variable": """
 import torch
