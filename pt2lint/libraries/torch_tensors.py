@@ -37,8 +37,19 @@ TYPED = {
 FLOATS = ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
 INTS = ("int", "long", "short", "uint8", "int8", "int16", "int32", "int64")
 
+# Where a number by position before the tensors makes one argument too many, by how many there are today.
+NUMBER_FIRST = {"torch.Tensor.add_": 1, "torch.Tensor.addcmul_": 2, "torch.Tensor.addcdiv_": 2}
+WHY_NUMBER_FIRST = "Dynamo does not know the old order, with the number before the tensors"
+
 RESHAPES = "unsqueeze squeeze view reshape expand expand_as flatten transpose permute repeat to".split()
 SIZED = "view reshape expand repeat new_zeros new_ones new_empty resize_ tile".split()
+
+
+def number_first(call: Call) -> Value:
+    """`x.add_(0.1, y)`, as one wrote before there was `alpha`; `x.add(0.1, y)` is no break."""
+    if isinstance(call.receiver, Tensor) and len(call.args) > NUMBER_FIRST[call.name]:
+        call.note("call breaking", call.receiver, details={"why": WHY_NUMBER_FIRST})
+    return called(call)
 
 
 def telling() -> tuple[str, ...]:
@@ -146,6 +157,7 @@ LIBRARY = Library(
     },
     handlers={
         **dict.fromkeys((n for n in TYPED if n != "torch.nn.Parameter"), typed),
+        **dict.fromkeys(NUMBER_FIRST, number_first),
         "torch.Tensor.tolist": tolist,
         "torch.Tensor.item": item,
         "torch.Tensor.numpy": to_numpy,

@@ -33,6 +33,9 @@ class ModelledBreak(GraphBreak):
     With some arguments only: `clip_grad_norm_` with `error_if_nonfinite=True` tests the norm (GB0170), and
     `nn.BatchNorm1d`, `2d` and `3d` with `momentum=None` read in training how many batches they have seen (GB0124).
 
+    `add_`, `addcmul_` and `addcdiv_` take no number before the tensors (`x.add_(0.1, y)`, GB0117, measured on 2.13):
+    name it behind them, `x.add_(y, alpha=0.1)`. Without the underscore the old order is fine.
+
     Of a function that the settings name as compiled, the same is told where it goes over an iterator that the
     program passes to it, or that its object keeps (GB0811, GB4347): a generator, `model.parameters()`, what `zip` and
     `map` return. Pass a list, or the item, where only `next` is asked. So it is with what `itertools` made before the
@@ -74,7 +77,7 @@ class ModelledBreak(GraphBreak):
     name = "modelled-break"
     ops = ("call breaking",)
     says = "{code} ends the graph"
-    repairs = ("disable",)
+    repairs = ("number_last", "disable")
     instead = MappingProxyType(
         {
             "": (
@@ -91,6 +94,8 @@ class ModelledBreak(GraphBreak):
         "    return x + torch.nn.utils.clip_grad_norm_([p], 1.0, error_if_nonfinite=True)",
         "return torch.autograd.Variable(x) + 1",
         "import ctypes\nreturn x + ctypes.c_int(3).value",
+        "y = x * 2\nreturn y.mul_(0.9).add_(0.1, x) + 1",
+        "y = x * 2\nreturn y.addcmul_(0.1, x, x).addcdiv_(0.5, x, x + 9) + 1",
         "import glob\nreturn x + len(glob.glob('no such file'))",
         "import itertools\nSCALES = itertools.cycle([1.0, 2.0])\ndef f(x, m, i):\n    return x * next(SCALES)",
         "import numpy as np\ny = x + 1\nreturn y + len(np.pad([1.0, 2.0], 1)) + np.allclose([1.0], [1.0])",
@@ -109,6 +114,7 @@ class ModelledBreak(GraphBreak):
         "        self.norm = torch.nn.BatchNorm1d(4, momentum=None, track_running_stats=False)\n"
         "    def forward(self, x, m, i):\n        return self.norm(x) + 1\nf = M()",
         "import locale\nreturn x + locale.LC_ALL",
+        "y = x * 2\nreturn y.add_(x, alpha=0.1).addcmul_(x, x, value=0.1).add(0.1, x).sub_(0.1, x)",
         "import re\nfound = re.search('(a)', 'a')\nreturn x + (len(found[1]) + found.start() if found else 0)",
         "import numpy as np\nreturn x + torch.from_numpy(np.empty(4, dtype=bool) + np.array([1, 2, 3, 4])) * 0",
         "import itertools\nscales = itertools.cycle([1.0, 2.0])\nreturn x * next(scales)",

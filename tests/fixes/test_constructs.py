@@ -16,6 +16,7 @@ from pt2lint.fixes.repairs import (
     index,
     left_out,
     mask,
+    number_last,
     position,
     printing,
     rate,
@@ -600,6 +601,36 @@ def test_explicit_break_is_left_out(at, made):
 def test_other_calls_are_not_left_out():
     code = function_code(lines("torch._dynamo.reset()", "y = torch._dynamo.graph_break()", "return x"))
     found = [left_out.remove_break(code, call) for call in nodes(code, cst.Call)]
+    assert all(isinstance(one, Refusal) for one in found)
+
+
+NUMBER_FIRST = [
+    ("y.mul_(0.9).add_", "(1 - 0.9, x)", "y.mul_(0.9).add_(x, alpha=1 - 0.9)"),
+    ("y.addcmul_", "(0.5, x, x)", "y.addcmul_(x, x, value=0.5)"),
+    (
+        "y.addcdiv_",
+        "(\n        -0.5, x,\n        x + 9,\n    )",
+        "(\n        x, x + 9,\n        value=-0.5,\n    )",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "made"), NUMBER_FIRST)
+def test_the_number_goes_behind_the_tensors(name, given, made):
+    source = lines("y = x * 2", name + given, "return y")
+    code = function_code(source)
+    assert made in prove(source, number_last.named(code, calls(code, name)), [[X]])
+
+
+COMMENTED = "y.add_(\n        0.5,  # a half\n        x,\n    )"
+
+
+@pytest.mark.parametrize(
+    "text", ["y.add_(x)", "y.add_(x, alpha=2)", "y.add_(*x)", "y.sub_(2, x)", "f(2, x)", COMMENTED]
+)
+def test_no_number_before_the_tensors(text):
+    code = function_code(lines("y = x * 2", text, "return y"))
+    found = [number_last.named(code, call) for call in nodes(code, cst.Call)]
     assert all(isinstance(one, Refusal) for one in found)
 
 
