@@ -67,10 +67,19 @@ def dearest(report: Report, style: Style) -> Iterator[str]:
     ] = {}  # what leaves one function to Python gains once all of it is mended
     for finding in sorted(priced, key=lambda f: f.price.rank if f.price else (), reverse=True):
         together.setdefault(_left_to_python(finding), []).append(finding)
-    for first, *more in list(together.values())[:MOST]:
+    for first, *more in sorted(together.values(), key=_gain_by_place, reverse=True)[:MOST]:
         why = first.price.told if first.price else ""
         others = f"; more there that cost the same: {len(more)}" if more else ""
         yield f"  {place_of(report, first.path, first.line)}: {first.code} {why}{others}"
+
+
+def _gain_by_place(together: Sequence[Finding]) -> tuple[int, ...]:
+    """What mending all of these gains, for each place there is to mend."""
+    price = together[0].price
+    if price is None:
+        return ()
+    layers, whole, parted, *others = price.rank
+    return layers, whole, parted // len(together), *others
 
 
 def _left_to_python(finding: Finding) -> object:

@@ -216,6 +216,24 @@ def test_the_summary_names_what_is_left_to_python_once(capsys: pytest.CaptureFix
     assert lines[0].endswith("; more there that cost the same: 2")
 
 
+def test_the_summary_counts_how_many_places_there_are_to_mend(capsys: pytest.CaptureFixture[str]) -> None:
+    read = "    def f{0}(self, x):\n        return x * x.{0}().item()\n"
+    forward = "    def forward(self, x: torch.Tensor):\n        for _ in range(3):\n{0}        return x\n"
+    more = "            x = x{}\n"
+    names = ("sum", "max", "min", "mean", "prod")
+    many = more.format(".relu().exp().sin()") + "".join(f"            x = self.f{n}(x)\n" for n in names)
+    many += more.format(".relu().exp().sin()")
+    one = more.format(".relu().exp()") + "            x = self.fsum(x)\n" + more.format(".relu().exp()")
+    Path("m.py").write_text(
+        f"{HEAD}class Many(nn.Linear):\n{''.join(map(read.format, names))}{forward.format(many)}"
+        f"class One(nn.Linear):\n{read.format('sum')}{forward.format(one)}"
+    )
+    main(["--no-cache", "m.py"])
+    lines = capsys.readouterr().out.partition("Where most would be gained")[2].splitlines()[1:-1]
+    assert ["`One.forward`" in line for line in lines] == [True, False]
+    assert lines[1].endswith("; more there that cost the same: 4")
+
+
 def test_a_copy_in_a_generated_file_is_a_note(capsys: pytest.CaptureFixture[str]) -> None:
     body = "class {name}(nn.Module):\n    def forward(self, x: torch.Tensor):\n        return x * x.sum().item()\n"
     header = "#   This file was automatically generated from src/models/modular_a.py.\n"

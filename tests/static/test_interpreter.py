@@ -126,6 +126,7 @@ QUIET = [
     "y = np.sqrt(n)\nif y.is_floating_point(): pass",
     "f = getattr(torch.compiler, 'is_compiling', None)\nif not (f() if f is not None else False): print('a')",
     "if isinstance(self.config.path, str) and x.sum() > 0: pass",  # of what is not known, rarely a text
+    "kept = (x, x) if n > 2 else x\nif n <= 2:\n    y = kept[i]",  # a tuple takes no such index
 ]
 LOUD = [
     ("y = [0] * i[0]", "size tensor @ [0] * i[0]"),

@@ -53,7 +53,10 @@ class Subscripts:
         owner = self.at.expressions.eval(node.value, env, frame)
         index = self.at.expressions.eval(node.slice, env, frame)
         self.at.calls.refused(node.value, owner, "indexes", frame)
-        results = [self.item(o, index, node, env, frame) for o in options(owner) if is_none(o) is not True]
+        among = [o for o in options(owner) if is_none(o) is not True]
+        if isinstance(index, Tensor) and index.ndim != 0 and any(isinstance(o, Tensor) for o in among):
+            among = [o for o in among if not isinstance(o, Seq)]  # nor would a list take such an index
+        results = [self.item(o, index, node, env, frame) for o in among]
         result = join_all(results)
         if isinstance(owner, Union) and owner.declared and isinstance(result, Union):
             return Union(result.options, True)  # an element of one of several kinds, as the annotation says
