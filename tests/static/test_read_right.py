@@ -1101,3 +1101,15 @@ class M(nn.Module):
         return x + 1
 """
     assert findings(tmp_path, code) == []
+
+
+def test_each_class_has_its_own_part_of_a_method_that_all_inherit(tmp_path: Path) -> None:
+    code = """
+class Base(nn.Module):
+    def forward(self, x, y):
+        return self.inner(x @ y)
+"""
+    body = "    def inner(self, x):\n        if x.sum() > {0}:\n            return -x\n        return x\n"
+    for i in range(40):
+        code += f"\nclass Loss{i}(Base):\n{body.format(i)}"
+    assert findings(tmp_path, code) == [("PTB110", f"if x.sum() > {i}:") for i in range(40)]

@@ -118,8 +118,9 @@ class Functions:
         # A decorator's wrapper is another function for each function that it wraps.
         which = (definition, id(func.env)) if func.env else definition
         counted: Any = which
-        if not region and isinstance(func.bound, Instance) and self._is_made_with(func):
-            counted = (which, func.bound.cls)  # what a base class sets, each class below it has
+        if isinstance(func.bound, Instance) and (frame.entry if region else self._is_made_with(func)):
+            # What a base class sets, and where it begins, each class below it has.
+            counted = (which, func.bound.cls)
         count = self._contexts.get(counted, 0)
         callee = self._entered(func, node, frame)
         active = self.active.count(which)
