@@ -15,7 +15,9 @@ class TensorAsSize(GraphBreak):
     Shapes have to be known while tracing, so Dynamo has to read the number out of the tensor: it ends the
     graph (GB0124, GB0033; GB0059 for `range`, GB0213 for a list times a tensor). So it is with each other number that
     a function takes: `addcmul(..., value=t)`, `triu(x, t)`, `elu(x, t)`. Which do has been measured, one by one
-    (`matrix/number_arguments.py`): `lerp`, `clamp`, `masked_fill` and `torch.full` take a tensor.
+    (`matrix/number_arguments.py`): `lerp`, `clamp`, `masked_fill` and `torch.full` take a tensor. A buffer of one
+    number with a point is read so, too (`full_like(x, self.fill)`, of `torch.tensor(2.0)`); that of a whole number is
+    known while tracing.
 
     ## Example
     ```python
@@ -72,12 +74,20 @@ class TensorAsSize(GraphBreak):
         "return torch.nn.functional.scaled_dot_product_attention(x[None], x[None], x[None], scale=x.mean())",
         "return x.clone().uniform_(0, x.max() + 1) * 0",
         "return torch.zeros(torch.ones(3).sum().int(), 2) + x.sum()",
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.register_buffer('fill', torch.tensor(2.0))\n"
+        "    def forward(self, x, m, i):\n        return torch.full_like(x, self.fill)\nf = M()",
         "import numpy as np\nclass M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.shape = np.asarray([2, 2])\n"
         "    def forward(self, x, m, i):\n        return torch.zeros(*self.shape).sum() + x\nf = M()",
     )
     VALID = (
         "return x[i]",
+        "return torch.full_like(x, torch.tensor(2.0))",
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.register_buffer('fill', torch.tensor(2))\n"
+        "    def forward(self, x, m, i):\n"
+        "        return torch.add(torch.full_like(x, self.fill), x, alpha=self.fill)\nf = M()",
         "return torch.arange(len(x)) + x",
         "n = x.shape[0]\nreturn x.view(n // 2, -1, n)",
         "return x ** i[1]",

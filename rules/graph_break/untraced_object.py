@@ -20,6 +20,11 @@ SAYS = MappingProxyType(
         "jvp": "{code} applies a function with a `jvp` of its own, which Dynamo does not trace",
         "dirty": "{code} ends the graph where no gradient is wanted, as in evaluation",
         "looked up": "{code} looks an attribute up by another class's `__getattribute__`, which Dynamo does not trace",
+        "text in": "{code} looks into the text of a member of an enumeration, which Dynamo does not trace",
+        "index": "{code} takes a member of an enumeration for a position, where Dynamo fails with an internal error",
+        "without gradient": (
+            "{code} marks all that `forward` returns, where Dynamo fails with an AssertionError if a gradient is wanted"
+        ),
         "text": "{code} calls a text's method of a member of an enumeration, which Dynamo does not trace",
     }
 )
@@ -43,6 +48,12 @@ INSTEAD = MappingProxyType(
             "Dynamo traces that"
         ),
         "looked up": "Write `super().__getattribute__(name)`, or read the attribute by its name, which are traced",
+        "text in": "Look into the member's value: `... in member.value` is traced",
+        "index": "Write the member's value: `[member.value]`",
+        "without gradient": (
+            "Write it as a function of the detached tensor, or return it in a tuple: `return (y,)`, and take it out "
+            "where it is applied"
+        ),
         "text": "Ask the member's value: `member.value.startswith(...)` is traced",
     }
 )
@@ -67,7 +78,12 @@ class UntracedObject(GraphBreak):
       In training that is traced, and in a `setup_context` always;
     - call `object.__getattribute__`, or another class's by name, to look an attribute up (GB0156). That of `super()`
       is traced;
-    - call a method of `str` on a member of `class Mode(str, Enum)` or of a `StrEnum` (GB0156).
+    - call a method of `str` on a member of `class Mode(str, Enum)` or of a `StrEnum` (GB0156), nor look into one
+      (`"a" in mode`, GB4411);
+    - take a member of an `IntEnum` for the position in a list, a tuple or a `ModuleList`: on torch 2.13 that ends with
+      an `InternalTorchDynamoError`;
+    - apply a `torch.autograd.Function` whose `forward` marks the one tensor that it returns as not differentiable
+      where a gradient is wanted: it ends with an `AssertionError`.
 
     ## Example
     ```python
@@ -102,13 +118,25 @@ class UntracedObject(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.13, in default mode and with `fullgraph=True`; hooks and `jvp` on 2.6 to 2.15, and
-    `mark_dirty` on 2.13 and 2.15 (on 2.6 and 2.9 it stays in the graph).
+    `mark_dirty` on 2.13 and 2.15 (on 2.6 and 2.9 it stays in the graph). `mark_non_differentiable` and a look into a
+    member's text on 2.6 to 2.15; a position in a list on 2.9 (where it is a graph break) and 2.13, no more on 2.15.
     """
 
     code = "PTB196"
     name = "untraced-object"
     ops = ("untraced object",)
-    graph_breaks = ("GB0256", "GB0207", "GB0059", "GB0116", "GB0083", "GB0104", "GB0144", "GB0156", "GB2019")
+    graph_breaks = (
+        "GB0256",
+        "GB0207",
+        "GB0059",
+        "GB0116",
+        "GB0083",
+        "GB0104",
+        "GB0144",
+        "GB0156",
+        "GB2019",
+        "GB4411",
+    )
 
     INVALID = (
         "class Config(dict):\n    __getattr__ = dict.get\nclass M(torch.nn.Module):\n    def __init__(self):\n"
@@ -143,8 +171,28 @@ class UntracedObject(GraphBreak):
         "        ctx.mark_dirty(x)\n        return x.mul_(2)\n"
         "    @staticmethod\n    def backward(ctx, grad):\n        return grad * 2\n"
         "def f(x, m, i):\n    return Doubled.apply(x + 1) + 1",
+        "import enum\nclass Kind(enum.IntEnum):\n    TEXT = 0\n    IMAGE = 1\nSCALES = [1.0, 2.0]\n"
+        "def f(x, m, i):\n    return x * SCALES[Kind.IMAGE]",
+        "import enum\nclass Kind(enum.IntEnum):\n    TEXT = 0\n    IMAGE = 1\n"
+        "class M(torch.nn.Module):\n    def __init__(self, kind: Kind):\n        super().__init__()\n"
+        "        self.kind = kind\n        self.parts = torch.nn.ModuleList([torch.nn.Identity(), torch.nn.ReLU()])\n"
+        "    def forward(self, x, m, i):\n        return self.parts[self.kind](x) + 1\nf = M(Kind.IMAGE)",
+        "import enum\nclass Mode(str, enum.Enum):\n    SUM = 'sum'\n"
+        "class M(torch.nn.Module):\n    def __init__(self, mode: Mode):\n        super().__init__()\n"
+        "        self.mode = mode\n    def forward(self, x, m, i):\n"
+        "        return x * 2 if 's' in self.mode else x\nf = M(Mode.SUM)",
+        "class Signs(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        y = x > 0\n"
+        "        ctx.mark_non_differentiable(y)\n        return y\n"
+        "    @staticmethod\n    def backward(ctx, grad):\n        return None\n"
+        "weight = torch.ones(4, requires_grad=True)\ndef f(x, m, i):\n    return Signs.apply(x + weight) + 1",
     )
     VALID = (
+        "import enum\nclass Kind(enum.IntEnum):\n    TEXT = 0\n    IMAGE = 1\nSCALES = [1.0, 2.0]\n"
+        "def f(x, m, i):\n    return x[Kind.IMAGE] * SCALES[Kind.IMAGE.value] * {0: 1.0, 1: 2.0}[Kind.IMAGE]",
+        "class Signs(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        y = x > 0\n"
+        "        ctx.mark_non_differentiable(y)\n        return x * 2, y\n"
+        "    @staticmethod\n    def backward(ctx, grad, _):\n        return grad * 2\n"
+        "weight = torch.ones(4, requires_grad=True)\ndef f(x, m, i):\n    return Signs.apply(x + weight)[0] + 1",
         "class Settings:\n    def __init__(self):\n        self.scale = 2.0\n"
         "    def __getattribute__(self, name):\n        return super().__getattribute__(name)\n"
         "settings = Settings()\ndef f(x, m, i):\n    return x * settings.scale",
@@ -175,7 +223,10 @@ class UntracedObject(GraphBreak):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         self.how = op.detail("how")
-        if self.how == "dirty" and self.function.target < (2, 13):
+        target = self.function.target
+        if self.how == "dirty" and target < (2, 13):
+            return
+        if self.how == "index" and not (2, 9) <= target < (2, 15):
             return
         self.breaks(node, op, SAYS[self.how].replace("{what}", op.detail("what")))
 

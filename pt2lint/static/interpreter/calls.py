@@ -377,8 +377,10 @@ class Calls:
             tensor = tensor_of(part)
             if tensor is not None and not tensor.sure and isinstance(part, Union):
                 continue  # an annotation alone lists it
-            # Of an input, Dynamo knows the number if it has no dimensions; Python itself has to read it.
-            if tensor is not None and (not tensor.leaf or tensor.ndim or entry.given == "anything"):
+            # Of an input, Dynamo knows a whole number without dimensions; Python itself has to read it.
+            if tensor is not None and (
+                not tensor.leaf or tensor.ndim or tensor.is_fraction or entry.given == "anything"
+            ):
                 return tensor
         return None
 

@@ -28,6 +28,7 @@ EVENTS = {
     "equated": "(node, place, value, env, frame): traced code asks whether a tensor equals the value at `place`",
     "looked_up": "(node, owner, index, frame): `owner[index]` is evaluated, by a name of a parameter or a module, or "
     "where those of a module that torch.compile wrapped are the keys",
+    "indexed": "(node, owner, index, env, frame): traced code reads an element of a list, a tuple or a list of modules",
     "looked_for": "(owner, name, node, frame): traced code reads an attribute of an object whose class assigns "
     "`__getattr__`, or has a `__getattribute__` of its own",
     "asserted": "(node, value, frame): a plain `assert value` is run",
@@ -55,6 +56,7 @@ class Events:
         self.compared: Hear = ()
         self.equated: Hear = ()
         self.looked_up: Hear = ()
+        self.indexed: Hear = ()
         self.looked_for: Hear = ()
         self.asserted: Hear = ()
         self.read_through: Hear = ()

@@ -67,6 +67,9 @@ class Subscripts:
             return self.index_tensor(owner, index, node, env, frame)
         owner = self.at.objects.as_tuple(owner, frame)
         if isinstance(owner, Seq):
+            if frame.region and isinstance(node.slice, (ast.Attribute, ast.Name)):
+                for hear in self.at.events.indexed:
+                    hear(node, owner, index, env, frame)
             if isinstance(index, Py):
                 if index.type == "slice":
                     self.check_sizes(node.slice, env, frame)

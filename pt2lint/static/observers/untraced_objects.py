@@ -11,7 +11,7 @@ from pt2lint.libraries.call import Call
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import walk
-from pt2lint.static.values import Class, Ext, Instance, Value, options
+from pt2lint.static.values import Class, Ext, Instance, Seq, Value, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -20,6 +20,7 @@ OPERATION = "untraced object"
 EQUATED = "equate member"
 TEXT_METHODS = frozenset(name for name in dir(str) if not name.startswith("_"))
 LOOKED_UP = "__getattribute__"
+LISTS = frozenset(("list", "tuple", "ModuleList", "Sequential", "ParameterList"))
 ORDER = ("builtins.sorted", "builtins.min", "builtins.max", "builtins.list.sort")
 
 
@@ -111,6 +112,21 @@ class UntracedObjects:
             details = {"member": ast.unparse(place)} | ({"named": "yes"} if named is not None else {})
             self.at.notebook.note(place, EQUATED, frame, details=details)
 
+    def indexed(self, node: ast.Subscript, owner: Seq, index: Value, env: Env, frame: Frame) -> None:
+        """`self.layers[Kind.IMAGE]`, of an enumeration of numbers."""
+        if owner.type not in LISTS or not self.at.notebook.listens(OPERATION, frame):
+            return
+        cls = index.cls if isinstance(index, Instance) else self._of_member(node.slice, env, frame)
+        if cls is not None and self._is_enumeration_of(cls, "numbers"):
+            self._note(node, frame, "index", owner.type)
+
+    def compared(self, node: ast.Compare, left: Value, right: Value, frame: Frame) -> None:
+        """`"a" in self.mode`, of a member of an enumeration of texts."""
+        if isinstance(right, Instance) and right.cls is not None and frame.region:
+            if self._is_enumeration_of(right.cls, "texts"):
+                if self.at.classes.find_method(right.cls, "__contains__") is None:
+                    self._note(node, frame, "text in")
+
     def calling(self, node: ast.Call, func: Value, env: Env, frame: Frame) -> None:
         if not frame.region or not isinstance(node.func, ast.Attribute):
             return
@@ -125,6 +141,8 @@ class UntracedObjects:
             self._applied(node, env, frame)
         elif node.func.attr == "mark_dirty" and isinstance(owner, ast.Name):
             self._marked(node, owner.id, frame)
+        elif node.func.attr == "mark_non_differentiable" and isinstance(owner, ast.Name):
+            self._without_gradient(node, frame)
         elif isinstance(owner, ast.Name) and owner.id == "self":
             self._part_called(node, func, frame)
         elif isinstance(owner, (ast.Call, ast.Name)):
@@ -162,6 +180,18 @@ class UntracedObjects:
         first = [*args.posonlyargs, *args.args][:1]
         if first and first[0].arg == context:
             self._note(node, frame, "dirty")
+
+    def _without_gradient(self, node: ast.Call, frame: Frame) -> None:
+        """`ctx.mark_non_differentiable(y)` of all that a `forward` returns, where that is one tensor."""
+        cls = frame.cls
+        if cls is None or not self.at.classes.is_function(cls) or len(node.args) != 1:
+            return
+        forward, marked = cls.methods.get("forward"), node.args[0]
+        if forward is None or node not in walk(forward) or not isinstance(marked, ast.Name):
+            return
+        returned = [part.value for part in walk(forward) if isinstance(part, ast.Return)]
+        if returned and all(isinstance(one, ast.Name) and one.id == marked.id for one in returned):
+            self._note(node, frame, "without gradient")
 
     def _part_called(self, node: ast.Call, func: Value, frame: Frame) -> None:
         """`self.layer(x)`, where a backward hook was added to the layer as the object was made."""

@@ -75,6 +75,11 @@ class Tensor(Value):
         """Whether an attribute that is asked of it alone says that it is one."""
         return self.origin is not None and "is used as a tensor" in self.origin[2]
 
+    @property
+    def is_fraction(self) -> bool:
+        """Whether it is a number with a point, of no dimensions, that was there before: Dynamo does not know which."""
+        return self.dtype == "float" and self.ndim == 0 and self.leaf == LEAF
+
     def but(self, **changes: Any) -> Tensor:
         """The same tensor in all but what is given."""
         new = Tensor(self.dtype, self.origin, self.sure, self.array, self.ndim, self.leaf, self.sparse)
