@@ -3,7 +3,6 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
-from pt2lint.fixes.arms import leaves
 from pt2lint.fixes.rewrite import rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
@@ -144,6 +143,8 @@ class IsinstanceOfCompiled(Rule):
                 self.function.path, line, column, line, column, f"{name} = {inner}\n" + " " * (column - 1)
             )
             return [self.fix("Take the wrapper of torch.compile off, too.", start)]
+        from pt2lint.fixes.arms import leaves  # loads LibCST
+
         if not isinstance(statement, cst.While | cst.If) or not name.isidentifier():
             return []
         block = self.function.parent(statement)
