@@ -12,9 +12,10 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pt2lint.packages import package_of
+from pt2lint.project.habits import habits
 
 if TYPE_CHECKING:
     from pt2lint.rule import FunctionCode
@@ -240,7 +241,7 @@ class File:
     @cached_property
     def oldest_torch(self) -> tuple[int, int] | None:
         """The oldest torch on which the project says it runs."""
-        return _oldest_torch(str(Path(self.path).parent.absolute()))
+        return habits(self.path).oldest_torch
 
     @cached_property
     def reads(self) -> dict[str, int]:
@@ -261,7 +262,7 @@ def quote_of(text: str) -> str:
 
 def line_length_of(path: str, lines: Sequence[str]) -> int:
     """How long a line may be: what the project's formatter is told; else as the file's own lines, and 88."""
-    told = _told_length(str(Path(path).parent.absolute()))
+    told = habits(path).line_length
     return own_line_length(lines) if told is None else told
 
 
@@ -373,89 +374,3 @@ def _module(statement: ast.stmt) -> str:
 
 def _relative(statement: ast.stmt) -> bool:
     return bool(getattr(statement, "level", 0))
-
-
-# `torch>=2.1`, `torch ~= 2.1`, and poetry's `torch = "^2.1"`.
-_NEEDS_TORCH = re.compile(r"""(?<![\w.-])torch["']?\s*(?:=\s*["'])?(?:>=|~=|==|\^)\s*(\d+)\.(\d+)""")
-_REQUIREMENTS = ("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt")
-
-
-@lru_cache(maxsize=64)
-def _oldest_torch(folder: str) -> tuple[int, int] | None:
-    """What the nearest requirements, from the folder up, say of torch."""
-    for one in (Path(folder), *Path(folder).parents):
-        texts = [_text(one / name) for name in _REQUIREMENTS]
-        found = [(int(major), int(minor)) for text in texts for major, minor in _NEEDS_TORCH.findall(text)]
-        if found:
-            return min(found)
-        if (one / ".git").exists():
-            return None
-    return None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
-def _told_length(folder: str) -> int | None:
-    """The line length of the nearest settings of ruff, black or flake8, from the folder up."""
-    for one in (Path(folder), *Path(folder).parents):
-        for name, keys in (
-            ("ruff.toml", [("line-length",)]),
-            (".ruff.toml", [("line-length",)]),
-            ("pyproject.toml", [("tool", "ruff", "line-length"), ("tool", "black", "line-length")]),
-        ):
-            table = _toml(one / name)
-            for key in keys:
-                value: Any = table
-                for part in key:
-                    value = value.get(part) if isinstance(value, dict) else None
-                if isinstance(value, int) and 20 <= value <= 1000:
-                    return value
-        for name, section in (("setup.cfg", "flake8"), (".flake8", "flake8"), ("tox.ini", "flake8")):
-            given = _ini(one / name, section)
-            if given is not None:
-                return given
-        if (one / ".git").exists():
-            return None
-    return None
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return {}
-    if "line-length" not in text:
-        return {}
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-
-
-def _ini(path: Path, section: str) -> int | None:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
-    if not re.search(r"max.line.length", text):
-        return None
-    import configparser  # of many projects none has a file of this kind
-
-    parser = configparser.ConfigParser(interpolation=None)
-    try:
-        parser.read_string(text)
-        for key in ("max-line-length", "max_line_length"):
-            if parser.has_option(section, key):
-                return parser.getint(section, key)
-    except (configparser.Error, ValueError):
-        pass
-    return None

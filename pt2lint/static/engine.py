@@ -188,6 +188,7 @@ class _Run:
         self._started = time.time_ns()
         self.problems: list[Problem] = []
         self._digests: dict[str, str | None] = {}
+        self._habits: dict[Any, Any] = {}  # pt2lint/project/habits.py
         self.stamps: dict[str, entries.Stamp | None] = {}  # of files that were read or sought later
         self._parsed: Project | None = None  # for child processes: what they need not parse
         self._room = 8_000_000  # bytes of text; bound, it takes ten times as much, and children share it
@@ -320,8 +321,9 @@ class _Run:
             parts[i] = kept[i]
 
     def looked_at(self, parts: Iterable[Part]) -> list[str]:
-        """All places where a module was sought, or what calls one."""
+        """All places where a module was sought, or what calls one, and what says what fixes follow."""
         found = {path for part in parts if isinstance(part, Facts) for path in part.looked_at}
+        found.update(path for own in self._habits.values() for path in own.files)
         return sorted(found.union(self.ledger.sought(), self._callers.looked_at))
 
     def seen(self, looked_at: Iterable[str]) -> dict[str, str | None]:
@@ -509,7 +511,13 @@ class _Run:
 
     def _key(self, group: Sequence[str]) -> list[str]:
         """The key of what is found in a group; empty where nothing is kept."""
-        return [] if self.cache is None else [*self._salt, *group]
+        if self.cache is None:
+            return []
+        from pt2lint.project.habits import habits
+
+        # What fixes follow, and no file that is read tells.
+        followed = dict.fromkeys(str(habits(path, self._habits)[:2]) for path in group)
+        return [*self._salt, *followed, *group]
 
     def _digest(self, path: str) -> str | None:
         if path == FILES:

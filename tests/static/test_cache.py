@@ -122,6 +122,22 @@ def test_settings_target_and_version_count(
     assert len(analysed) == 4
 
 
+def test_what_fixes_follow_counts(cache: Cache) -> None:
+    """The project's oldest torch, which says what a fix may write, and the files that say so."""
+    Path("model.py").write_text(
+        "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    print(x.sum())\n    return x\n"
+    )
+    offered = {}
+    for torch in ("2.13", "2.6"):
+        Path("requirements.txt").write_text(f"torch>={torch}\n")
+        result = lint(["model.py"], Settings(target_torch=(2, 13)), cache=cache)
+        offered[torch] = any(
+            "_higher_order_ops" in e.text for f in result.findings for x in f.fixes for e in x.edits
+        )
+        assert str(Path("requirements.txt").absolute()) in result.looked_at
+    assert offered == {"2.13": True, "2.6": False}
+
+
 def test_what_only_chooses_among_findings_does_not_count(cache: Cache, analysed: list[list[str]]) -> None:
     run(cache)
     run(cache, select=("PTB103",))

@@ -1,0 +1,109 @@
+"""What a project's own files say that fixes follow: how long a line may be, and the oldest torch on which it runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+# `torch>=2.1`, `torch ~= 2.1`, and poetry's `torch = "^2.1"`.
+_NEEDS_TORCH = re.compile(r"""(?<![\w.-])torch["']?\s*(?:=\s*["'])?(?:>=|~=|==|\^)\s*(\d+)\.(\d+)""")
+_REQUIREMENTS = ("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt")
+_RUFF_AND_BLACK: dict[str, list[tuple[str, ...]]] = {
+    "ruff.toml": [("line-length",)],
+    ".ruff.toml": [("line-length",)],
+    "pyproject.toml": [("tool", "ruff", "line-length"), ("tool", "black", "line-length")],
+}
+_FLAKE8 = ("setup.cfg", ".flake8", "tox.ini")
+_FILES = {*_REQUIREMENTS, *_RUFF_AND_BLACK, *_FLAKE8}
+
+
+class Habits(NamedTuple):
+    """The line length that ruff, black or flake8 is told, and the oldest torch of the requirements, None where nothing
+    says; and the files that were read for it."""
+
+    line_length: int | None = None
+    oldest_torch: tuple[int, int] | None = None
+    files: tuple[str, ...] = ()
+
+
+def habits(path: str, known: dict[Path, Habits] | None = None) -> Habits:
+    """Of a file: what stands nearest, from its folder up to the repository's own. `known`: what folders say by
+    themselves, for those who ask of many files."""
+    if known is None:
+        known = {}
+    length: int | None = None
+    torch: tuple[int, int] | None = None
+    files: tuple[str, ...] = ()
+    for folder in Path(path).absolute().parents:
+        if folder not in known:
+            known[folder] = _own(folder)
+        own = known[folder]
+        length = own.line_length if length is None else length
+        torch = torch or own.oldest_torch
+        files += own.files
+        if (length and torch) or (folder / ".git").exists():
+            break
+    return Habits(length, torch, files)
+
+
+def _own(folder: Path) -> Habits:
+    """What the files of one folder say."""
+    try:
+        there = _FILES.intersection(os.listdir(folder))
+    except OSError:
+        return Habits()
+    texts = {name: _text(folder / name) for name in there}
+    asked = [(int(a), int(b)) for name in _REQUIREMENTS for a, b in _NEEDS_TORCH.findall(texts.get(name, ""))]
+    files = tuple(str(folder / name) for name in sorted(there))
+    return Habits(_line_length(texts), min(asked) if asked else None, files)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _line_length(texts: dict[str, str]) -> int | None:
+    for name, keys in _RUFF_AND_BLACK.items():
+        table = _toml(texts.get(name, ""))
+        for key in keys:
+            value: Any = table
+            for part in key:
+                value = value.get(part) if isinstance(value, dict) else None
+            if isinstance(value, int) and 20 <= value <= 1000:
+                return value
+    return next((told for name in _FLAKE8 if (told := _ini(texts.get(name, ""))) is not None), None)
+
+
+def _toml(text: str) -> dict[str, Any]:
+    if "line-length" not in text:
+        return {}
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _ini(text: str) -> int | None:
+    if not re.search(r"max.line.length", text):
+        return None
+    import configparser  # of many projects none has a file of this kind
+
+    parser = configparser.ConfigParser(interpolation=None)
+    try:
+        parser.read_string(text)
+        for key in ("max-line-length", "max_line_length"):
+            if parser.has_option("flake8", key):
+                return parser.getint("flake8", key)
+    except (configparser.Error, ValueError):
+        pass
+    return None
