@@ -31,9 +31,16 @@ def _at(file: File, line: int, target: tuple[int, int], shelf: Shelf | None) -> 
     first = _first(found)
     lines = "".join(one + "\n" for one in file.lines[first - 1 : found.end_lineno])
     imports = {one.local: one.target for one in file.imports}
-    return FunctionCode(
+    code = FunctionCode(
         file.path, lines, first, (), target, imports, source=file.source, file_tree=file.tree, shelf=shelf
     )
+    try:
+        _ = code.module
+    except (
+        Exception
+    ):  # LibCST does not read all that Python does, as a form feed before a block, and has its own errors
+        return None
+    return code
 
 
 def _first(statement: ast.stmt) -> int:

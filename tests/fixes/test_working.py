@@ -1209,3 +1209,16 @@ class Sampler:
 step = torch.compile(Sampler().step)
 """
     assert "float(self.alphas[i]) + self.alphas[i].item() * float(self.alphas.sum())" in fixed(tmp_path, text)
+
+
+def test_what_libcst_does_not_read_of_another_function_is_left(tmp_path: Path) -> None:
+    """A form feed before a block: the finding is told without what would have to be changed there."""
+    code = (
+        "import torch\n\n\nclass M(torch.nn.Module):\n    def __init__(self):\n\f        super().__init__()\n"
+        "        self.register_buffer('fill', torch.tensor(2.0))\n\n    def forward(self, x):\n"
+        "        return torch.full_like(x, self.fill)\n\n\ncompiled = torch.compile(M())\n"
+    )
+    path = tmp_path / "m.py"
+    path.write_text(code)
+    result = lint([str(path)])
+    assert (result.problems, [f.code for f in result.findings]) == ([], ["PTB106"])
