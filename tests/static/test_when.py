@@ -77,6 +77,10 @@ CASES = {
         "mask is not None",
     ],
     f"if self.flag or mask is not None:\n    {ITEM}": ["self.flag or mask is not None"],
+    # what one arm alone makes a tensor
+    "skip = (mask == 0).all() if mask is not None else False\nif skip:\n    return x": ["mask is not None"],
+    "skip = False if mask is None else (mask == 0).all()\nif skip:\n    return x": ["mask is not None"],
+    "skip = (x == 0).all() if self.flag else (x == 1).all()\nif skip:\n    return x": [],
     # an early return, and what goes on after a test
     f"if mask is None:\n    return x\n{ITEM}": ["mask is not None"],
     f"if self.training:\n    if mask is None:\n        return x\n    x = x + 1\n{ITEM}": [],

@@ -223,10 +223,14 @@ class Asked:
         if running is None or not isinstance(name, ast.Name) or not isinstance(env.get(name.id), Union):
             return frame.guards
         sets = [one for one in set_under(running.body, name.id, None) if one[0] is not None]
+        stores = len(sets)
+        if len(sets) == 1 and isinstance(sets[0][0], ast.IfExp) and sets[0][1] is None:
+            made = sets[0][0]  # `total = lengths.sum() if sizes is None else sum(sizes)`
+            sets = [(made.body, (made.test, True)), (made.orelse, (made.test, False))]
         bound = [part for part in walk(running) if isinstance(part, ast.Name) and part.id == name.id]
         alone = [part for part in walk(running) if isinstance(part, ast.AnnAssign) and part.value is None]
-        stores = sum(isinstance(part.ctx, ast.Store) for part in bound)
-        if len(sets) < 2 or stores != len(sets) + sum(is_name(part.target, name.id) for part in alone):
+        found = sum(isinstance(part.ctx, ast.Store) for part in bound)
+        if len(sets) < 2 or found != stores + sum(is_name(part.target, name.id) for part in alone):
             return frame.guards
         where = [
             (made.lineno, branch)
