@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pt2lint.packages import package_of
-from pt2lint.project.habits import habits
+from pt2lint.project.habits import Habits, habits
 
 if TYPE_CHECKING:
     from pt2lint.rule import FunctionCode
@@ -235,13 +235,18 @@ class File:
 
     @cached_property
     def line_length(self) -> int:
-        """How long a line may be."""
-        return line_length_of(self.path, self.lines)
+        """How long a line may be: what the project's formatter is told; else as the file's own lines, and 88."""
+        told = self._habits.line_length
+        return own_line_length(self.lines) if told is None else told
 
-    @cached_property
+    @property
     def oldest_torch(self) -> tuple[int, int] | None:
         """The oldest torch on which the project says it runs."""
-        return habits(self.path).oldest_torch
+        return self._habits.oldest_torch
+
+    @cached_property
+    def _habits(self) -> Habits:
+        return habits(self.path)
 
     @cached_property
     def reads(self) -> dict[str, int]:
@@ -258,12 +263,6 @@ class File:
 def quote_of(text: str) -> str:
     """The mark that a file puts its texts in."""
     return "'" if text.count("'") > text.count('"') else '"'
-
-
-def line_length_of(path: str, lines: Sequence[str]) -> int:
-    """How long a line may be: what the project's formatter is told; else as the file's own lines, and 88."""
-    told = habits(path).line_length
-    return own_line_length(lines) if told is None else told
 
 
 def own_line_length(lines: Sequence[str]) -> int:

@@ -225,7 +225,8 @@ def torch_name(
     have the name, `fix` refuses what these edits are part of.
     """
     file = file_of(function)
-    if file.oldest_torch is not None and file.oldest_torch < _SINCE.get(qualified, (0, 0)):
+    since = _SINCE.get(qualified)
+    if since is not None and file.oldest_torch is not None and file.oldest_torch < since:
         return qualified, (_TOO_NEW,)
     own = _own_names(function)
     for local, target in function.imports.items():

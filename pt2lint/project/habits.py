@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from pathlib import Path
 from typing import Any, NamedTuple
 
 # `torch>=2.1`, `torch ~= 2.1`, and poetry's `torch = "^2.1"`.
@@ -24,46 +23,56 @@ class Habits(NamedTuple):
     """The line length that ruff, black or flake8 is told, and the oldest torch of the requirements, None where nothing
     says; and the files that were read for it."""
 
-    line_length: int | None = None
-    oldest_torch: tuple[int, int] | None = None
-    files: tuple[str, ...] = ()
+    line_length: int | None
+    oldest_torch: tuple[int, int] | None
+    files: tuple[str, ...]
 
 
-def habits(path: str, known: dict[Path, Habits] | None = None) -> Habits:
-    """Of a file: what stands nearest, from its folder up to the repository's own. `known`: what folders say by
-    themselves, for those who ask of many files."""
-    if known is None:
-        known = {}
-    length: int | None = None
-    torch: tuple[int, int] | None = None
-    files: tuple[str, ...] = ()
-    for folder in Path(path).absolute().parents:
-        if folder not in known:
-            known[folder] = _own(folder)
-        own = known[folder]
-        length = own.line_length if length is None else length
-        torch = torch or own.oldest_torch
-        files += own.files
-        if (length and torch) or (folder / ".git").exists():
-            break
-    return Habits(length, torch, files)
+NONE = Habits(None, None, ())
 
 
-def _own(folder: Path) -> Habits:
+def habits(path: str, known: dict[str, Habits] | None = None) -> Habits:
+    """Of a file: what stands nearest, from its folder up to the repository's own. `known`: what was found for folders,
+    for those who ask of many files."""
+    known = {} if known is None else known
+    folder = os.path.dirname(path)
+    if folder not in known:
+        known[folder] = _from(os.path.abspath(folder), known)
+    return known[folder]
+
+
+def _from(folder: str, known: dict[str, Habits]) -> Habits:
+    """What stands nearest, from an absolute folder up."""
+    if folder not in known:
+        own, above = _own(folder), NONE
+        around = os.path.dirname(folder)
+        is_whole = own.line_length is not None and own.oldest_torch is not None
+        if not is_whole and around != folder and not os.path.exists(os.path.join(folder, ".git")):
+            above = _from(around, known)
+        known[folder] = Habits(
+            above.line_length if own.line_length is None else own.line_length,
+            own.oldest_torch or above.oldest_torch,
+            (*own.files, *above.files),
+        )
+    return known[folder]
+
+
+def _own(folder: str) -> Habits:
     """What the files of one folder say."""
     try:
-        there = _FILES.intersection(os.listdir(folder))
+        there = sorted(_FILES.intersection(os.listdir(folder)))
     except OSError:
-        return Habits()
-    texts = {name: _text(folder / name) for name in there}
+        return NONE
+    files = {name: os.path.join(folder, name) for name in there}
+    texts = {name: _text(path) for name, path in files.items()}
     asked = [(int(a), int(b)) for name in _REQUIREMENTS for a, b in _NEEDS_TORCH.findall(texts.get(name, ""))]
-    files = tuple(str(folder / name) for name in sorted(there))
-    return Habits(_line_length(texts), min(asked) if asked else None, files)
+    return Habits(_line_length(texts), min(asked, default=None), (*files.values(),))
 
 
-def _text(path: Path) -> str:
+def _text(path: str) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        with open(path, encoding="utf-8") as file:
+            return file.read()
     except (OSError, UnicodeDecodeError):
         return ""
 

@@ -22,6 +22,7 @@ from pt2lint.late import load_libcst_late
 from pt2lint.op import Range
 from pt2lint.project import entries
 from pt2lint.project.entries import place_of
+from pt2lint.project.habits import Habits, habits
 from pt2lint.project.suppress import may_be_ours
 from pt2lint.static import workers
 from pt2lint.static.apply_rules import Place, error_in, findings_in, listeners, to_read
@@ -188,7 +189,7 @@ class _Run:
         self._started = time.time_ns()
         self.problems: list[Problem] = []
         self._digests: dict[str, str | None] = {}
-        self._habits: dict[Any, Any] = {}  # pt2lint/project/habits.py
+        self._habits: dict[str, Habits] = {}
         self.stamps: dict[str, entries.Stamp | None] = {}  # of files that were read or sought later
         self._parsed: Project | None = None  # for child processes: what they need not parse
         self._room = 8_000_000  # bytes of text; bound, it takes ten times as much, and children share it
@@ -513,11 +514,9 @@ class _Run:
         """The key of what is found in a group; empty where nothing is kept."""
         if self.cache is None:
             return []
-        from pt2lint.project.habits import habits
-
         # What fixes follow, and no file that is read tells.
-        followed = dict.fromkeys(str(habits(path, self._habits)[:2]) for path in group)
-        return [*self._salt, *followed, *group]
+        found = dict.fromkeys(habits(path, self._habits) for path in group)
+        return [*self._salt, *(f"{one.line_length} {one.oldest_torch}" for one in found), *group]
 
     def _digest(self, path: str) -> str | None:
         if path == FILES:
