@@ -293,9 +293,10 @@ class _Carrier:
                 return one
         if not isinstance(owner, cst.SimpleStatementLine):
             return made[0]
-        if _returns(owner) and not _binding(owner, made):
+        binding = _binding(owner, made)
+        if binding is None and _returns(owner):
             return next((one for one in reversed(made) if _returns(one)), made[0])
-        return _binding(owner, made) or made[0]
+        return binding or made[0]
 
 
 def _binding(owner: cst.CSTNode, made: Sequence[cst.CSTNode]) -> cst.CSTNode | None:

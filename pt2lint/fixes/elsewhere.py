@@ -36,9 +36,7 @@ def _at(file: File, line: int, target: tuple[int, int], shelf: Shelf | None) -> 
     )
     try:
         _ = code.module
-    except (
-        Exception
-    ):  # LibCST does not read all that Python does, as a form feed before a block, and has its own errors
+    except Exception:  # LibCST, which has errors of its own, reads no form feed before a block
         return None
     return code
 

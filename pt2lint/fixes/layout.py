@@ -74,11 +74,8 @@ def _whole(text: str) -> str:
 
 
 def _same(one: str, other: str) -> bool:
-    if other.endswith(":"):
-        one += " pass"
-    before = "if _: pass\n" if other.startswith("elif ") else ""
     try:
-        return ast.dump(ast.parse(before + one)) == ast.dump(ast.parse(_whole(other)))
+        return ast.dump(ast.parse(_whole(one))) == ast.dump(ast.parse(_whole(other)))
     except (SyntaxError, ValueError):
         return False
 

@@ -116,10 +116,10 @@ def _doubtful(function: FunctionCode, values: Sequence[cst.BaseExpression], kind
     held = cst.Name | cst.Attribute | cst.Subscript
     if all(isinstance(one, held) and kind(one) == "unknown" for one in values):
         return True
-    return len({_names_no_device(function, one) for one in values}) > 1
+    return len({_may_lie_elsewhere(function, one) for one in values}) > 1
 
 
-def _names_no_device(function: FunctionCode, value: cst.BaseExpression) -> bool:
+def _may_lie_elsewhere(function: FunctionCode, value: cst.BaseExpression) -> bool:
     """As `torch.zeros(n)`, `torch.tensor([0.0])`; a tensor without dimensions goes with any device."""
     if not isinstance(value, cst.Call) or not names_no_device(function, value):
         return False
@@ -392,7 +392,7 @@ class _WhereWriter:
             if in_both:
                 self.doubtful |= _doubtful(self.function, values, self.kind)
             else:
-                self.doubtful |= any(_names_no_device(self.function, one) for one in values)
+                self.doubtful |= any(_may_lie_elsewhere(self.function, one) for one in values)
             if all(self.kind(value) == "int" for value in values):
                 raise Refuse(f"`{name}` is a whole number, which may be a size or an index")
         self.names = outs

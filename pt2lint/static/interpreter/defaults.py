@@ -202,16 +202,18 @@ class Defaults:
         place = looked_up(place, frame.block, looks=False)
         if cls is None or not isinstance(place, ast.Attribute) or not isinstance(place.value, ast.Attribute):
             return False
-        calls = (
+        if not is_name(place.value.value, "self"):
+            return False
+        told = [
             part
             for own in self.at.classes.bases(cls)[0]
             for method in own.methods.values()
-            if is_name(place.value.value, "self")
             for part in walk(method)
-            if isinstance(part, ast.Call) and getattr(part.func, "attr", "") == "add_argument"
-        )
-        told = [call for call in calls if place.attr in map(_option_name, call.args)]
-        return bool(told) and all(_off_for_parser(call) for call in told)
+            if isinstance(part, ast.Call)
+            and getattr(part.func, "attr", "") == "add_argument"
+            and place.attr in map(_option_name, part.args)
+        ]
+        return bool(told) and all(map(_off_for_parser, told))
 
     def is_otherwise(self, test: ast.expr, outcome: bool, frame: Frame) -> bool:
         """Whether a test of an option of `__init__` comes out otherwise than so with what that is by default, and with

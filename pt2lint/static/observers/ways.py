@@ -64,9 +64,8 @@ class Met:
     def __init__(self) -> None:
         self.runs: set[int | None] = set()
         self.running: set[Any] = set()
-        self.open: set[Any] = (
-            set()
-        )  # those of them where it is not known by then whether gradients are wanted
+        # Those of them where it is not known by then whether gradients are wanted.
+        self.open: set[Any] = set()
         self.presumed = True
 
     def add(self, frame: Frame, running: list[Any], graded: bool | None, presumed: bool) -> None:
