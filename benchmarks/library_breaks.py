@@ -189,6 +189,50 @@ def torchsde() -> Iterator[Case]:
     yield "torchsde.BrownianTree", lambda: library.BrownianTree(0.0, states, 1.0)
 
 
+def julius() -> Iterator[Case]:
+    library = importlib.import_module("julius")
+    for name, arguments in (
+        ("lowpass_filter", (0.1,)), ("highpass_filter", (0.1,)), ("bandpass_filter", (0.1, 0.2)),
+        ("split_bands", (16000, 4)), ("resample_frac", (4, 5)),
+    ):  # fmt: skip
+        filtered = getattr(library, name)
+        yield f"julius.{name}", lambda filtered=filtered, arguments=arguments: filtered(WAVE, *arguments)
+    for name, arguments in (
+        ("LowPassFilter", (0.1,)), ("LowPassFilters", ([0.1, 0.2],)), ("HighPassFilter", (0.1,)),
+        ("BandPassFilter", (0.1, 0.2)), ("SplitBands", (16000, 4)), ("ResampleFrac", (4, 5)),
+    ):  # fmt: skip
+        module = getattr(library, name)(*arguments)
+        yield f"julius.{name}.forward", lambda module=module: module(WAVE)
+    yield "julius.fft_conv1d", lambda: library.fft_conv1d(WAVE[:, None], torch.randn(1, 1, 32))
+    core = importlib.import_module("julius.core")
+    yield "julius.core.sinc", lambda: core.sinc(WAVE)
+    yield "julius.core.unfold", lambda: core.unfold(WAVE, 16, 4)
+    yield "julius.core.mel_frequencies", lambda: core.mel_frequencies(4, 0.0, 100.0)
+
+
+def ot() -> Iterator[Case]:
+    library, weights = importlib.import_module("ot"), torch.ones(3) / 3
+    costs, points = torch.rand(3, 3), torch.rand(3, 2)
+    for name in ("emd", "emd2"):
+        yield f"ot.{name}", lambda name=name: getattr(library, name)(weights, weights, costs)
+    for name in ("sinkhorn", "sinkhorn2"):
+        yield f"ot.{name}", lambda name=name: getattr(library, name)(weights, weights, costs, 0.1)
+    for name in ("emd_1d", "emd2_1d"):
+        yield f"ot.{name}", lambda name=name: getattr(library, name)(SCORES, SCORES * 2)
+    unbalanced = importlib.import_module("ot.unbalanced").sinkhorn_knopp_unbalanced
+    yield "ot.unbalanced.sinkhorn_knopp_unbalanced", lambda: unbalanced(weights, weights, costs, 0.1, 1.0)
+    partial = importlib.import_module("ot.partial").entropic_partial_wasserstein
+    yield "ot.partial.entropic_partial_wasserstein", lambda: partial(weights, weights, costs, 0.1)
+    smooth = importlib.import_module("ot.smooth").smooth_ot_dual
+    yield "ot.smooth.smooth_ot_dual", lambda: smooth(weights, weights, costs, 0.1)
+    gromov = importlib.import_module("ot.gromov").gromov_wasserstein
+    yield "ot.gromov.gromov_wasserstein", lambda: gromov(costs, costs, weights, weights)
+    sliced = library.sliced_wasserstein_distance
+    yield "ot.sliced_wasserstein_distance", lambda: sliced(points, points, n_projections=5, seed=0)
+    yield "ot.dist", lambda: library.dist(points, points)
+    yield "ot.unif", lambda: library.unif(3)
+
+
 class Decay(torch.nn.Module):
     noise_type, sde_type = "diagonal", "ito"
 
@@ -209,7 +253,9 @@ def main(names: list[str]) -> int:
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     models, wrong = load(), 0
-    for library in (torchvision, torchaudio, diffusers, torchmetrics, kornia, timm, torchdiffeq, torchsde):
+    for library in (
+        torchvision, torchaudio, diffusers, torchmetrics, kornia, timm, torchdiffeq, torchsde, julius, ot,
+    ):  # fmt: skip
         if names and library.__name__ not in names:
             continue
         try:

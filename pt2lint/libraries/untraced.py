@@ -52,6 +52,13 @@ def calling(call: Call) -> Value:
     return UNKNOWN
 
 
+# What POT solves, each tried with arrays and with tensors; `dist` and `unif` are traced.
+SOLVERS = (
+    "emd emd2 emd_1d emd2_1d gromov.gromov_wasserstein partial.entropic_partial_wasserstein sinkhorn sinkhorn2"
+    " sliced_wasserstein_distance smooth.smooth_ot_dual unbalanced.sinkhorn_knopp_unbalanced"
+)
+SOLVES = "Dynamo enters the solver, and cannot trace it"
+
 LIBRARIES = (
     *(Library(name, untraced=True, measured=RULES) for name in SKIPPED.split()),
     Library("sklearn", roles={"measures": ("sklearn.metrics.*",)}, untraced=True, measured=RULES),
@@ -71,6 +78,11 @@ LIBRARIES = (
         "opt_einsum",
         untraced=True,
         measured="opt_einsum 3.4: `contract`, its expressions and `contract_path` on torch 2.13",
+    ),
+    Library(
+        "ot",
+        breaks={f"ot.{name}": SOLVES for name in SOLVERS.split()},
+        measured="POT 0.9.7 on torch 2.13",
     ),
     Library("cv2", untraced=True, measured="opencv-python 5 on torch 2.13"),
     Library(

@@ -278,9 +278,11 @@ def test_what_a_name_leads_to(body: str, line: int) -> None:
 ELSEWHERE = """
 import einops.layers.torch
 import functools
+import julius
 import kornia
 import numpy as np
 import opt_einsum
+import ot
 import timm
 import torch
 import torchaudio
@@ -308,6 +310,7 @@ class Net(BertPreTrainedModel):
         self.normalize_2 = transforms.v2.Normalize((0.5,), (0.5,))
         self.flip = torch.nn.Sequential(transforms.RandomHorizontalFlip())
         self.mel = torchaudio.transforms.MelSpectrogram()
+        self.low = julius.LowPassFilter(0.1)
         self.decibels = torchaudio.transforms.AmplitudeToDB()
         self.flat = einops.layers.torch.Rearrange("b c h w -> b (c h w)")
         self.scheduler = DDIMScheduler.from_pretrained("sd")
@@ -371,6 +374,10 @@ class Net(BertPreTrainedModel):
         ("integrate.solve_ivp(lambda t, y: y * int(y.max()), (0, 1), x.numpy())", ["PTB185", "PTB104"]),
         ("integrate.quad(lambda t: t * t, 0, 1)", ["PTB185"]),
         ("x = contract('ij,kj->ik', x, x)", ["PTB185"]),
+        ("if self.low(x).sum() > 0: x = -x", ["PTB110"]),
+        ("if julius.lowpass_filter(x, 0.1).sum() > 0: x = -x", ["PTB110"]),
+        ("x = julius.resample_frac(x, 1, 2)", ["PTB187"]),
+        ("x = x + ot.emd2(ot.unif(2), ot.unif(2), ot.dist(x, x))", ["PTB187"]),
     ],
 )
 def test_what_libraries_give_that_are_not_in_the_tree(body: str, codes: list[str]) -> None:

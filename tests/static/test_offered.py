@@ -149,6 +149,11 @@ def test_a_package_may_have_folders_without_an_init(tmp_path: Path, line: str, f
     assert [code for code, _, _ in rows] == ["PTB105"] * found
 
 
+def test_a_package_may_be_its_init_alone(tmp_path: Path) -> None:
+    rows = told(linted(tmp_path, ABOVE.format(line=""), "alone/__init__.py"))
+    assert [code for code, _, _ in rows] == ["PTB105"]
+
+
 BOXES = """
 import cv2
 

@@ -745,6 +745,8 @@ class M(nn.Module):
         ("keep = 'mask'\n        x = x * x.sum().item() if keep is not False else x", 1),
         ("if isinstance(self.hint, (str,)) and x.sum() > 0:\n            x = x + 1", 0),
         ("if isinstance(self.hint, (str, dict)) and x.sum() > 0:\n            x = x + 1", 1),
+        # a table is equal to no tensor
+        ("x = x + 1 if y == {} or {'a': 1} != y else x", 0),
         # a function closes over what the functions around it close over
         ("x = self.doubled(x)", 0),
     ],

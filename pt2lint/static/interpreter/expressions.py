@@ -589,7 +589,7 @@ class Expressions:
             other = right if a is not None else left
             if is_none(other) is True or (isinstance(other, Py) and other.type in ("str", "dtype")):
                 return BOOL
-            if isinstance(other, Seq) and not first.array:
+            if isinstance(other, (Seq, Dict)) and not first.array:
                 return BOOL
             sure = (a is None or a.sure) and (b is None or b.sure)
             result: Value = Tensor("bool", first.origin, sure, first.array, broadcast(a, b))

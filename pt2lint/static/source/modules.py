@@ -227,7 +227,7 @@ class Module:
     def in_package(self) -> bool:
         """Whether it is imported as part of a package: it lies in one, or imports from beside it as only such may, or
         from a package by its name that has it somewhere below."""
-        if "." in self.name or self.says("\nfrom ."):
+        if self.is_package or "." in self.name or self.says("\nfrom ."):
             return True
         return any(self.says(f"from {name}.") or self.says(f"import {name}.") for name in self.above)
 
