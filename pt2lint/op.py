@@ -84,10 +84,10 @@ Names of operations:
                     an item of one under a text; args: 0 the value; details: "head", the compiled module's expression,
                     "use", "at", "to" and "counts" as above; at the argument of a call that has a method assign it:
                     "sets", the attribute, and "through", the method
-- `set global of compiled`  code that is not compiled assigns a whole number to a global, or to an attribute of an
-                    object that is one, or a loop at the top of the file binds it, which compiled code of the file
-                    reads; args: 0 the value; details: "to" and "at", the function that reads it and where that is
-                    ("PATH:LINE"), "counts" as above
+- `set global of compiled`  code that is not compiled assigns a whole number to a global, to an attribute of an object
+                    that is one, or to a constant place of a list or a dictionary that is, or a loop at the top of the
+                    file binds it, which compiled code of the file reads; args: 0 the value; details: "to" and "at",
+                    the function that reads it and where that is ("PATH:LINE"), "counts" as above
 - `keep by size`    a module keeps a size that decides what the next call does, or something in a dictionary under a
                     size; details: "how" ("number", "item")
 - `decide by number`  a `forward` is given a number and does what makes it a constant of the graph, or hands it to what

@@ -257,6 +257,7 @@ LIBRARY = Library(
         "torch.backends.cudnn.flags": "instance torch.backends.cudnn.flags",
         "torch.backends.cuda.sdp_kernel": "instance torch.backends.cuda.sdp_kernel",
         "torch.random.fork_rng": "instance torch.random.fork_rng",
+        "torch.cuda.nvtx.range": "instance torch.cuda.nvtx.range",
         **{name: f"instance {name}" for name in MODES},
     },
     constants={

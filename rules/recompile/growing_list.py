@@ -61,7 +61,8 @@ class GrowingList(Rule):
 
     ## Versions
     Measured over 11 calls: 8 recompilations, and then eager, on torch 2.6, 2.9, 2.13 and 2.15, for a list
-    in a module, in any other object and for a global one, and for a `deque`, also one with a `maxlen` of 8 or more.
+    in a module, in any other object and for a global one, and for a `deque`, also one with a `maxlen` of 8 or more;
+    on 2.13 for a list under a key of a dictionary that they hold, and where `+=` makes it longer.
     """
 
     code = "PTR204"
@@ -75,9 +76,13 @@ class GrowingList(Rule):
         if observes(self.function, node):
             return
         what = "" if op.name == "grow attribute" else " global"
+        statement = self.function.parent(node)
+        if isinstance(statement, cst.AssignTarget):
+            statement = self.function.parent(statement)
+        text = self.text(statement if isinstance(statement, cst.AugAssign | cst.Assign) else node)
         self.report(
             node,
             op,
-            f"`{self.text(node)}` makes a{what} list longer at every call: Dynamo guards on its length and compiles "
+            f"`{text}` makes a{what} list longer at every call: Dynamo guards on its length and compiles "
             "again each time, until the limit",
         )

@@ -923,6 +923,40 @@ class Net(torch.nn.Module):
         self.step += 1
         SEEN.append(1)
 
+KEPT = "kept"
+SHORT = {"one": [], "two": []}
+
+class Renamed(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.kept = []
+        self.lost = []
+        self.added = []
+        self.joined = []
+        self.short = []
+        self.tables = {"a": [], "b": 0}
+        self.emptied = {"a": []}
+
+    def forward(self, x):
+        kept = getattr(self, KEPT)
+        kept.append(x)  # PTR204
+        lost = self.lost
+        lost.append(x)
+        lost.pop(0)
+        self.added += [x]  # PTR204
+        self.joined = self.joined + [x]  # PTR204
+        self.short = self.short + [x]
+        self.tables["a"].append(x)  # PTR204
+        self.tables["b"] += 1  # PTR218
+        self.emptied["a"].append(x)
+        SHORT["one"].append(x)  # PTR204
+        SHORT["none"].append(x)
+        return x * 2
+
+    def clear(self):
+        self.emptied["a"].clear()
+        self.short = []
+
 class Watch(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -1557,11 +1591,17 @@ import torch
 from torch import nn
 
 STEP = 0
+SHARED = {"at": 0, "unread": 0, "size": [0]}
+PLACES = [0, 1]
 
 class Options:
     epoch = 0
 
 options = Options()
+
+@torch.compile
+def shared(x):
+    return x * SHARED["at"] + PLACES[0] + SHARED["size"][0]
 
 class Net(nn.Module):
     def __init__(self):
@@ -1626,9 +1666,9 @@ def set_half(step):
     net.step = step % 2
 
 def local():
-    options = Options()
+    options, PLACES = Options(), [0]
     for n in range(20):
-        options.epoch = n
+        options.epoch = PLACES[0] = n
         columns(torch.ones(3, 2))
 
 def main(x, args):
@@ -1651,6 +1691,11 @@ def main(x, args):
         STEP = i  # PTR203
         options.epoch = i + 1  # PTR203
         options.other = i
+        SHARED["at"] = i  # PTR203
+        SHARED["unread"] = i
+        PLACES[0] = i  # PTR203
+        PLACES[1] = i
+        PLACES[i % 2] = i
         net.table["step"] = i  # PTR211
         net.table["unread"] = i
         net.set_rates(schedule[i])  # PTR211

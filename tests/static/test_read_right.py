@@ -158,6 +158,20 @@ class M(nn.Module):
     assert [code for code, _ in findings(tmp_path, code)] == ["PTB103", "PTB105"]
 
 
+@pytest.mark.parametrize("manager", ["torch.random.fork_rng()", "torch.cuda.nvtx.range('step')"])
+def test_a_helper_may_make_the_context_manager(tmp_path: Path, manager: str) -> None:
+    code = f"""
+def around(wanted):
+    return {manager} if wanted else None
+
+class M(nn.Module):
+    def forward(self, x: torch.Tensor):
+        with around(True):
+            return x + 1
+"""
+    assert findings(tmp_path, code) == [("PTB180", "with around(True):")]
+
+
 def test_a_mask_has_proven_its_dtype(tmp_path: Path) -> None:
     code = """
 class M(nn.Module):
@@ -1041,6 +1055,18 @@ class M(nn.Module):
         return x + 1
 """
     assert findings(tmp_path, code) == []
+
+
+@pytest.mark.parametrize(("use", "told"), [("batch['x'].unsqueeze(0).sum()", 1), ("batch['x']", 0)])
+def test_of_a_list_or_a_tensor_what_has_the_method_is_meant(tmp_path: Path, use: str, told: int) -> None:
+    code = f"""
+class M(nn.Module):
+    def forward(self, batch: dict[str, torch.Tensor], name):
+        batch[name] = [batch[key] for key in self.names]
+        total = {use}
+        return batch["x"], total.item()
+"""
+    assert len(findings(tmp_path, code)) == told
 
 
 def test_an_object_with_a_compile_of_its_own_is_no_module(tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 
 SUPER = PYTHON + "super"
+PLAIN = frozenset("list tuple set str int float bool none".split())
 EFFORT = 200_000  # expressions evaluated for one root: five times what the largest in ordinary code takes
 _COMPARE: dict[type[ast.cmpop], Any] = {
     ast.Eq: lambda a, b: a == b,
@@ -72,6 +73,7 @@ class Expressions:
         self.subscripts = Subscripts(at)
         self.by_methods = ByMethods(at)
         self.counted = at.models.last_words("counted by a framework")
+        self._of_tensors = at.models.last_words("tells a tensor")
         self._outside: dict[int, tuple[Env, Env]] = {}  # by identity: names, and those around them
         self.handlers: dict[type[ast.AST], Any] = {
             ast.Name: self.e_name,
@@ -171,6 +173,8 @@ class Expressions:
         """`among`: all that the owner may be, where it is one of several."""
         if name in self.counted and frame.region:
             self.at.objects.read_counted(owner, name, node, frame)
+        if isinstance(owner, Union) and name in self._of_tensors:
+            owner = _tensor_among(owner)
         if isinstance(owner, Union):
             # A tensor or an array, as what was given is: of neither it can be said.
             either = len({o.array for o in owner.options if isinstance(o, Tensor)}) > 1
@@ -780,6 +784,15 @@ def _kinds(value: Value) -> list[Value]:
     if isinstance(value, Seq):
         return value.elts if value.type == "tuple" and value.elts is not None else []
     return [value] if isinstance(value, Class) or (isinstance(value, Ext) and value.receiver is None) else []
+
+
+def _tensor_among(value: Union) -> Value:
+    """What has a method that tensors have and Python's own objects have not: `batch["x"].unsqueeze(0)`."""
+    tensors = [o for o in value.options if isinstance(o, Tensor)]
+    if not tensors or not all(isinstance(o, (Tensor, Seq, Dict, Py)) for o in value.options):
+        return value
+    plain = all(o.type in PLAIN for o in value.options if isinstance(o, (Seq, Py)))
+    return join_all(o.but(sure=True) for o in tensors) if plain else value
 
 
 def broadcast(a: Tensor | None, b: Tensor | None) -> int | None:

@@ -173,6 +173,8 @@ class Statements:
             and isinstance(node.op, ast.Add)
             and current.type not in ("tuple", "args")
         ):
+            for hear in self.at.events.changed:
+                hear(node.target, current, env, frame)
             extend(current, value)
             return
         for hear in self.at.events.changed:

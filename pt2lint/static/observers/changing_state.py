@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.observers.growing import stays_long
 from pt2lint.static.observers.sizes import from_shape
 from pt2lint.static.observers.uses import LIMIT, Decisive
@@ -16,6 +17,7 @@ from pt2lint.static.values import (
     Dict,
     Instance,
     Py,
+    Seq,
     Tensor,
     Value,
     options,
@@ -31,8 +33,10 @@ class ChangingState:
         self.decisive = Decisive(at)
 
     def changed(self, target: ast.expr, current: Value, env: Env, frame: Frame) -> None:
-        """A number is read and written back: `self.step += 1`, `global n; n += 1`."""
+        """A number is read and written back: `self.step += 1`, `global n; n += 1`; or a list: `self.seen += [x]`."""
         kinds = options(current)
+        if frame.region and isinstance(current, Seq) and current.type == "list":
+            self.grown(target, target, env, frame)
         if not frame.region or not any(map(_is_whole, kinds)) or any(isinstance(o, Tensor) for o in kinds):
             return
         if isinstance(target, ast.Attribute) and self.at.notebook.listens("change attribute", frame):
@@ -186,21 +190,43 @@ class ChangingState:
         return {"made": " ".join(map(str, (*place, value.value)))}
 
     def calling(self, node: ast.Call, func: Value, env: Env, frame: Frame) -> None:
-        """`self.seen.append(x)`, `SEEN.append(x)`: a list that nothing in sight makes shorter."""
+        """`self.seen.append(x)`, `SEEN.append(x)`"""
         callee = node.func
         if (
-            not frame.region
-            or not isinstance(callee, ast.Attribute)
-            or callee.attr not in self.at.models.last_words("grows")
+            frame.region
+            and isinstance(callee, ast.Attribute)
+            and callee.attr in self.at.models.last_words("grows")
         ):
-            return
-        place, shrinks = callee.value, self.at.models.last_words("shrinks")
+            self.grown(node, self.stands_for(callee.value, env, frame), env, frame)
+
+    def stands_for(self, place: ast.expr, env: Env, frame: Frame) -> ast.expr:
+        """The attribute that a local name is given once: `seen = self.seen`, `seen = getattr(self, SEEN)`."""
+        function = self.at.functions.running()
+        if not isinstance(place, ast.Name) or place.id not in env or function is None:
+            return place
+        bound = [part for part in parts(function, ast.Name) if part.id == place.id]
+        if sum(isinstance(name.ctx, ast.Store) for name in bound) != 1:
+            return place
+        given = next(
+            (p.value for p in parts(function, ast.Assign) if any(t in bound for t in p.targets)), place
+        )
+        if isinstance(given, ast.Call) and len(given.args) == 2 and dotted(given.func) == "getattr":
+            name = self.at.expressions.quietly(given.args[1], env, frame)
+            if isinstance(name, Py) and isinstance(name.const, str):
+                return ast.Attribute(given.args[0], name.const, ast.Load())
+        return given if isinstance(given, ast.Attribute) else place
+
+    def grown(self, node: ast.expr, place: ast.expr, env: Env, frame: Frame) -> None:
+        """Compiled code makes a list longer that nothing in sight makes shorter."""
+        shrinks, target = self.at.models.last_words("shrinks"), place
+        key = place.slice if isinstance(place, ast.Subscript) else None
+        place = place.value if isinstance(place, ast.Subscript) else place
         if isinstance(place, ast.Name) and self.at.notebook.listens("grow global", frame):
             module = frame.module
             made = module.assigned.get(place.id, ())
             if place.id in env or (frame.closure is not None and place.id in frame.closure) or len(made) != 1:
                 return
-            if _is_list(made[0]) and stays_long([module.tree], place, self.running(), shrinks):
+            if _is_list(made[0], key) and stays_long([module.tree], place, self.running(), shrinks):
                 self.at.notebook.note(node, "grow global", frame)
         elif isinstance(place, ast.Attribute) and self.at.notebook.listens("grow attribute", frame):
             owner = self.at.expressions.quietly(place.value, env, frame)
@@ -209,8 +235,13 @@ class ChangingState:
             if not self.at.classes.is_module(owner.cls) and not self.outlives(place.value, env, frame):
                 return
             order = self.at.classes.bases(owner.cls)[0]
-            made_in = [(method.name, value) for c in order for method, value in c.assigned(place.attr)]
-            if {n for n, _ in made_in} != {"__init__"} or not all(v and _is_list(v) for _, v in made_in):
+            made_in = [stored for c in order for stored in c.assigned(place.attr)]
+            if node is target:  # which stores it, too: `self.seen += [x]`
+                here = [stored for stored in made_in if stored[0] is self.at.functions.running()]
+                made_in = [stored for stored in made_in if len(here) > 1 or stored not in here]
+            if {method.name for method, _ in made_in} != {"__init__"}:
+                return
+            if not all(value is not None and _is_list(value, key) for _, value in made_in):
                 return
             trees = {id(m): m.tree for m in [frame.module, *(c.module for c in order)]}
             if stays_long(trees.values(), place, self.running(), shrinks):
@@ -306,9 +337,22 @@ def _is_attribute(node: ast.expr, place: ast.Attribute) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == place.attr and _is_self(node)
 
 
-def _is_list(value: ast.expr) -> bool:
+def _is_list(value: ast.expr, key: ast.expr | None = None) -> bool:
     """Whether a list or a deque is made there, which nothing but memory bounds, or a length that Dynamo's limit comes
-    before."""
+    before; or a dictionary that holds one under the key."""
+    if key is not None:
+        if isinstance(value, ast.Dict) and isinstance(key, ast.Constant):
+            held = {
+                k.value: v
+                for k, v in zip(value.keys, value.values, strict=True)
+                if isinstance(k, ast.Constant)
+            }
+            return key.value in held and _is_list(held[key.value])
+        return (
+            isinstance(value, ast.Call)
+            and (dotted(value.func) or "").endswith("defaultdict")
+            and [dotted(argument) for argument in value.args] == ["list"]
+        )
     if isinstance(value, ast.Call):
         callee = value.func
         word = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")

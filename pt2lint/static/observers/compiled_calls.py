@@ -406,14 +406,18 @@ class CompiledCalls:
         return found
 
     def assigned_global(self, target: ast.expr, owner: Value, value: Py, frame: Frame) -> None:
-        """`STEP = n`, `config.step = n` in the turns of a loop, where compiled code of the file reads it."""
+        """`STEP = n`, `config.step = n`, `STATE["step"] = n` in the turns of a loop, where compiled code of the file
+        reads it."""
         if isinstance(target, ast.Attribute):
             module = isinstance(owner, Instance) and self.at.classes.is_module(owner.cls)
             if module or not isinstance(owner, (Instance, Class)):
                 return
+        elif isinstance(target, ast.Subscript):
+            if not isinstance(owner, (Dict, Seq)):
+                return
         elif not isinstance(target, ast.Name):
             return
-        place = dotted(target)
+        place = _place(target)
         if place is None or not self.is_global(place, frame):
             return
         if self.at.notebook.listens("set global of compiled", frame):
@@ -433,11 +437,11 @@ class CompiledCalls:
 
     def is_global(self, place: str, frame: Frame) -> bool:
         """Whether the first name stands at the top of the file, and is no local one where it is assigned."""
-        name = place.split(".")[0]
+        name = place.partition("[")[0].partition(".")[0]
         if name in frame.globals:
             return True
         definition = self.at.functions.running()
-        if "." not in place or name not in {*frame.module.assigned, *frame.module.classes}:
+        if place == name or name not in {*frame.module.assigned, *frame.module.classes}:
             return False
         return definition is None or name not in _bound_in(definition)
 
@@ -554,13 +558,22 @@ def _reads_item(attribute: str, key: object, reader: Func) -> bool:
 
 
 def _reads_global(place: str, function: FunctionNode) -> bool:
-    """Whether the function reads `STEP`, or `config.step`, of a global."""
-    return place.split(".")[0] not in _bound_in(function) and any(
-        isinstance(part, (ast.Name, ast.Attribute))
+    """Whether the function reads `STEP`, `config.step` or `STATE["step"]`, of a global."""
+    return place.partition("[")[0].partition(".")[0] not in _bound_in(function) and any(
+        isinstance(part, (ast.Name, ast.Attribute, ast.Subscript))
         and isinstance(part.ctx, ast.Load)
-        and dotted(part) == place
+        and _place(part) == place
         for part in walk(function)
     )
+
+
+def _place(node: ast.expr) -> str | None:
+    """`STEP`, `config.step`, `STATE['step']`: what stands in one place of a global."""
+    if not isinstance(node, ast.Subscript):
+        return dotted(node)
+    head = dotted(node.value)
+    known = head is not None and isinstance(node.slice, ast.Constant)
+    return f"{head}[{ast.unparse(node.slice)}]" if known else None
 
 
 def _bound_in(function: FunctionNode) -> set[str]:

@@ -56,10 +56,13 @@ def _calls(body: list[ast.stmt]) -> set[str]:
 def _emptied(tree: ast.AST, place: ast.Name | ast.Attribute, shrinks: frozenset[str]) -> Iterator[ast.AST]:
     """Where the list of that name is emptied, or assigned through another object, anywhere in the file."""
     name = place.id if isinstance(place, ast.Name) else place.attr
+    local = {name} if isinstance(place, ast.Name) else _names_of(tree, name)
 
     def is_it(node: ast.AST) -> bool:
+        if isinstance(node, ast.Subscript):
+            node = node.value
         return (isinstance(node, ast.Attribute) and node.attr == name) or (
-            isinstance(node, ast.Name) and node.id == name and isinstance(place, ast.Name)
+            isinstance(node, ast.Name) and node.id in local
         )
 
     for node in walk(tree):
@@ -76,6 +79,21 @@ def _emptied(tree: ast.AST, place: ast.Name | ast.Attribute, shrinks: frozenset[
                         yield node
         elif isinstance(node, ast.Global) and name in node.names:
             yield node
+
+
+def _names_of(tree: ast.AST, attribute: str) -> set[str]:
+    """The local names that are given an attribute of that name, or one of a name that stands nowhere."""
+    return {
+        target.id
+        for part in walk(tree)
+        if isinstance(part, ast.Assign)
+        for target in part.targets
+        if isinstance(target, ast.Name)
+        and (
+            (isinstance(part.value, ast.Attribute) and part.value.attr == attribute)
+            or (isinstance(part.value, ast.Call) and getattr(part.value.func, "id", "") == "getattr")
+        )
+    }
 
 
 def _is_self(node: ast.Attribute) -> bool:
