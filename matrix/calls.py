@@ -84,6 +84,7 @@ with open(os.path.join(here, "pickle"), "wb") as out:
 torch.save(torch.ones(2), os.path.join(here, "saved"))
 if np is not None:
     np.save(os.path.join(here, "array.npy"), [1, 2])
+    draws = np.random.default_rng(0)
 sequences = nn.utils.rnn.pack_sequence([torch.ones(2, 4), torch.ones(1, 4)])
 """
 
@@ -156,6 +157,13 @@ CALLS = {
     **each("numpy.random", "f noncentral_chisquare vonmises wald", "np.random.{}(1.0, 1.0, 4)"),
     **each("numpy.random", "geometric logseries", "np.random.{}(0.5, 4)"),
     **{f"set torch.Tensor.{part}": f"y = x + 0j; y.{part} = x; y.abs()" for part in ("real", "imag")},
+    **each("numpy.random.Generator", "random normal uniform standard_normal exponential", "draws.{}(size=4)"),
+    **each("numpy.random.Generator", "poisson permutation", "draws.{}(4)"),
+    **each("numpy.random.Generator", "beta gamma", "draws.{}(1.0, 1.0)"),
+    "call numpy.random.Generator.integers": "draws.integers(3)",
+    "call numpy.random.Generator.choice": "draws.choice(3)",
+    "call numpy.random.Generator.binomial": "draws.binomial(3, 0.5)",
+    "call numpy.random.Generator.shuffle": "draws.shuffle(numbers)",
     "call numpy.random.zipf": "np.random.zipf(2.0, 4)",
     "call numpy.random.dirichlet": "np.random.dirichlet([1.0, 1.0])",
     "call numpy.random.hypergeometric": "np.random.hypergeometric(3, 3, 2)",
@@ -278,6 +286,9 @@ CALLS = {
     },
     "call torch.Tensor.random_": "x.clone().random_()",
     "call torch.autograd.backward": "torch.autograd.backward((weight * 2).sum())",
+    **each(
+        "torch.autograd.functional", "hvp vhp", "torch.autograd.functional.{}(lambda v: v.sum(), x, x)[1]"
+    ),
     "call torch.autograd.functional.jacobian": "torch.autograd.functional.jacobian(torch.sin, x)",
     "call torch.autograd.functional.hessian": "torch.autograd.functional.hessian(lambda v: v.sin().sum(), x)",
     "call torch.autograd.functional.vjp": "torch.autograd.functional.vjp(torch.sin, x, x)",

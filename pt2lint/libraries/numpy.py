@@ -32,7 +32,14 @@ OWN = frozenset(
     "newbyteorder partition ptp resize searchsorted setfield setflags strides to_device tobytes tofile tostring".split()
 )
 # Functions that give plain Python objects.
-PLAIN = ("numpy.dtype", "numpy.isscalar", "numpy.issubdtype", "numpy.ndim", "numpy.shape", "numpy.size")
+PLAIN = ("numpy.dtype", "numpy.issubdtype", "numpy.shape")
+# Those of which Dynamo takes no answer that is not an array (GB0208).
+ANSWERING = "isscalar ndim size isrealobj iscomplexobj can_cast result_type".split()
+WHY_ANSWERING = "Dynamo takes arrays alone from functions of NumPy's"
+# Objects of its own that make indices and arrays where they are indexed.
+INDEXED = "s_ index_exp r_ c_ mgrid ogrid".split()
+ANSWERS = frozenset(f"numpy.{name}" for name in ANSWERING)
+WHY_INDEXED = "Dynamo does not trace what NumPy makes of an index"
 # Functions of which torch._numpy has no version (GB0294): called on torch 2.13, absent on 2.6, 2.9 and 2.15 too.
 UNTRACED = (
     "apply_along_axis argpartition asanyarray asarray_chkfinite asfortranarray asmatrix astype base_repr "
@@ -68,6 +75,9 @@ ALIASES = {"numpy.int": "int", "numpy.long": "int", "numpy.float": "float"}
 # What makes one number of all elements, where it is given nothing.
 REDUCTIONS = frozenset("sum prod max min mean".split())
 SCALARS = frozenset("float32 float64 float16 int64 int32 int8 uint8 bool_ int16".split())
+TO_ONE_NUMBER = REDUCTIONS | frozenset("argmax argmin median std var any all count_nonzero".split())
+# What makes an array of as many dimensions as its first argument has.
+OF_ITS_SHAPE = frozenset("array asarray argsort cumsum cumprod sort".split())
 # What draws one number where no size is given, and at which place the size stands.
 DRAWN = {
     f"numpy.random.{name}": at
@@ -84,6 +94,11 @@ DRAWN = {
 OF_ONE_NUMBER = frozenset(
     "sqrt cbrt square exp expm1 log log2 log10 log1p ceil floor rint round around trunc fabs abs absolute power "
     "sin cos tan tanh".split()
+)
+# What makes a whole number of whole numbers, which Dynamo then cannot read (GB0208).
+WHOLE = frozenset(
+    "array asarray minimum maximum clip power ceil floor round around rint sign mod remainder gcd lcm sum abs absolute "
+    "floor_divide".split()
 )
 GENERATOR = "numpy.random.Generator."
 NOT_FOLLOWED = ("numpy.testing", "numpy.random.Generator", "numpy.random.seed")
@@ -113,6 +128,8 @@ def method(call: Call) -> Value:
     leaf = receiver.leaf if isinstance(receiver, Tensor) else 0
     if last == "astype" and leaf:
         leaf = LEAF  # still known as a size, but `.item()` on it breaks
+    elif isinstance(receiver, Tensor) and receiver.ndim and call.frame.region:
+        leaf = 0
     return Tensor(
         dtype if last not in ("astype", "any", "all") else None, call.origin(), True, True, None, leaf
     )
@@ -120,7 +137,7 @@ def method(call: Call) -> Value:
 
 def called(call: Call) -> Value:
     name, args = call.name, call.args
-    if name.startswith(PLAIN):
+    if name.startswith(PLAIN) or name in ANSWERS:
         return OBJECT
     if name.startswith("numpy.ndarray."):
         return method(call)
@@ -137,15 +154,29 @@ def called(call: Call) -> Value:
     if name in DRAWN and not (len(args) > DRAWN[name] or "size" in call.kwargs):
         # Dynamo has ended the graph there: what is drawn is a number of Python.
         return INT if last == "randint" else OBJECT if last == "choice" else FLOAT
-    # NumPy on Python numbers gives a constant that Dynamo nevertheless treats as a tensor.
-    constant = all((t := tensor_of(a)) is None or t.leaf == CONSTANT for a in args)
+    # NumPy on Python numbers gives a constant that Dynamo nevertheless treats as a tensor. What the graph makes of
+    # several of them is none: it does not keep their values.
+    region = call.frame.region
+    constant = all(is_constant(a, several=not region) for a in args)
     random = name.startswith("numpy.random.")
     leaf = CONSTANT if constant and not random and last != "prod" else 0
     # Of a number it makes one that is Python's own too. Where an object keeps that, the graph reads it as a constant
     # (`float(self.scale)`, `math.sqrt(self.scale)`): torch 2.13.
-    plain = last in OF_ONE_NUMBER and not call.frame.region
+    plain = last in OF_ONE_NUMBER and not region
     sure = not (plain and all(a is UNKNOWN or isinstance(a, Py) for a in args))
-    return Tensor(None, call.origin(), sure, True, dimensions(last, args), leaf)
+    whole = (
+        region and last in WHOLE and bool(args) and all(isinstance(a, Py) and a.type == "int" for a in args)
+    )
+    ndim = None if last in TO_ONE_NUMBER and not region else dimensions(last, args, call.kwargs)
+    return Tensor("int" if whole else None, call.origin(), sure, True, ndim, leaf)
+
+
+def is_constant(value: Value, several: bool) -> bool:
+    """Whether an argument is no array, or one that is made of Python's numbers: of one alone, or of `several`."""
+    tensor = tensor_of(value)
+    if tensor is not None:
+        return tensor.leaf == CONSTANT and (several or not tensor.ndim)
+    return several or not isinstance(value, Seq) or (value.elts is not None and len(value.elts) == 1)
 
 
 def holds_objects(call: Call) -> bool:
@@ -158,15 +189,23 @@ def holds_objects(call: Call) -> bool:
     return bool(parts) and all(isinstance(part, Py) and part.type == "str" for part in parts or ())
 
 
-def dimensions(last: str, args: list[Value]) -> int | None:
+def dimensions(last: str, args: list[Value], kwargs: dict[str, Value]) -> int | None:
     """How many dimensions the array has that a function makes of Python's lists and numbers."""
     if last in ("arange", "linspace", "logspace", "geomspace"):
         return 1
-    if last not in ("array", "asarray") or not args:
+    if not args:
+        return None
+    if last in ("zeros", "ones", "full", "empty"):
+        return len(args[0].elts) if isinstance(args[0], Seq) and args[0].elts is not None else 1
+    if last in TO_ONE_NUMBER:
+        return 0 if len(args) == 1 and not kwargs else None
+    if last not in OF_ITS_SHAPE:
         return None
     depth, value = 0, args[0]
     while isinstance(value, Seq) and value.type in ("list", "tuple"):
         depth, value = depth + 1, value.elem
+    if isinstance(value, Tensor) and not depth:
+        return value.ndim if last not in ("array", "asarray") else None
     return depth if isinstance(value, Py) else None
 
 
@@ -185,6 +224,8 @@ LIBRARY = Library(
     breaks={
         **{f"numpy.{name}": NO_VERSION for name in UNTRACED},
         **{f"numpy.{name}": WHY_ASKING for name in ASKING},
+        **{f"numpy.{name}": WHY_ANSWERING for name in ANSWERING},
+        **{f"numpy.{name}[]": WHY_INDEXED for name in INDEXED},
         **{f"numpy.{one}.{method}": WHY_METHOD for one in BY_ELEMENT for method in OF_FUNCTIONS},
     },
     otherwise=called,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
 from pt2lint.libraries.torch_functions import called
-from pt2lint.static.values import Tensor, Value
+from pt2lint.static.values import LEAF, UNKNOWN, Tensor, Value
 
 TYPES = tuple(f"torch.sparse.{name}Tensor" for name in ("Float", "Double", "Half", "Int", "Long", "Bool"))
 MAKERS = (
@@ -24,6 +24,9 @@ TAKERS = (
     "torch.hspmm",
     *(f"torch.sparse.{name}" for name in ("mm", "addmm", "sum", "softmax", "log_softmax", "sampled_addmm")),
 )
+MULTIPLIES = ("torch.spmm", "torch.sparse.mm", "torch.dsmm", "torch.hspmm")
+# Methods that only a sparse tensor answers.
+OF_SPARSE = "coalesce _indices _values crow_indices col_indices ccol_indices row_indices".split()
 
 
 def made(call: Call) -> Value:
@@ -38,6 +41,29 @@ def kept(call: Call) -> Value:
     return value.but(sparse=True) if isinstance(value, Tensor) and is_sparse(owner) else value
 
 
+def asked(call: Call) -> Value:
+    """A method that only a sparse tensor answers: what the graph is given is one, unless the code asks first."""
+    owner = call.receiver
+    if isinstance(owner, Tensor) and owner.leaf == LEAF and not is_asked(call):
+        call.note("use sparse", owner)
+    return kept(call)
+
+
+def taken(call: Call) -> Value:
+    """What nothing but an annotation, or nothing at all, says of a matrix that is multiplied as a sparse one."""
+    given = call.args[0] if call.args else None
+    unclear = given is UNKNOWN or (isinstance(given, Tensor) and given.is_annotated)
+    unclear = unclear and given not in call.args[1:]  # the same twice is no sparse matrix
+    if unclear and not is_asked(call):
+        call.note("use sparse", given if isinstance(given, Tensor) else None)
+    return called(call)
+
+
+def is_asked(call: Call) -> bool:
+    """Whether the call stands under a test of the layout."""
+    return any("is_sparse" in guard.text or "layout" in guard.text for guard in call.frame.guards)
+
+
 def is_sparse(value: Value | None) -> bool:
     return isinstance(value, Tensor) and value.sparse
 
@@ -50,6 +76,8 @@ LIBRARY = Library(
     handlers={
         **dict.fromkeys(MAKERS, made),
         **dict.fromkeys((f"torch.Tensor.{name}" for name in KEEPS), kept),
+        **dict.fromkeys((f"torch.Tensor.{name}" for name in OF_SPARSE), asked),
+        **dict.fromkeys(MULTIPLIES, taken),
     },
     otherwise=called,
     measured="matrix/constructs/programs.py",

@@ -58,7 +58,7 @@ class BackwardCall(GraphBreak):
     ops = (
         "call torch.Tensor.backward",
         *calls("torch.autograd", "backward grad"),
-        *calls("torch.autograd.functional", "jacobian hessian vjp jvp"),
+        *calls("torch.autograd.functional", "jacobian hessian vjp jvp hvp vhp"),
     )
     says = "{code} computes gradients inside of what is compiled"
     repairs = ("train_step", "disable")
@@ -69,6 +69,10 @@ class BackwardCall(GraphBreak):
             ),
             "call torch.autograd.functional.hessian": (
                 "`torch.func.hessian(f)(x)` is traced; or ask for it outside of what is compiled"
+            ),
+            **dict.fromkeys(
+                calls("torch.autograd.functional", "hvp vhp"),
+                "`torch.func.jvp(torch.func.grad(f), (x,), (v,))` is traced; or ask for it outside of what is compiled",
             ),
             "call torch.autograd.functional.vjp": (
                 "`torch.func.vjp(f, x)` is traced; or ask for it outside of what is compiled"

@@ -27,7 +27,9 @@ class ModelledBreak(GraphBreak):
 
     Of NumPy, Dynamo has no version of `np.poly1d`, `np.vectorize`, `np.errstate`, `np.ndindex`, `np.interp` and many
     more (GB0294), nor of methods of its functions (`np.add.reduce`, GB0290); an array of objects or texts is no tensor
-    (`np.empty(n, dtype=object)`, GB0055; `np.array(["a", "b"])`, GB0087). Of what `re` finds, `groupdict()` and
+    (`np.empty(n, dtype=object)`, GB0055; `np.array(["a", "b"])`, GB0087). `np.isscalar`, `np.ndim`, `np.size` and
+    others that answer with no array end it, too (GB0208: `x.ndim` and `x.size` do not), and so does an index of
+    `np.s_`, `np.r_`, `np.mgrid` and their like (GB0008). Of what `re` finds, `groupdict()` and
     `finditer` are not kept (GB0292, GB0811).
 
     With some arguments only: `clip_grad_norm_` with `error_if_nonfinite=True` tests the norm (GB0170), and
@@ -103,6 +105,8 @@ class ModelledBreak(GraphBreak):
         "import numpy as np\nwith np.errstate(divide='ignore'):\n    y = np.ones(4)\nreturn x + torch.from_numpy(y)",
         "import numpy as np\nfor at in np.ndindex(2):\n    x = x + 1\nreturn x",
         "import numpy as np\nreturn x + np.add.reduce([2, 3])",
+        "import numpy as np\nreturn x * np.ndim(x) * (2 if np.isscalar(3) else 1)",
+        "import numpy as np\nreturn x[np.r_[0:2, 3]].sum() + torch.from_numpy(np.mgrid[0:2, 0:3][0])",
         "import numpy as np\nreturn x + len(np.empty(3, dtype=object))",
         "import numpy as np\nreturn x + len(np.array(['a', 'b']))",
         "import numpy as np\nreturn x + len(np.random.SeedSequence(3).generate_state(2))",
@@ -116,6 +120,7 @@ class ModelledBreak(GraphBreak):
         "import locale\nreturn x + locale.LC_ALL",
         "y = x * 2\nreturn y.add_(x, alpha=0.1).addcmul_(x, x, value=0.1).add(0.1, x).sub_(0.1, x)",
         "import re\nfound = re.search('(a)', 'a')\nreturn x + (len(found[1]) + found.start() if found else 0)",
+        "import numpy as np\nrows = np.s_[0:2]\ndef f(x, m, i):\n    return x[rows].sum() * np.shape(x)[0]",
         "import numpy as np\nreturn x + torch.from_numpy(np.empty(4, dtype=bool) + np.array([1, 2, 3, 4])) * 0",
         "import itertools\nscales = itertools.cycle([1.0, 2.0])\nreturn x * next(scales)",
     )

@@ -26,6 +26,10 @@ DISTRIBUTIONS = (
     "multivariate_normal negative_binomial noncentral_chisquare noncentral_f pareto power rayleigh "
     "standard_cauchy standard_exponential standard_gamma standard_t vonmises wald weibull zipf"
 )
+OF_GENERATORS = (
+    "random normal uniform standard_normal integers choice permutation shuffle exponential poisson beta gamma "
+    "binomial"
+)
 MADE_BEFORE = "Make it before the compiled code runs, and pass it on"
 
 
@@ -34,7 +38,7 @@ class RandomCall(GraphBreak):
 
     ## What happens
     The number would be part of the graph, the same in every call; so Dynamo ends the graph and lets
-    Python draw (GB0007; GB0033 for a number of NumPy, GB0294 for its generators, GB0008 for `secrets`).
+    Python draw (GB0007; GB0033 for a number of NumPy, GB0294 and GB0156 for its generators, GB0008 for `secrets`).
     `random.randint`, `uniform` and `randrange` are carried along as numbers, but not into a branch
     (GB0170).
 
@@ -84,6 +88,7 @@ class RandomCall(GraphBreak):
         *calls("numpy.random", "default_rng RandomState permutation choice standard_normal exponential"),
         *calls("numpy.random", "poisson gamma beta binomial laplace triangular"),
         *calls("numpy.random", DISTRIBUTIONS),
+        *calls("numpy.random.Generator", OF_GENERATORS),
         *calls("uuid", "uuid1 uuid4"),
         *calls("secrets", "randbelow token_hex token_bytes choice"),
     )
@@ -100,7 +105,7 @@ class RandomCall(GraphBreak):
             ),
         }
     )
-    graph_breaks = ("GB0007", "GB0033", "GB0170", "GB0294", "GB0008")
+    graph_breaks = ("GB0007", "GB0033", "GB0170", "GB0294", "GB0008", "GB0156")
 
     INVALID = (
         "import random\nreturn x + random.choice([1, 2])",
@@ -110,6 +115,7 @@ class RandomCall(GraphBreak):
         "import numpy as np\nreturn x * torch.from_numpy(np.random.choice(np.arange(4), 2, replace=False)).sum()",
         "import numpy as np\nreturn x * np.random.beta(1, 1, size=4).sum()",
         "import numpy as np\nreturn x * np.random.lognormal(0.0, 1.0)",
+        "import numpy as np\ndraws = np.random.default_rng(0)\ndef f(x, m, i):\n    return x * draws.random() * 0",
         "import uuid\nreturn x + len(str(uuid.uuid4())) * 0",
     )
     VALID = (

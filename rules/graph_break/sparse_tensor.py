@@ -65,8 +65,12 @@ class SparseTensor(GraphBreak):
         "return x.to_sparse().to_dense()",
         "return torch.sparse_coo_tensor(i[None], x[0], (4,)).to_dense()",
         "graph = torch.eye(4).to_sparse()\ndef f(x, m, i):\n    return torch.sparse.mm(graph, x)",
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.register_buffer('graph', torch.eye(4).to_sparse())\n"
+        "    def forward(self, x, m, i):\n        return torch.sparse.mm(self.graph, x)\nf = M()",
     )
     VALID = (
+        "return x.coalesce() + 1 if x.is_sparse else x + 1",
         "graph = torch.eye(4).to_sparse().to_dense()\ndef f(x, m, i):\n    return torch.mm(graph, x)",
         "graph = torch.eye(4)\ndef f(x, m, i):\n    return torch.spmm(graph, x)",
     )

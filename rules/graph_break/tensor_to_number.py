@@ -69,15 +69,20 @@ class TensorToNumber(GraphBreak):
         "from math import floor\nreturn x + floor(x.sum())",
         "return x * float(x.numpy().sum())",
         "return x + [float(v) for v in i][0]",
+        "import numpy as np\nreturn x * int(np.max([1.0, 3.0]))",
+        "import numpy as np\nreturn x * int(np.clip(x.shape[0], 1, 3))",
     )
     VALID = (
         "return x * float(x.shape[0])",
         "import math\nreturn x * math.sqrt(x.size(-1))",
         "return x * int(x.shape[0] / 2)",
-        "import numpy as np\nreturn x * int(np.ceil(2.5))",
+        "import numpy as np\nreturn x * int(np.ceil(2.5)) * int(np.floor(np.sqrt(16.0)))",
+        "import math\nimport numpy as np\nreturn x * math.sqrt(np.minimum(3, 4))",
         "return x.float() + x.long()",
     )
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
+        if op.arg(0) == "whole number":  # of NumPy's, which a graph has, but Python cannot read
+            return op.name in ("call builtins.int", "call builtins.float")
         return is_tensor(op.arg(0)) or is_tensor(op.arg(1))

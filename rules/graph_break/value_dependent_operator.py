@@ -92,6 +92,9 @@ class ValueDependentOperator(GraphBreak):
         "return torch.nn.init.normal_(torch.empty(4)) * 0 + x",
         "return torch.clamp(x, x.min(), x.mean()) + x.clamp(max=x.mean()) + x.clamp(0, 1)",
         "return torch.clamp(x, min=torch.log(torch.tensor(1e-3)) / 2, max=3.0)",
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.register_buffer('most', torch.tensor(2))\n"
+        "    def forward(self, x, m, i):\n        return x.clamp(0.0, self.most)\nf = M()",
     )
 
     def concerns(self, op: Op) -> bool:

@@ -172,6 +172,11 @@ PROGRAMS = {
     "return x * graph.shape[0]": [("PTB170", 1)],
     "return layer(graph.float().coalesce(), x)": [("PTB170", 1), ("PTB170", 0)],
     "return torch.mm(dense, x)": [],
+    # Nobody but who multiplies says what they are: as sparse ones, twice the same, asked first.
+    "return torch.sparse.mm(table(), x)": [("PTB170", 1)],
+    "return torch.spmm(other, x)": [("PTB170", 1)],
+    "return x[other.coalesce().indices()[0]]": [("PTB170", 1)],
+    "return torch.spmm(x, x) + (other.coalesce() if other.is_sparse else other)": [],
     "return torch.spmm(dense, x)": [],
     "return torch.mm(graph.to_dense(), x)": [("PTB170", 1)],
 }
@@ -190,10 +195,10 @@ graph, (dense, n) = load(4)
 layer = lambda adj, y: torch.sparse.mm(adj, y)
 
 @torch.compile
-def f(x: torch.Tensor, table):
+def f(x: torch.Tensor, table, other: torch.Tensor):
 {indented}
 """
-    first = code.split("\n").index("def f(x: torch.Tensor, table):") + 1
+    first = code.split("\n").index("def f(x: torch.Tensor, table, other: torch.Tensor):") + 1
     found = {(f.code, max(f.line - first, 0)) for f in lint(["m.py"], None, {"m.py": code}).findings}
     assert sorted(found) == sorted(PROGRAMS[body])
 

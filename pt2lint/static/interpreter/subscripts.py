@@ -13,6 +13,7 @@ from pt2lint.static.values import (
     UNKNOWN,
     WRAPPED_NAME,
     Dict,
+    Ext,
     Instance,
     Py,
     Seq,
@@ -99,6 +100,8 @@ class Subscripts:
             return self.at.objects.instance_item(owner, index, frame)
         if isinstance(owner, Py) and owner.type == "str":
             return STR
+        if isinstance(owner, Ext) and frame.region:
+            self.at.calls.breaks(self.at.models.of(f"{owner.name}[]"), node, frame)
         if owner is UNKNOWN and frame.region and is_of_tensor(node.slice):
             text = f"`{ast.unparse(node)}` indexes as only a tensor is indexed"
             return self.index_tensor(

@@ -201,7 +201,7 @@ class Types:
             if isinstance(o, Tensor):
                 word = ("array" if o.array else "tensor") + (f":{o.dtype}" if o.dtype else "")
                 if o.array and o.leaf == CONSTANT:
-                    word = "number"
+                    word = "whole number" if o.dtype == "int" else "number"
                 kinds.append(word if o.sure else word + "?")
             elif isinstance(o, Py):
                 kinds.append(
@@ -235,13 +235,13 @@ class Types:
 
 
 def leaves_in(args: list[Value], kwargs: dict[str, Value], receiver: Value | None) -> dict[str, str]:
-    """Which arguments are tensors of Python's numbers, and whether the receiver is an input of the graph, as details
-    of an operation."""
+    """Which arguments are tensors of Python's numbers, or of a whole number that was there before, and whether the
+    receiver is an input of the graph, as details of an operation."""
     leaves = {}
     made = [
         str(key)
         for key, given in (*enumerate(args), *kwargs.items())
-        if isinstance(given, Tensor) and given.leaf == CONSTANT
+        if isinstance(given, Tensor) and (given.leaf == CONSTANT or given.is_whole)
     ]
     if made:
         leaves["constant"] = " ".join(made)

@@ -80,6 +80,11 @@ class Tensor(Value):
         """Whether it is a number with a point, of no dimensions, that was there before: Dynamo does not know which."""
         return self.dtype == "float" and self.ndim == 0 and self.leaf == LEAF
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a whole number of no dimensions that was there before, which Dynamo reads while tracing."""
+        return self.dtype == "int" and self.ndim == 0 and self.leaf == LEAF
+
     def but(self, **changes: Any) -> Tensor:
         """The same tensor in all but what is given."""
         new = Tensor(self.dtype, self.origin, self.sure, self.array, self.ndim, self.leaf, self.sparse)
