@@ -1141,3 +1141,32 @@ class Base(nn.Module):
     for i in range(40):
         code += f"\nclass Loss{i}(Base):\n{body.format(i)}"
     assert findings(tmp_path, code) == [("PTB110", f"if x.sum() > {i}:") for i in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        ("if mask is None:\n            mask = torch.ones(2, 2)", True),
+        ("mask = torch.ones(2, 2) if mask is None else mask", True),
+        ("mask = mask if mask is not None else torch.ones(2, 2)", True),
+        ("if mask is None:\n            mask = [[1.0]]", False),
+        ("if mask is None:\n            mask = self.table", False),
+        ("mask = torch.ones(2, 2) if mask is None else torch.tensor(mask)", False),
+        (
+            "if mask is None:\n            mask = torch.ones(2, 2)\n        "
+            "else:\n            mask = torch.tensor(mask)",
+            False,
+        ),
+    ],
+)
+def test_what_is_a_tensor_where_it_is_left_out_is_one(tmp_path: Path, made: str, told: bool) -> None:
+    code = f"""
+class M(nn.Module):
+    def forward(self, x: torch.Tensor, mask=None):
+        if mask is not None and mask[0, 0] >= 1.0:
+            x = x + 1
+        {made}
+        return x * mask
+"""
+    test = ("PTB110", "if mask is not None and mask[0, 0] >= 1.0:")
+    assert findings(tmp_path, code) == [test] * told

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.frame import Frame, title
+from pt2lint.static.interpreter.guard_syntax import asks_whether_none, is_name, set_in
 from pt2lint.static.source.nodes import FunctionNode, parameters_in, parts, unit_of, walk
 from pt2lint.static.values import (
     LEAF,
@@ -17,6 +18,7 @@ from pt2lint.static.values import (
     Seq,
     Tensor,
     Value,
+    tensor_of,
 )
 
 if TYPE_CHECKING:
@@ -153,6 +155,27 @@ class Usage:
             return None
         return Use(callee.value.id, call.lineno, f"is used as a tensor: `.{callee.attr}(..., {word}=...)`")
 
+    def _told_by_stand_in(self, node: ast.If | ast.IfExp, frame: Frame) -> Use | None:
+        """The name that gets a tensor where it is None, and stays as it is otherwise: `if mask is None: mask =
+        torch.ones(n)`, `mask if mask is not None else torch.ones(n)`."""
+        asked = asks_whether_none(node.test)
+        if asked is None or not isinstance(asked[0], ast.Name):
+            return None
+        name, without = asked[0].id, node.body if asked[1] else node.orelse
+        kept = node.orelse if asked[1] else node.body
+        if isinstance(without, ast.expr):
+            if not is_name(kept, name):
+                return None
+            made: ast.expr | None = without
+        else:
+            assert isinstance(kept, list)
+            if any(isinstance(t, ast.Name) and t.id == name for t, _ in set_in(kept)):
+                return None
+            made = next((value for t, value in set_in(without) if is_name(t, name)), None)
+        if made is None or tensor_of(self.at.expressions.quietly(made, {}, frame)) is None:
+            return None
+        return Use(name, node.lineno, "is a tensor where it is left out")
+
     def is_counted(self, func: Func, name: str) -> bool:
         """Whether the function divides it by whole numbers, `size // heads`, and does nothing with it that is done
         with tensors alone: asks it for no attribute and no element, and hands it to nothing."""
@@ -205,6 +228,10 @@ class Usage:
                     rebound[n.id] = min(rebound.get(n.id, end), end)
             elif n.__class__ in _SHAPES:
                 told = self._told_by_shape(n)
+                if told is not None:
+                    candidates += [told] * (told.name in names)
+            elif isinstance(n, ast.If | ast.IfExp):
+                told = self._told_by_stand_in(n, frame)
                 if told is not None:
                     candidates += [told] * (told.name in names)
             elif isinstance(n, ast.Call):
