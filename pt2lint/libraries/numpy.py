@@ -100,6 +100,16 @@ WHOLE = frozenset(
     "array asarray minimum maximum clip power ceil floor round around rint sign mod remainder gcd lcm sum abs absolute "
     "floor_divide".split()
 )
+# Where a number or sizes have to stand: an element of an array there is read, of constant arrays too.
+ALL = tuple(range(8))
+SIZES = {
+    "arange ndarray.reshape": (ALL, ("start", "stop", "step", "shape")),
+    "zeros ones empty full identity": ((0,), ("shape", "n")),
+    "eye tri": ((0, 1), ("N", "M")),
+    "linspace logspace geomspace": ((2,), ("num",)),
+    "ndarray.repeat": ((0,), ("repeats",)),
+    "tile repeat reshape broadcast_to roll": ((1,), ("reps", "repeats", "newshape", "shape", "shift")),
+}
 GENERATOR = "numpy.random.Generator."
 NOT_FOLLOWED = ("numpy.testing", "numpy.random.Generator", "numpy.random.seed")
 
@@ -228,6 +238,7 @@ LIBRARY = Library(
         **{f"numpy.{name}[]": WHY_INDEXED for name in INDEXED},
         **{f"numpy.{one}.{method}": WHY_METHOD for one in BY_ELEMENT for method in OF_FUNCTIONS},
     },
+    sizes={f"numpy.{name}": said for names, said in SIZES.items() for name in names.split()},
     otherwise=called,
     measured="matrix/constructs/numpy_calls.py",
 )
