@@ -401,11 +401,13 @@ class Expressions:
         return self.binary(left, right, node.op, node, frame)
 
     def used(self, node: Any, frame: Frame, *values: Value | None) -> None:
-        """Note a sparse tensor, which Dynamo cannot take into a graph."""
+        """Note a sparse tensor, which Dynamo cannot take into a graph: where a function first uses it, as what comes
+        after it there is left to Python, or is another arm, where the tensor may be dense."""
         for value in values:
             if isinstance(value, Tensor) and value.sparse:
                 if self.at.notebook.listens("use sparse", frame):
-                    self.at.notebook.note(node, "use sparse", frame, about=value)
+                    if frame.sparse.setdefault(value.origin, frame.line) == frame.line:
+                        self.at.notebook.note(node, "use sparse", frame, about=value)
                 return
 
     def binary(self, left: Value, right: Value, op: ast.operator, node: Any, frame: Frame) -> Value:

@@ -56,6 +56,7 @@ class Frame:
         "returns",
         "sized",
         "skipped",
+        "sparse",
         "split",
         "tested",
         "title",
@@ -91,6 +92,7 @@ class Frame:
         self.noted: list[int] = []  # lines of statements of which something was written down
         self.on_made = False  # calls a method of an object that the function itself makes
         self.skipped = False  # a break in a loop: Dynamo runs the function as plain Python
+        self.sparse: dict[object, int] = {}  # where sparse tensors of one origin were first used
         self.loaders: list[tuple[Value, set[str]]] = []  # what loops go over, and the names made of its items
         self.counted: frozenset[str] = frozenset()  # names that loops count in, a caller's for the parameters
         self.layers = 0  # loops over modules around the statement that runs
