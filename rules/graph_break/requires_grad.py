@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import ast
 from types import MappingProxyType
 
 import libcst as cst
 
+from pt2lint.fixes.file import class_around
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 
@@ -114,9 +116,18 @@ class RequiresGrad(GraphBreak):
 
     def _switches(self, op: Op) -> bool:
         """Whether the parameters of the module may be otherwise before: the function turns them on and off, or is told
-        which."""
+        which, or is half of a context manager of which the other half turns them off, or on."""
         asked = {_asked(other) for other in self.function.ops if other.name == OF_MODULE}
-        return len(asked) > 1 or not _asked(op).startswith("constant")
+        return len(asked) > 1 or not _asked(op).startswith("constant") or self._is_undone(op)
+
+    def _is_undone(self, op: Op) -> bool:
+        """Whether it stands in a context manager whose exit turns off what its entry turns on, or the other way."""
+        around = class_around(self.function, op.line)
+        methods = (
+            {m.name: m for m in around.body if isinstance(m, ast.FunctionDef)} if around is not None else {}
+        )
+        entry, leave = methods.get("__enter__"), methods.get("__exit__")
+        return entry is not None and leave is not None and _turned(entry) | _turned(leave) == {True, False}
 
     def _mode(self, node: cst.CSTNode) -> str | None:
         """`self.training` or `x.requires_grad`, where that decides whether a gradient is required."""
@@ -150,6 +161,17 @@ class RequiresGrad(GraphBreak):
             "constant True",
             "bool",
         )
+
+
+def _turned(method: ast.FunctionDef) -> set[object]:
+    """The constants that a method gives `requires_grad_`."""
+    found: set[object] = set()
+    for call in ast.walk(method):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            if call.func.attr == "requires_grad_":
+                given = [*call.args, *(k.value for k in call.keywords)]
+                found |= {part.value for part in given if isinstance(part, ast.Constant)} if given else {True}
+    return found
 
 
 def _asked(op: Op) -> str:

@@ -120,7 +120,11 @@ class Out(NamedTuple):
         ("from scipy import special, linalg", "x = x * special.softmax(x.numpy())", []),
         ("import pandas as pd", "isinstance(x, pd.DataFrame)", []),
         ("import numpy as np", "a = x.numpy()\n    x = x + np.allclose(a, a) + np.isclose(a, a)", [7]),
-        ("import numpy as np", "n = np.array(x.shape)\n    np.arange(0, n[1])\n    np.zeros((n[0], 2))", [7, 8]),
+        (
+            "import numpy as np",
+            "n = np.array(x.shape)\n    np.arange(0, n[1])\n    np.zeros((n[0], 2))",
+            [7, 8],
+        ),
         ("import numpy as np", "n = np.array([3])\n    a = np.ones(n)\n    np.tile(a, n[0])", [7, 8]),
         ("import numpy as np", "np.arange(x.shape[0]).reshape(1, -1).repeat(x.shape[1])", []),
         ("import numpy as np", "np.zeros(np.ceil(x.shape[0] / 3).astype(int))", []),

@@ -1170,3 +1170,25 @@ class M(nn.Module):
 """
     test = ("PTB110", "if mask is not None and mask[0, 0] >= 1.0:")
     assert findings(tmp_path, code) == [test] * told
+
+
+@pytest.mark.parametrize("left", [False, True])
+def test_what_a_context_manager_turns_on_it_turns_off(tmp_path: Path, left: bool) -> None:
+    code = f"""
+class Thawed:
+    def __init__(self, module):
+        self.module = module
+
+    def __enter__(self):
+        self.module.requires_grad_(requires_grad=True)
+
+    def __exit__(self, *error):
+        self.module.requires_grad_({left})
+
+class M(nn.Module):
+    def forward(self, x: torch.Tensor):
+        with Thawed(self):
+            return x * 2
+"""
+    told = ["self.module.requires_grad_(requires_grad=True)", "self.module.requires_grad_(False)"]
+    assert findings(tmp_path, code) == [("PTB161", line) for line in told if not left]
