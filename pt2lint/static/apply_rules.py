@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pt2lint.finding import Finding, Fix, Problem, Step
 from pt2lint.op import Range
 from pt2lint.static.facts import Notes
-from pt2lint.static.interpreter.guards import ONCE, RARE
+from pt2lint.static.interpreter.guards import BESIDE, BY_HAND, ONCE, RARE
 from pt2lint.static.source.data import SMALL
 from pt2lint.static.source.modules import Module
 from pt2lint.static.source.nodes import Unit
@@ -116,8 +116,8 @@ def _cut(op: Op, path: str, lines: Unit, notes: Mapping[str, Notes]) -> Iterator
 
 
 def _ends(op: Op, path: str) -> Iterator[Place]:
-    """The line of a break, and those of the calls that lead to it."""
-    if op.sure and not op.rare:
+    """The line of a break, and those of the calls that lead to it; one in a `backward` is met by all who train."""
+    if op.sure and op.rare in ("", BESIDE[BY_HAND]):
         yield path, op.line
         for step in op.flow[1:]:
             yield step.path, step.line

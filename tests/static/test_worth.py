@@ -732,6 +732,10 @@ def test_a_function_with_its_own_gradient_is_traced_both_ways(tmp_path: Path) ->
     assert notes(tmp_path, compiled) == ["", ""]
     found = [f for f in lint([str(tmp_path / "package" / "m.py")]).findings if f.code == "PTB103"]
     assert [f.when for f in found] == [(), ("torch.is_grad_enabled()",)]
+    # What is handed over the break in its backward, which all who train meet.
+    given = FUNCTION.replace("scaled(x)", "scaled(x, parts)").replace("return y * y.sum().item()", "return y")
+    model = FORWARD.format(init="self.layer = nn.Linear(2, 2)", result="scaled(x, self.parameters())")
+    assert notes(tmp_path, given + model, "PTB197") == ["in a backward that is written by hand"]
 
 
 @pytest.mark.parametrize(
