@@ -155,23 +155,19 @@ class Usage:
             return None
         return Use(callee.value.id, call.lineno, f"is used as a tensor: `.{callee.attr}(..., {word}=...)`")
 
-    def _told_by_stand_in(self, node: ast.If | ast.IfExp, frame: Frame) -> Use | None:
+    def _told_by_stand_in(self, node: Any, frame: Frame) -> Use | None:
         """The name that gets a tensor where it is None, and stays as it is otherwise: `if mask is None: mask =
         torch.ones(n)`, `mask if mask is not None else torch.ones(n)`."""
         asked = asks_whether_none(node.test)
         if asked is None or not isinstance(asked[0], ast.Name):
             return None
-        name, without = asked[0].id, node.body if asked[1] else node.orelse
-        kept = node.orelse if asked[1] else node.body
-        if isinstance(without, ast.expr):
-            if not is_name(kept, name):
-                return None
-            made: ast.expr | None = without
-        else:
-            assert isinstance(kept, list)
-            if any(isinstance(t, ast.Name) and t.id == name for t, _ in set_in(kept)):
-                return None
-            made = next((value for t, value in set_in(without) if is_name(t, name)), None)
+        name = asked[0].id
+        without, given = (node.body, node.orelse) if asked[1] else (node.orelse, node.body)
+        made: ast.expr | None = None
+        if isinstance(node, ast.IfExp):
+            made = without if is_name(given, name) else None
+        elif not any(is_name(target, name) for target, _ in set_in(given)):
+            made = next((value for target, value in set_in(without) if is_name(target, name)), None)
         if made is None or tensor_of(self.at.expressions.quietly(made, {}, frame)) is None:
             return None
         return Use(name, node.lineno, "is a tensor where it is left out")
