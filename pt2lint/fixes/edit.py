@@ -265,7 +265,8 @@ def write_atomically(path: str | Path, text: str, encoding: str = "utf-8", read:
     The bytes go to a temporary file in the same folder, are flushed to the disk, and take the file's place in
     one step; mode, owner and extended attributes are kept, and a link's target is what is written. `encoding` is
     what `read_source` returned; line ends are written as they stand in `text`. `read` are the bytes that the new text
-    was made from: a file that by now holds others stays as it is.
+    was made from: a file that by now holds others stays as it is, and so does one that has a second name (a hard link),
+    which would keep the old bytes.
 
     Raises EditError where the text does not compile as Python, cannot be encoded or the file may not be
     written; OSError from the file system. The file is then as it was, and no temporary file is left.
@@ -281,6 +282,8 @@ def replace_file(path: str | Path, data: bytes, read: bytes | None = None) -> No
     before = target.stat() if target.exists() else None
     if before is not None and not os.access(target, os.W_OK):
         raise EditError(f"{path}: the file is write-protected")
+    if before is not None and before.st_nlink > 1 and read is not None:
+        raise EditError(f"{path}: the file has another name too (a hard link), which would keep the old text")
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     except PermissionError:

@@ -53,6 +53,26 @@ CASES = {
         ["y = self.layer(x)", "return y[lengths > 2], y"],
         "Keep all of `y`: compute on the whole and select with `torch.where(lengths > 2, changed, y)`,",
     ),
+    "rows that a cross entropy is given": (
+        [
+            "y, rows = self.layer(x), lengths > 2",
+            "y, lengths = y[rows], lengths[rows]",
+            "return torch.nn.functional.cross_entropy(y, lengths)",
+        ],
+        "Give the cross entropy all rows, and `torch.where(rows, labels, -100)` as labels:",
+    ),
+    "two numbers": (
+        ["h, w = (lengths + 1).tolist()", "return self.layer(x)[:h, :w]"],
+        "Take these numbers from what is known while Dynamo traces,",
+    ),
+    "a print that is left from debugging": (
+        ["x = self.layer(x)", "print('x', x.shape)", "return x"],
+        "Take it out, if it is left from debugging:",
+    ),
+    "numbers of a buffer": (
+        ["self.register_buffer('sizes', lengths)", "return [self.layer(x)[:n] for n in self.sizes.tolist()]"],
+        "Keep the numbers too: a list of them in an attribute of its own, set where `self.sizes` is;",
+    ),
     "numbers one by one": (
         ["return [self.layer(x[a:b]) for a, b in zip(lengths.tolist(), lengths.tolist()[1:])]"],
         "Keep it a tensor:",

@@ -170,6 +170,17 @@ def test_writing_keeps_mode_encoding_and_links(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["link.py", "m.py"]
 
 
+def test_a_file_with_two_names_stays_as_it_is(tmp_path):
+    file, other = tmp_path / "m.py", tmp_path / "n.py"
+    file.write_text("x = 1\n")
+    os.link(file, other)
+    with pytest.raises(EditError, match="has another name too"):
+        write_atomically(file, "x = 2\n", read=b"x = 1\n")
+    assert os.path.samefile(file, other)
+    assert other.read_text() == "x = 1\n"
+    assert sorted(os.listdir(tmp_path)) == ["m.py", "n.py"]
+
+
 def test_writing_keeps_the_byte_order_mark(tmp_path):
     file = tmp_path / "m.py"
     file.write_bytes(b"\xef\xbb\xbfx = 1\n")

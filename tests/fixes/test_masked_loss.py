@@ -21,10 +21,10 @@ MASK = torch.tensor([[True, False, True], [True, True, False]])
 SAMPLES = [[X, Y, MASK], [X, Y, MASK, False], [X, Y, torch.zeros(2, 3, dtype=torch.bool)]]
 
 
-def code_of(*lines):
+def code_of(*lines, target="tensor:float"):
     code = function_code(HEAD + "".join(f"    {line}\n" for line in lines))
     code.kinds = lambda: {
-        code.range(one): {"x": "tensor:float", "y": "tensor:float", "m": "tensor:bool"}[one.value]
+        code.range(one): {"x": "tensor:float", "y": target, "m": "tensor:bool"}[one.value]
         for one in nodes(code, cst.Name)
         if one.value in ("x", "y", "m")
     }
@@ -41,6 +41,8 @@ def selection(code, last=False):
     [
         ["return F.mse_loss(x[m], y[m])"],
         ["return 2 * F.l1_loss(x[m], y[m])"],
+        ["return F.mse_loss(x[m], y[m], reduction='sum')"],
+        ["return F.l1_loss(x[m], y[m], reduction='mean')"],
         ["return F.smooth_l1_loss(x.masked_select(m), torch.masked_select(y, m), beta=0.5).sqrt()"],
         ["x = x.masked_select(m)", "y = y.masked_select(m)", "return F.mse_loss(x, y) + F.l1_loss(x, y)"],
         ["x = x[m]", "y = y[m]", "y = torch.log(y.float() + 2)", "return F.huber_loss(x, y)"],
@@ -61,6 +63,10 @@ def test_losses(lines):
         ["a = x.view(-1, 3)[m]", "b = y[m]", "return F.cross_entropy(a, b)"],
         ["return F.cross_entropy(x[m], y[m], label_smoothing=0.1)"],
         ["return 2 * F.cross_entropy(x[m], y[m])"],
+        ["return F.cross_entropy(x[m], y[m], ignore_index=0)"],
+        ["return F.cross_entropy(x[m], y[m], reduction='sum', weight=torch.tensor([1.0, 2.0, 3.0]))"],
+        ["return F.cross_entropy(x[m], y[m], weight=torch.tensor([1.0, 2.0, 3.0]))"],
+        ["return F.nll_loss(x[m], y[m])"],
         [
             "if m is not None:",
             "    a = x[m]",
@@ -74,7 +80,7 @@ def test_losses(lines):
     ],
 )
 def test_classes_of_active_tokens(lines):
-    code = code_of(*lines)
+    code = code_of(*lines, target="tensor:int")
     plain = code.kinds
     code.kinds = lambda: (
         plain()
@@ -100,11 +106,29 @@ def test_classes_of_active_tokens(lines):
 )
 def test_classes_of_batches_of_tokens(lines):
     """The mask leaves rows of classes; without it they would be taken for channels."""
-    code = code_of(*lines)
+    code = code_of(*lines, target="tensor:int")
     x = torch.randn(2, 4, 3, requires_grad=True)
     y, mask = torch.randint(0, 3, (2, 4)), torch.rand(2, 4) > 0.3
     fix = mask_in_loss(code, selection(code))
     prove(HEAD + "".join(f"    {line}\n" for line in lines), fix, [[x, y, mask]])
+
+
+def test_what_is_there_already_is_not_written_again():
+    code = code_of("return F.cross_entropy(x[y != -100], y[y != -100])", target="tensor:int")
+    kinds = code.kinds
+    code.kinds = lambda: kinds() | {code.range(one): "tensor:bool" for one in nodes(code, cst.Comparison)}
+    x, y = torch.randn(2, 4, 3, requires_grad=True), torch.tensor([[0, -100, 2, 1], [-100, 1, 1, -100]])
+    source = HEAD + "    return F.cross_entropy(x[y != -100], y[y != -100])\n"
+    after = prove(source, mask_in_loss(code, selection(code)), [[x, y, None]])
+    assert after.endswith("    return F.cross_entropy(x.flatten(0, -2), y.flatten())\n")
+    lines = ["a = x.view(-1, 3)[m]", "b = y.view(-1)[m]", "return F.cross_entropy(a, b)"]
+    code = code_of(*lines, target="tensor:int")
+    after = prove(
+        HEAD + "".join(f"    {line}\n" for line in lines),
+        mask_in_loss(code, selection(code)),
+        [[x, y.clamp(min=0), (y >= 0).view(-1)]],
+    )
+    assert after.endswith("    return F.cross_entropy(a, torch.where(m, b, -100))\n")
 
 
 @pytest.mark.parametrize("rest", ["", ", pos_weight=torch.tensor(5.0)"])
@@ -122,6 +146,14 @@ def test_logits_of_active_tokens(rest):
         HEAD + "".join(f"    {line}\n" for line in lines), fix, [[x, y, mask], [x, y, ~mask & False]]
     )
     assert "a = x.view(-1)\n    b = y\n" in after
+
+
+def test_probabilities():
+    source = HEAD + "    return F.binary_cross_entropy(x[m], y[m])\n"
+    x, y = torch.tensor([0.5, 0.0, 7.0], requires_grad=True), torch.tensor([0.1, 1.0, 3.0])
+    mask = torch.tensor([True, True, False])
+    code = code_of("return F.binary_cross_entropy(x[m], y[m])")
+    prove(source, mask_in_loss(code, selection(code)), [[x, y, mask], [x, y, ~mask & False]])
 
 
 def test_under_a_flag():
@@ -175,9 +207,11 @@ def test_another_loss_keeps_its_selection():
     [
         ["return F.mse_loss(x[m], y[~m])"],
         ["return F.mse_loss(x[m], y)"],
-        ["return F.mse_loss(x[m], y[m], reduction='sum')"],
-        ["return F.binary_cross_entropy(x[m], y[m])"],
-        ["return F.cross_entropy(x[m], y[m], ignore_index=0)"],
+        ["return F.mse_loss(x[m], y[m], reduction='none').mean()"],
+        ["return F.mse_loss(x[m], y[m], reduction=how)"],
+        ["return F.binary_cross_entropy(x[m], y[m], weight=w)"],
+        ["return F.cross_entropy(x[m], y[m])"],  # of probabilities
+        ["return F.cross_entropy(x[m], y[m], weight=w, label_smoothing=0.1)"],
         ["if flag:", "    a = x[m]", "    b = y[m]", "return F.mse_loss(a, b)"],
         ["if flag:", "    x = x[m]", "    y = y[m]", "    z = F.mse_loss(x, y)", "return F.mse_loss(x, y)"],
         ["return F.mse_loss(x[0], y[0])"],  # no mask

@@ -549,6 +549,13 @@ def test_only_in_eager():
         after = applied(source, printing.only_in_eager(code, calls(code, "print")))
         assert f"    {expected}\n        # why\n        print(x)  # what\n" in after
         assert not breaks(lambda after=after: load(after).f, [X])
+        more = source.replace("    return", "        print('and more')\n    return")
+        several = function_code(more)
+        several.ops = code.ops
+        after = applied(more, printing.only_in_eager(several, calls(several, "print")))
+        assert (
+            f"    {expected}\n        # why\n        print(x)  # what\n        print('and more')\n" in after
+        )
         otherwise = function_code(source.replace("    return", "    else:\n        x = x + 1\n    return"))
         nested = applied(otherwise.source, printing.only_in_eager(otherwise, calls(otherwise, "print")))
         assert f"    if {test}:\n" in nested

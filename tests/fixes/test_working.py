@@ -742,8 +742,9 @@ PRINTS = """import torch
 
 
 class M(torch.nn.Module):
-    def forward(self, x: torch.Tensor):
-        {call}
+    def forward(self, x: torch.Tensor, loud=True):
+        if loud:
+            {call}
         return x + 1
 """
 
@@ -780,6 +781,11 @@ def test_a_size_that_is_printed_stays_a_symbol(
 def test_sizes_that_the_operator_does_not_take_are_not_printed_with_it(tmp_path: Path) -> None:
     assert "_higher_order_ops" not in fixed(tmp_path, PRINTS.format(call="print(x.shape)"))
     assert "_higher_order_ops" not in fixed(tmp_path, PRINTS.format(call='print("""\nso\n""")'))
+
+
+def test_a_print_that_is_left_from_debugging_is_not_kept_with_more_code(tmp_path: Path) -> None:
+    text = PRINTS.format(call="print(x.sum())").replace("        if loud:\n    ", "")
+    assert fixed(tmp_path, text) == text
 
 
 def test_a_new_function_is_indented_as_the_file_is(tmp_path: Path) -> None:

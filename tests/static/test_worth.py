@@ -575,6 +575,17 @@ class M(nn.Module):
         ),
         (
             "for i in range(9):\n            x = self.nearest(x, centers)\n            {exit}\n"
+            "            if i == 8:\n                logging.getLogger('knn').error('it has not converged')",
+            ITERATES,
+        ),
+        # what only has the name of a message computes
+        (
+            "for i in range(9):\n            x = self.nearest(x, centers)\n            {exit}\n"
+            "            if i == 8:\n                self.layer.warn_up(x)",
+            "",
+        ),
+        (
+            "for i in range(9):\n            x = self.nearest(x, centers)\n            {exit}\n"
             "            if i == 8:\n                x = self.layer(x)",
             "",
         ),

@@ -6,17 +6,21 @@ lies in code that the function does not show.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 import libcst as cst
 
 from pt2lint.finding import LEFT_TO_YOU, Fix
+from pt2lint.fixes.file import class_around
+from pt2lint.fixes.kinds import told as kind_told
 from pt2lint.fixes.rewrite import enclosing_function, parameters, qualified, source, uses
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
 
 LONGEST = 60  # characters of code in a sentence
 STEPS = 4  # assignments between an argument and what is computed of it
+_CROSS_ENTROPY = ("cross_entropy", "nll_loss", "CrossEntropyLoss", "NLLLoss")
 _NONZERO = (
     "Say how many there are at most: `torch.nonzero_static(mask, size=n)` has a known shape; or keep the mask, and "
     "select with `torch.where(mask, a, b)`"
@@ -83,10 +87,42 @@ def _whole(function: FunctionCode, node: cst.Subscript) -> Iterator[Fix]:
     index = node.slice[0].slice
     if isinstance(index, cst.Index):
         mask, whole = _short(function, index.value), _short(function, node.value)
+        if _classified(function, node):
+            yield told(
+                f"Give the cross entropy all rows, and `torch.where({mask}, labels, -100)` as labels: it leaves the "
+                'class -100 (`ignore_index`) out of its mean and its sum, and is zero there with `reduction="none"`'
+            )
+            return
         yield told(
             f"Keep all of `{whole}`: compute on the whole and select with `torch.where({mask}, changed, {whole})`, the "
             "mask unsqueezed where it has fewer dimensions, or weigh a sum with the mask"
         )
+
+
+def _classified(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether a cross entropy is given it, or the name that it is assigned to."""
+    around = function.parent(node)
+    while isinstance(around, cst.Element | cst.Tuple):
+        around = function.parent(around)
+    owner = enclosing_function(function, node)
+    if isinstance(around, cst.Arg):
+        return _is_cross_entropy(function, function.parent(around))
+    if not isinstance(around, cst.Assign) or owner is None:
+        return False
+    names = {use.name for target in around.targets for use in uses(target.target)}
+    return any(
+        isinstance(arg.value, cst.Name) and arg.value.value in names
+        for call in walk(owner.body)
+        if isinstance(call, cst.Call) and _is_cross_entropy(function, call)
+        for arg in call.args[:2]
+    )
+
+
+def _is_cross_entropy(function: FunctionCode, call: cst.CSTNode | None) -> bool:
+    if not isinstance(call, cst.Call):
+        return False
+    known = qualified(function, call.func) or kind_told(function, call.func)
+    return known.startswith("torch.nn") and known.rpartition(".")[2] in _CROSS_ENTROPY
 
 
 def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
@@ -109,11 +145,38 @@ def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
 
 
 def as_tensor(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
-    """Numbers that stay in their tensor."""
+    """Numbers that stay in their tensor, or are kept as such beside it."""
+    kept = _buffer(function, node)
+    if kept:
+        yield told(
+            f"Keep the numbers too: a list of them in an attribute of its own, set where `{kept}` is; what Python "
+            "holds is known while Dynamo traces"
+        )
+        return
+    if isinstance(assigned := function.parent(node), cst.Assign) and any(
+        isinstance(each.target, cst.Tuple) for each in assigned.targets
+    ):
+        yield told(
+            "Take these numbers from what is known while Dynamo traces, a shape, the configuration or an argument; or "
+            "keep them tensors (`h, w = t.unbind()`) and compute with those"
+        )
+        return
     yield told(
         "Keep it a tensor: `cumsum`, a gather or `scatter_add` does for all what the numbers do one by one; where they "
         "are the same at each call, pass them in"
     )
+
+
+def _buffer(function: FunctionCode, node: cst.CSTNode) -> str:
+    """The buffer that `self.sizes.tolist()` reads, "" where it reads anything else."""
+    read = node.func.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else None
+    cls = class_around(function, function.range(node)[0])
+    if not isinstance(read, cst.Attribute) or not isinstance(read.value, cst.Name) or cls is None:
+        return ""
+    made = (part for part in ast.walk(cls) if isinstance(part, ast.Call) and part.args)
+    named = (call.args[0] for call in made if getattr(call.func, "attr", "") == "register_buffer")
+    kept = any(isinstance(name, ast.Constant) and name.value == read.attr.value for name in named)
+    return source(function, read) if kept else ""
 
 
 def set_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:

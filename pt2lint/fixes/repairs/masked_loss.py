@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import libcst as cst
@@ -53,14 +53,14 @@ _ZERO = _Loss("0", "0")
 _LOGITS = _Loss("-3e4", "0")  # exp(-3e4) is zero; float16 holds the number
 _CLASSES = _Loss(None, "-100", scaled=False, rows=True)
 _LOSSES = {
-    **dict.fromkeys(words("l1_loss mse_loss smooth_l1_loss huber_loss"), _ZERO),
+    **dict.fromkeys(words("l1_loss mse_loss smooth_l1_loss huber_loss binary_cross_entropy"), _ZERO),
     "binary_cross_entropy_with_logits": _LOGITS,
-    "cross_entropy": _CLASSES,
+    **dict.fromkeys(words("cross_entropy nll_loss"), _CLASSES),
 }
 _MODULES = {
-    **{f"torch.nn.{name}": _ZERO for name in ("L1Loss", "MSELoss", "SmoothL1Loss", "HuberLoss")},
+    **{f"torch.nn.{name}": _ZERO for name in words("L1Loss MSELoss SmoothL1Loss HuberLoss BCELoss")},
     "torch.nn.BCEWithLogitsLoss": _LOGITS,
-    "torch.nn.CrossEntropyLoss": _CLASSES,
+    **{f"torch.nn.{name}": _CLASSES for name in words("CrossEntropyLoss NLLLoss")},
 }
 
 
@@ -97,20 +97,27 @@ def _loss_around(function: FunctionCode, node: cst.CSTNode) -> cst.Call | None:
 
 
 def _loss(function: FunctionCode, call: cst.Call) -> _Loss | None:
-    """The loss that a call takes the mean of, with two operands (modules are taken to do so)."""
+    """The loss that a call takes the mean, or the sum, of, with two operands (modules are taken to take the mean)."""
     name = qualified(function, call.func) or ""
     found = (
         _LOSSES.get(callee(call)) if name.startswith("torch.") else _MODULES.get(told(function, call.func))
     )
-    fits = len(call.args) >= 2 and all(
-        not arg.star
-        and (arg.keyword is None) == (at < 2)
-        and not (
-            arg.keyword and arg.keyword.value in words("reduction size_average reduce weight ignore_index")
-        )
-        for at, arg in enumerate(call.args)
-    )
-    return found if fits else None
+    told_by = {arg.keyword.value: arg.value for arg in call.args if arg.keyword is not None}
+    plain = all(not arg.star and (arg.keyword is None) == (at < 2) for at, arg in enumerate(call.args))
+    if found is None or len(call.args) < 2 or not plain or told_by.keys() & {"size_average", "reduce"}:
+        return None
+    if (reduction := told_by.get("reduction")) is not None:
+        how = reduction.evaluated_value if isinstance(reduction, cst.SimpleString) else None
+        if how not in ("mean", "sum"):
+            return None
+        found = replace(found, scaled=found.scaled and how == "mean")
+    if "weight" in told_by and (not found.rows or "label_smoothing" in told_by):
+        return None
+    if (ignored := told_by.get("ignore_index")) is not None:
+        if effect(ignored):
+            return None
+        found = replace(found, target=source(function, ignored))
+    return found
 
 
 def _within(function: FunctionCode, call: cst.Call, kind: Kind) -> Repaired:
@@ -122,23 +129,39 @@ def _within(function: FunctionCode, call: cst.Call, kind: Kind) -> Repaired:
         raise _No("the operands are selected by different masks")
     if kind(both[0][1]) != "tensor:bool" and callee(call) != "masked_select":
         raise _No("the index is not known to be a mask")
+    if both[1] is not None:
+        _must_be_classes(function, call, kind(both[1][0]))
     where, imports = torch_name(function, "torch.where")
     new = _scaled(function, call, where, [source(function, one[0]) for one in both if one], masks[0])
-    return _fix(function, {call: new}, imports)
+    used = f"{where}(" in source(function, new)
+    return _fix(function, {call: new}, imports if used else ())
+
+
+def _must_be_classes(function: FunctionCode, call: cst.Call, target: str) -> None:
+    """Raise _No where a cross entropy is given probabilities in place of classes: it leaves none of them out."""
+    loss = _loss(function, call)
+    if loss is not None and loss.rows and target.startswith("tensor:float"):
+        raise _No("the cross entropy is given probabilities")
 
 
 def _scaled(
-    function: FunctionCode, call: cst.Call, where: str, operands: Sequence[str], mask: str
+    function: FunctionCode,
+    call: cst.Call,
+    where: str,
+    operands: Sequence[str],
+    mask: str,
+    made: cst.BaseExpression | None = None,
 ) -> cst.BaseExpression:
-    """The loss of both operands, neutral outside the mask, as the mean over the mask."""
+    """The loss of both operands, neutral outside the mask, as the mean over the mask; `made` is what the first operand
+    is a name of."""
     text = in_parentheses(mask)
     loss = _loss(function, call)
     assert loss is not None
     given = [
-        one if fill is None else f"{where}({mask}, {one}, {fill})"
+        one if fill is None or _is_mask_of(mask, one, fill) else f"{where}({mask}, {one}, {fill})"
         for one, fill in zip(operands, (loss.operand, loss.target), strict=True)
     ]
-    if loss.rows and not _are_rows(cst.parse_expression(operands[0])):
+    if loss.rows and not _are_rows(made or cst.parse_expression(operands[0])):
         given = [f"{in_parentheses(operands[0])}.flatten(0, -2)", f"{given[1]}.flatten()"]
     given += [source(function, arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args[2:]]
     scale = f" * ({text}.numel() / {text}.sum())" if loss.scaled else ""
@@ -153,6 +176,12 @@ def _scaled(
         or (isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.Add))
     )
     return cst.parse_expression(whole if alone else f"({whole})")
+
+
+def _is_mask_of(mask: str, target: str, fill: str) -> bool:
+    """Whether the mask asks for nothing but that the target is not what stands outside of it: `labels != -100`."""
+    asked = cst.parse_expression(f"{target} != {fill}")
+    return cst.parse_expression(mask).deep_equals(asked)
 
 
 def _are_rows(operand: cst.BaseExpression) -> bool:
@@ -296,10 +325,17 @@ class _Block:
         kept = {
             mask: fresh(function, f"{mask}_kept") for mask in masks if self.flag or self.bound_later(mask)
         }
+        wholes = {
+            named[0]: self.unselected(one)
+            for one in self.group.statements
+            if (named := assigned(one)) is not None
+        }
         new: dict[cst.CSTNode, New] = {}
         for call, mask in losses.items():
             operands = [source(function, arg.value) for arg in call.args[:2]]
-            new[call] = _scaled(function, call, where, operands, kept.get(mask, mask))
+            new[call] = _scaled(
+                function, call, where, operands, kept.get(mask, mask), wholes.get(operands[0])
+            )
         for statement in self.group.statements:
             tensor = self.unselected(statement)
             if tensor is not None and self.flag is not None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import libcst as cst
 
-from pt2lint.finding import WAY_ROUND, Edit, Fix
+from pt2lint.finding import ONCE_PROVEN, WAY_ROUND, Edit, Fix
 from pt2lint.fixes.condition import and_not, is_scalar, unread
-from pt2lint.fixes.file import file_of
+from pt2lint.fixes.file import class_around, file_of
 from pt2lint.fixes.kinds import Kind, guess, words
+from pt2lint.fixes.purity import effect
+from pt2lint.fixes.repairs.by_hand import told
 from pt2lint.fixes.repairs.log_operator import log_in_graph
 from pt2lint.fixes.repairs.settings import setting
 from pt2lint.fixes.rewrite import (
@@ -17,6 +21,7 @@ from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
     accepted,
+    ancestors,
     binds,
     enclosing_function,
     fix,
@@ -25,6 +30,7 @@ from pt2lint.fixes.rewrite import (
     qualified,
     reads,
     rewrite,
+    small_of,
     source,
     statement_of,
     torch_name,
@@ -39,6 +45,15 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
     if not isinstance(node, cst.Call):
         return ()
     kind = kind or guess(function)
+    if _is_for_debugging(function, node):
+        operators = accepted(print_in_graph(function, node, kind))
+        return (
+            told(
+                "Take it out, if it is left from debugging: it prints at each call of the model. Under `if not "
+                "torch.compiler.is_compiling():` it would stay in eager runs"
+            ),
+            *(replace(one, description=f"{one.description} {ONCE_PROVEN}.") for one in operators),
+        )
     return accepted(
         print_in_graph(function, node, kind),
         log_while_tracing(function, node, kind),
@@ -46,6 +61,23 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
         keep_logging(function, node, kind),
         only_in_eager(function, node),
     )
+
+
+def _is_for_debugging(function: FunctionCode, node: cst.Call) -> bool:
+    """Whether a `print` of a module stands under no test: nobody wants that at each call, and no maintainer code around
+    it that keeps it."""
+    if not _heard(function, node) & {"builtins.print", "pprint.pprint", "pprint.pp"}:
+        return False
+    cls = class_around(function, function.range(node)[0])
+    methods = cls.body if cls is not None else []
+    if not any(isinstance(one, ast.FunctionDef) and one.name == "forward" for one in methods):
+        return False
+    for outer in ancestors(function, node):
+        if isinstance(outer, cst.FunctionDef):
+            return True
+        if isinstance(outer, cst.If | cst.IfExp | cst.BooleanOperation | cst.ExceptHandler | cst.MatchCase):
+            return False
+    return False
 
 
 def print_in_graph(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
@@ -313,12 +345,28 @@ def keep_logging(function: FunctionCode, node: cst.Call, kind: Kind | None = Non
     return Refusal("not a function of logging or warnings")
 
 
+def _says(function: FunctionCode, statement: cst.CSTNode) -> bool:
+    """Whether a statement does nothing but write a message, which would be left to eager mode as well."""
+    said = small_of(statement)
+    call = said.value if isinstance(said, cst.Expr) else None
+    if not isinstance(call, cst.Call) or any(
+        arg.keyword and arg.keyword.value == "file" for arg in call.args
+    ):
+        return False
+    prints = (
+        isinstance(call.func, cst.Name) and call.func.value == "print" and "print" not in function.imports
+    )
+    return (prints or _logs(function, call)) and not any(effect(arg.value) for arg in call.args)
+
+
 def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
     """`if not torch.compiler.is_compiling():` around the call: compiled code then does without it.
 
     Refused for what sets how warnings are shown: that is for what comes after it, and for what is printed into a file
     or a stream of the code's own: that is data.
     """
+    if any(effect(arg.value) for arg in node.args):
+        return Refusal("what it says has an effect")
     streams = [
         source(function, arg.value) for arg in node.args if arg.keyword and arg.keyword.value == "file"
     ]
@@ -346,7 +394,7 @@ def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
         isinstance(outer, cst.If)
         and outer.orelse is None
         and outer.body is block
-        and len(outer.body.body) == 1
+        and all(one is statement or _says(function, one) for one in outer.body.body)
     ):
         new = {outer.test: and_not(function, outer.test, f"{name}()")}
     else:

@@ -33,12 +33,12 @@ OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }
 
 
-def exits(loop: ast.For | ast.While) -> list[ast.expr]:
+def exits(loop: ast.For | ast.While, says: Callable[[ast.Call], bool]) -> list[ast.expr]:
     """The tests that end a loop of which it does not matter how often it ran: `while t:`, and of a loop that does not
-    use its index but to say how far it came, `if t: break`."""
+    use its index but to say how far it came, `if t: break`. `says` tells calls that write a message."""
     if isinstance(loop, ast.For):
         targets = {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
-        computes = (each for each in loop.body if not _only_says(each))
+        computes = (each for each in loop.body if not _only_says(each, says))
         used = (part for each in computes for part in walk(each) if isinstance(part, ast.Name))
         if any(part.id in targets for part in used):
             return []
@@ -55,21 +55,14 @@ def exits(loop: ast.For | ast.While) -> list[ast.expr]:
     return tests
 
 
-def _only_says(statement: ast.stmt) -> bool:
+def _only_says(statement: ast.stmt, says: Callable[[ast.Call], bool]) -> bool:
     """`if i == last: print("it has not converged")`"""
     return (
         isinstance(statement, ast.If)
         and not statement.orelse
         and all(
             isinstance(each, ast.Pass)
-            or (
-                isinstance(each, ast.Expr)
-                and isinstance(each.value, ast.Call)
-                and (
-                    is_name(each.value.func, "print")
-                    or getattr(each.value.func, "attr", "").startswith("warn")
-                )
-            )
+            or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Call) and says(each.value))
             for each in statement.body
         )
     )

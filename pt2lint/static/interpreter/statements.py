@@ -557,7 +557,13 @@ class Statements:
 
     def iterates(self, node: ast.For | ast.While, env: Env, frame: Frame, first: Value | None) -> bool:
         """Whether values of tensors say when the loop has run often enough: an algorithm that converges, or decodes."""
-        if not frame.region or self.at.notebook.quiet or not (tests := exits(node)):
+        if not frame.region or self.at.notebook.quiet:
+            return False
+
+        def says(call: ast.Call) -> bool:
+            return self.at.calls.roots.duties.are_calls([call], "says", env, frame)
+
+        if not (tests := exits(node, says)):
             return False
         inner = dict(env)
         guards = frame.guards
