@@ -410,14 +410,14 @@ def _settle(
         marks = known.comments(path)
         checked.fail_on[path] = settings.fail_on  # type: ignore[assignment]
         kept, silenced = (
-            [_weighed(finding, settings) for finding in _assumed(part, settings)]
+            [_weighed(finding, settings) for finding in _assumed(part, settings) if _shown(finding, settings)]
             for part in suppress.split(findings, marks)
         )
         if path in of_file and path not in broken:
-            kept += suppress.unused(path, marks, _looked_for(settings, path, checked.pages, verified))
-        kept = [finding for finding in kept if _shown(finding, settings)]
+            idle = suppress.unused(path, marks, _looked_for(settings, path, checked.pages, verified))
+            kept += [finding for finding in idle if _shown(finding, settings)]
         checked.findings += gathered(kept, partial(known.place, path))
-        checked.suppressed += [finding for finding in silenced if _shown(finding, settings)]
+        checked.suppressed += silenced
     checked.findings = without_copies(checked.findings, known)
     checked.findings = with_causes_told_once(checked.findings)
     checked.findings.sort(key=lambda finding: finding.sort_key)
@@ -442,8 +442,8 @@ def _weighed(finding: Finding, settings: Settings) -> Finding:
         default=None,
     )
     if chosen is not None:
-        return replace(finding, severity=chosen[1])  # type: ignore[arg-type]
-    return replace(finding, severity="note") if finding.note and finding.severity != "note" else finding
+        return finding.weighed(chosen[1])  # type: ignore[arg-type]
+    return finding.weighed("note") if finding.note and finding.severity != "note" else finding
 
 
 def _shown(finding: Finding, settings: Settings) -> bool:

@@ -76,7 +76,7 @@ def stamp(path: str) -> Stamp | None:
 
 def shown(stamp: Stamp | None) -> str:
     """The stamp as text; "" for what is not there."""
-    return "" if stamp is None else " ".join(map(str, stamp))
+    return "" if stamp is None else "{} {} {} {} {}".format(*stamp)
 
 
 def may_change_unseen(stamp: Stamp, read: int) -> bool:

@@ -29,13 +29,14 @@ def made(function: FunctionCode, value: cst.BaseExpression) -> cst.BaseExpressio
     """What a name is assigned in the function, but for None, if it is so only once; else the expression itself."""
     if not isinstance(value, cst.Name):
         return value
-    found = [
-        part.value
-        for part in walk(function.module)
-        if isinstance(part, cst.Assign)
-        and any(isinstance(t.target, cst.Name) and t.target.value == value.value for t in part.targets)
-        and not says_none(part.value)
-    ]
+    assigned: dict[str, list[cst.BaseExpression]] | None = function.memo.get("assigned")
+    if assigned is None:
+        assigned = function.memo["assigned"] = {}
+        for part in walk(function.module):
+            if isinstance(part, cst.Assign) and not says_none(part.value):
+                for name in {t.target.value for t in part.targets if isinstance(t.target, cst.Name)}:
+                    assigned.setdefault(name, []).append(part.value)
+    found = assigned.get(value.value, [])
     return found[0] if len(found) == 1 else value
 
 

@@ -126,10 +126,7 @@ class Change:
             if kind == DEFINED:
                 if about in names:
                     return False
-            elif kind in OF_BODIES:
-                if not self._bodies_say_alike(kind, about):
-                    return False
-            elif not self._say_alike(kind, about):
+            elif not self._answers_alike(kind, about):
                 return False
         if path not in reads.parsed:
             return True
@@ -141,16 +138,21 @@ class Change:
             and self._reads_alike_to_fixes()
         )
 
+    def _answers_alike(self, kind: str, about: str) -> bool:
+        """Whether a fact of the text, or of its functions, is one of both. Hundreds of units ask the same."""
+        if (kind, about) not in self._asked:
+            ask = self._bodies_say_alike if kind in OF_BODIES else self._say_alike
+            self._asked[kind, about] = ask(kind, about)
+        return self._asked[kind, about]
+
     def _say_alike(self, kind: str, about: str) -> bool:
-        """Whether a fact of the text is one of both. Hundreds of units ask, mostly of what was not edited."""
+        """The same of a text; of most what is asked was not edited."""
         edited, below = self._edited
         if kind in ("word", "code") and "\n" not in about and about not in edited:
             return True
         if kind == "calls" and "(" not in edited and " as " not in edited and below != "(":
             return True  # who is called, and by which name, stands where nothing was edited
-        if (kind, about) not in self._asked:
-            self._asked[kind, about] = FACTS[kind](self.old, about) == FACTS[kind](self.new, about)
-        return self._asked[kind, about]
+        return FACTS[kind](self.old, about) == FACTS[kind](self.new, about)
 
     @cached_property
     def _edited(self) -> tuple[str, str]:

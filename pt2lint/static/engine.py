@@ -256,7 +256,7 @@ class _Run:
         ledger has, where nobody needs more."""
         self._many = len(groups) > 1
         if self.cache is not None and self._many:
-            self.ledger = self.cache.ledger([*self._salt, place_of(self.files)])
+            self.ledger = self.cache.ledger([self._salt, place_of(self.files)])
             self.ledger.compare(self._digest, self._change)
         parts: list[Part | None] = [self._known(self._key(group)) for group in groups]
         wanted = [i for i, part in enumerate(parts) if part is None]
@@ -358,7 +358,7 @@ class _Run:
             return  # it changed meanwhile
         with contextlib.suppress(Lost):
             self.cache.keep_ledger(
-                [*self._salt, place_of(self.files)],
+                [self._salt, place_of(self.files)],
                 self.ledger.after(units, facts, found, self._digest, self._stamp),
             )
 
@@ -482,7 +482,8 @@ class _Run:
         return self._changes.get(key)
 
     @cached_property
-    def _salt(self) -> list[str]:
+    def _salt(self) -> str:
+        """What all that is found here depends on, beside files; part of hundreds of keys."""
         from pt2lint import __version__
         from pt2lint.static.cache import digest, own_contents
 
@@ -491,14 +492,14 @@ class _Run:
         names = [module_name(path, folders) for path in self.files]
         roots = dict.fromkeys(root for _, root, _ in names)
         tops = sorted({name.partition(".")[0] for name, _, _ in names})
-        return [
+        return digest(
             __version__,
             own,
             sys.version,
             f"{self.target} {self.roots} {self.root_names} {self._unsure}",
             digest(*roots, "", *tops),  # these tell of each file what it is called
             digest(*self._callers.paths),
-        ]
+        )
 
     @cached_property
     def _list(self) -> bytes:
@@ -516,7 +517,7 @@ class _Run:
             return []
         # What fixes follow, and no file that is read tells.
         found = dict.fromkeys(habits(path, self._habits) for path in group)
-        return [*self._salt, *(f"{one.line_length} {one.oldest_torch}" for one in found), *group]
+        return [self._salt, *(f"{one.line_length} {one.oldest_torch}" for one in found), *group]
 
     def _digest(self, path: str) -> str | None:
         if path == FILES:

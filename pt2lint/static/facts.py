@@ -242,7 +242,7 @@ def all_kinds(path: str, groups: Iterable[Facts]) -> Kinds:
 def to_plain(facts: Facts) -> dict[str, Any]:
     reads = facts.reads_ if isinstance(facts.reads_, str) else json.dumps(facts.reads_.to_plain())
     return {
-        "findings": {path: [f.as_json() for f in found] for path, found in facts.findings.items()},
+        "findings": {path: [finding_to_plain(f) for f in found] for path, found in facts.findings.items()},
         "notes": dict(late_texts(facts.notes, notes_to_text)),
         "kinds": dict(late_texts(facts.kinds, kinds_to_text)),
         "problems": [[p.path, p.message, p.line] for p in facts.problems],
@@ -339,13 +339,28 @@ def _op(data: list[Any]) -> Op:
     )
 
 
-def finding_from_plain(data: dict[str, Any]) -> Finding:
-    """Takes over what it is given; there are thousands."""
-    for fix in data["fixes"]:
-        fix["edits"] = tuple([Edit(**edit) for edit in fix["edits"]])
-    data["fixes"] = tuple([Fix(**fix) for fix in data["fixes"]])
-    data["flow"] = tuple([Step(**step) for step in data["flow"]])
-    data["when"], data["also"] = tuple(data["when"]), tuple(data["also"])
-    if data["price"] is not None:
-        data["price"] = Price(**data["price"])
-    return Finding(**data)
+def finding_to_plain(finding: Finding) -> list[Any]:
+    """The values of the fields, in their order: their names would take as long to read as all else."""
+    *own, flow, fixes, when, note, also, price = _values(finding)
+    made = [[fix.description, fix.applicability, [*map(_values, fix.edits)], fix.proven] for fix in fixes]
+    return [*own, [*map(_values, flow)], made, when, note, also, None if price is None else _values(price)]
+
+
+def finding_from_plain(data: list[Any]) -> Finding:
+    """Raises ValueError or TypeError for what `finding_to_plain` did not write."""
+    *own, flow, fixes, when, note, also, price = data
+    return Finding(  # type: ignore[call-arg]  # it counts `own` as more than there are
+        *own,
+        tuple([Step(*step) for step in flow]),
+        tuple(
+            [Fix(told, how, tuple([Edit(*e) for e in edits]), proven) for told, how, edits, proven in fixes]
+        ),
+        tuple(when),
+        note,
+        tuple(also),
+        None if price is None else Price(*price),
+    )
+
+
+def _values(one: Finding | Edit | Step | Price) -> list[Any]:
+    return [getattr(one, name) for name in one.__slots__]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from pt2lint.finding import Finding, Problem
 from pt2lint.said import plain_json
 from pt2lint.static.change import Change
-from pt2lint.static.facts import Facts, finding_from_plain
+from pt2lint.static.facts import Facts, finding_from_plain, finding_to_plain
 from pt2lint.static.moved import Lost, Moves, with_lines_plain
 from pt2lint.static.source.reads import Reads
 
@@ -42,12 +42,16 @@ NOBODY = Unit("", [], {}, [])  # has a number that was another's
 
 class Seen(NamedTuple):
     """A file that was read or sought: its digest (None: not there), the stamp that it had then ("" where that does not
-    tell), and the numbers of the units that depend on it."""
+    tell), and the numbers of the units that depend on it, a text until somebody asks."""
 
     digest: str | None
     stamp: str
     sought: bool
-    users: list[int]
+    numbers: str
+
+    @property
+    def users(self) -> list[int]:
+        return [int(number) for number in self.numbers.split()]
 
 
 class Ledger:
@@ -91,7 +95,7 @@ class Ledger:
             for other in found.entered & self.seen.keys():
                 if self.seen[other].digest is not None:  # what is linted counts for more than what is read
                     self.lost.update(self._names[user] for user in self.seen[other].users)
-            for user, reads in self._rows(path):
+            for user, reads in self._rows(path, {*found.changed}):
                 if not found.leaves(reads, path):
                     self.lost.add(self._names[user])
         self.moves = Moves(changes)
@@ -135,15 +139,15 @@ class Ledger:
             return [with_lines_plain(finding) for finding in self._moved[path]]
         return _findings(plain_json(self._findings[path][1].decode()))
 
-    def _rows(self, path: str) -> Iterator[tuple[int, Reads]]:
-        """What each unit read of the file."""
+    def _rows(self, path: str, lines: set[int]) -> Iterator[tuple[int, Reads]]:
+        """What each unit read of the file; of the bodies those on these lines alone."""
         ask = lru_cache(maxsize=None)(self._ask)
         for user, parsed, whole, bodies, rules, asks in json.loads(self._reads.get(path, b"[]")):
             yield (
                 user,
                 Reads(
                     {path} if parsed else set(),
-                    {(path, line) for line in bodies},
+                    {(path, line) for line in lines.intersection(bodies)},
                     {(path, *ask(number)) for number in asks},
                     {(path, first, last) for first, last in rules},
                     {path} if whole else set(),
@@ -230,7 +234,7 @@ class Ledger:
             if not mine and path not in users:
                 continue
             now = sorted([*mine, *users.get(path, ())])
-            new.seen[path] = Seen(current(path), stamp(path), path in sought, now)
+            new.seen[path] = Seen(current(path), stamp(path), path in sought, " ".join(map(str, now)))
             if mine == before and path not in rows and path not in self.moves.changes:
                 if path in self._reads:
                     new._reads[path] = self._reads[path]
@@ -239,7 +243,11 @@ class Ledger:
         for path, name in found.items():
             told = made[name].findings[path] if name in made else self.findings(path)
             unmoved = name not in made and not self._speaks_of_changed(path)
-            plain = self._findings[path][1] if unmoved else json.dumps([f.as_json() for f in told]).encode()
+            plain = (
+                self._findings[path][1]
+                if unmoved
+                else json.dumps([finding_to_plain(f) for f in told]).encode()
+            )
             new._findings[path] = name, plain
         return new
 

@@ -267,17 +267,17 @@ def is_of_one(test: ast.Compare, outcome: bool, block: list[ast.stmt]) -> bool:
     """Whether a test comes out so where a tensor has one element along a dimension: `if n > 1:` the other way, of
     `n = x.shape[0]`."""
     wanted, asked = test.ops[0], test.comparators[0]
+    number = asked.value if isinstance(asked, ast.Constant) else None
+    if number == 1:
+        one = isinstance(wanted, (ast.Eq, ast.LtE) if outcome else (ast.NotEq, ast.Gt))
+    else:
+        one = number == 2 and isinstance(wanted, ast.Lt if outcome else ast.GtE)
+    if not one:
+        return False
     sizes = looked_up(test.left, block, looks=False)
     if isinstance(sizes, ast.Subscript):
-        of_shape = getattr(sizes.value, "attr", "") == "shape"
-    else:
-        of_shape = (
-            isinstance(sizes, ast.Call) and getattr(sizes.func, "attr", "") == "size" and bool(sizes.args)
-        )
-    number = asked.value if isinstance(asked, ast.Constant) else None
-    if isinstance(wanted, (ast.Eq, ast.LtE) if outcome else (ast.NotEq, ast.Gt)):
-        return of_shape and number == 1
-    return of_shape and number == 2 and isinstance(wanted, ast.Lt if outcome else ast.GtE)
+        return getattr(sizes.value, "attr", "") == "shape"
+    return isinstance(sizes, ast.Call) and getattr(sizes.func, "attr", "") == "size" and bool(sizes.args)
 
 
 def asks_for_one(test: ast.expr, places: set[str | None]) -> bool:
@@ -294,14 +294,14 @@ def asks_for_one(test: ast.expr, places: set[str | None]) -> bool:
 def looked_up(test: ast.expr, block: list[ast.stmt], looks: bool = True) -> ast.expr:
     """A test of names, with what the statements before it assign to them in their place: `kept = self.kept.get(key)`,
     and with `looks` that alone which looks something up."""
+    names = {part.id for part in walk(test) if isinstance(part, ast.Name)}
     made = {
         each.targets[0].id: each.value
-        for each in block
+        for each in (block if names else ())
         if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name)
-        if each.lineno < test.lineno and (not looks or looks_up(each.value))
+        if each.targets[0].id in names and each.lineno < test.lineno and (not looks or looks_up(each.value))
     }
-    names = made and [part.id for part in walk(test) if isinstance(part, ast.Name) and part.id in made]
-    return _Put(made).visit(deepcopy(test)) if names else test
+    return _Put(made).visit(deepcopy(test)) if made else test
 
 
 def looks_up(value: ast.expr) -> bool:

@@ -22,6 +22,7 @@ MAX_DEPTH = 4  # names for names
 class FixedSizes:
     def __init__(self, at: Context) -> None:
         self.at = at
+        self._looked_at: dict[FunctionNode, list[tuple[ast.stmt, ast.AST]]] = {}
 
     def entered(self, func: Func, node: Any, frame: Frame, callee: Frame) -> None:
         """A function that compiling starts with: what it does in any case."""
@@ -31,25 +32,25 @@ class FixedSizes:
         if not self.at.notebook.listens("fix size", callee):
             return
         given = {p.arg for p in parameters_in(definition.args)}
-        for statement in _in_any_case(definition.body):
-            if isinstance(statement, ast.If):
-                found = self.tested(statement.test, definition, given)
-                if found and not isinstance(statement.body[-1], ast.Raise):
-                    self.note(statement.test, callee, *found)
-                continue
-            for part in walk(statement):
-                if isinstance(part, COMPREHENSIONS):
-                    over = part.generators[0].iter
-                    if is_range(over) and (size := _bounding(over, definition, given)):
-                        self.note(over, callee, "range", size)
-                elif isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult):
-                    for one, other in ((part.left, part.right), (part.right, part.left)):
-                        if isinstance(one, ast.List) and (size := _size(other, definition, given)):
-                            self.note(part, callee, "length", size)
-                elif isinstance(part, ast.JoinedStr) and not _is_printed(statement):
-                    self.written(part, definition, given, callee)
-                elif isinstance(part, ast.Call):
-                    self.kept(part, func, given, callee)
+        if definition not in self._looked_at:  # of a function that is entered again and again
+            self._looked_at[definition] = [*_parts_in_any_case(definition)]
+        for statement, part in self._looked_at[definition]:
+            if isinstance(part, ast.If):
+                found = self.tested(part.test, definition, given)
+                if found and not isinstance(part.body[-1], ast.Raise):
+                    self.note(part.test, callee, *found)
+            elif isinstance(part, COMPREHENSIONS):
+                over = part.generators[0].iter
+                if is_range(over) and (size := _bounding(over, definition, given)):
+                    self.note(over, callee, "range", size)
+            elif isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult):
+                for one, other in ((part.left, part.right), (part.right, part.left)):
+                    if isinstance(one, ast.List) and (size := _size(other, definition, given)):
+                        self.note(part, callee, "length", size)
+            elif isinstance(part, ast.JoinedStr) and not _is_printed(statement):
+                self.written(part, definition, given, callee)
+            elif isinstance(part, ast.Call):
+                self.kept(part, func, given, callee)
 
     def written(self, text: ast.JoinedStr, definition: FunctionNode, given: set[str], frame: Frame) -> None:
         sizes = [_size(p.value, definition, given) for p in text.values if isinstance(p, ast.FormattedValue)]
@@ -142,6 +143,14 @@ class FixedSizes:
 
     def note(self, node: ast.expr, frame: Frame, how: str, size: str) -> None:
         self.at.notebook.note(node, "fix size", frame, details={"how": how, "size": size})
+
+
+def _parts_in_any_case(definition: FunctionNode) -> Iterator[tuple[ast.stmt, ast.AST]]:
+    """What may fix a size in the statements that nothing is a condition of, each with its statement."""
+    kinds = (*COMPREHENSIONS, ast.BinOp, ast.JoinedStr, ast.Call)
+    for statement in _in_any_case(definition.body):
+        looked_at = [statement] if isinstance(statement, ast.If) else walk(statement)
+        yield from ((statement, part) for part in looked_at if isinstance(part, (ast.If, *kinds)))
 
 
 def _in_any_case(body: list[ast.stmt]) -> Iterator[ast.stmt]:

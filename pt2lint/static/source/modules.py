@@ -343,7 +343,7 @@ class Module:
 
     def handed(self, name: str) -> list[tuple[FunctionNode, ast.expr]]:
         """(function, value) where a function or method of the file sets the attribute of another object."""
-        if name not in _handed(self.asked("matches", rf"(?<!\bself)\.{name}\s*=(?!=)")):
+        if name not in _handed(self.asked("matches", rf"\.{name}(?<!\bself\.{name})\s*=(?!=)")):
             return []
         found: list[tuple[FunctionNode, ast.expr]] = []
         for where, functions in (("", self.functions), *((c, self.classes[c].methods) for c in self.classes)):
