@@ -177,6 +177,7 @@ Names of operations:
 - `count once`      an int of an object that outlives the call, and is no module's, is read and written back
 - `grow attribute`, `grow global`  a list attribute or global is appended to, and nothing in sight empties it as
                     often as it is appended to
+- `grow buffer`    a buffer of a module is joined to something and kept
 """
 
 from __future__ import annotations

@@ -6,13 +6,17 @@ from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
 from pt2lint.libraries.torch_functions import called
 from pt2lint.libraries.torch_table import table
-from pt2lint.static.values import LEAF, Instance, Seq, Tensor, Value
+from pt2lint.static.values import LEAF, Func, Instance, Seq, Tensor, Value
 
 GROUP = "torch.optim.Optimizer.param_group"
 STATE, STATE_OF_ONE = "torch.optim.Optimizer.state", "torch.optim.Optimizer.state.item"
 
 
 def made(call: Call) -> Value:
+    if call.name.endswith(".step") and not call.frame.region:
+        for closure in [*call.args[:1], *filter(None, [call.kwargs.get("closure")])]:
+            if isinstance(closure, Func):
+                call.apply(closure, [])  # as LBFGS does, several times a step
     if call.name in table().returns or call.receiver is not None:
         return called(call)
     return call.followed()

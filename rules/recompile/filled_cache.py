@@ -70,7 +70,7 @@ class FilledCache(Rule):
     severity = "note"
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if any(other.name == "keep by size" for other in self.function.ops_at(node)):
+        if any(other.name in ("keep by size", "grow buffer") for other in self.function.ops_at(node)):
             return  # which is told, with what it costs
         if op.detail("state"):
             self.report(

@@ -10,7 +10,7 @@ from pt2lint.rule.syntax import observes
 
 
 class GrowingList(Rule):
-    """A list that outlives the call grows at every call of compiled code.
+    """A list or a buffer that outlives the call grows at every call of compiled code.
 
     ## What happens
     Dynamo guards on the length of every list that it reads or writes. One that is longer at each call fails
@@ -18,6 +18,11 @@ class GrowingList(Rule):
     without compiling. The list also keeps every tensor in it alive. A list that is emptied in between, but less
     often than the function is called (after the steps of an episode, at the end of an epoch), reaches the limit
     in the steps before.
+
+    So does a buffer that is joined to something (`self.keys = torch.cat([self.keys, k], dim=1)`): Dynamo keeps no
+    symbol for the sizes of a module's buffers and parameters, whatever `dynamic` says, as it does for an argument's or
+    a plain attribute's (PTR217). Make it as long as it gets, and write into it by position:
+    `self.keys.index_copy_(1, position, k)`.
 
     ## Example
     ```python
@@ -62,18 +67,32 @@ class GrowingList(Rule):
     ## Versions
     Measured over 11 calls: 8 recompilations, and then eager, on torch 2.6, 2.9, 2.13 and 2.15, for a list
     in a module, in any other object and for a global one, and for a `deque`, also one with a `maxlen` of 8 or more;
-    on 2.13 for a list under a key of a dictionary that they hold, and where `+=` makes it longer.
+    on 2.13 for a list under a key of a dictionary that they hold, and where `+=` makes it longer, and for a
+    buffer, also with `dynamic=True` (2 for a plain attribute that holds a tensor).
     """
 
     code = "PTR204"
     name = "growing-list"
-    instead = MappingProxyType({"": "Return it, and let the caller keep it"})
+    instead = MappingProxyType(
+        {
+            "grow buffer": "Make it as long as it gets from the start, and write into it by position",
+            "": "Return it, and let the caller keep it",
+        }
+    )
     about_guards = True
     asks_what_is_left = True
-    ops = ("grow attribute", "grow global")
+    ops = ("grow attribute", "grow global", "grow buffer")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if observes(self.function, node):
+            return
+        if op.name == "grow buffer":
+            self.report(
+                node,
+                op,
+                f"`{self.text(node)}` is a buffer that is longer at every call: Dynamo takes its size for a constant "
+                "and compiles again each time, until the limit",
+            )
             return
         what = "" if op.name == "grow attribute" else " global"
         statement = self.function.parent(node)

@@ -17,11 +17,11 @@ class OtherWay(Rule):
     Dynamo guards on what it compiled for: whether gradients are wanted, whether a module with a dropout or a batch norm
     is in training, whether an argument is None or a tensor, how many dimensions that has, whether it carries gradients
     (`critic(fake)`, then `critic(fake.detach())`), how long a list is, which flag, text or number was passed, whether a
-    size is 1 (`encode(prompt)`, then `encode(x[:, -1:])` for each step). Training
-    calls a model with gradients, evaluation
-    under `torch.no_grad()`: the first evaluation compiles all of it once more, and then both graphs are kept. That is
-    meant, as long as the ways are few; what costs is to wait for it in the midst of a run, and each way counts for the
-    limit of 8. Call each way once at the start, or give both the same: a tensor in place of None, a number as a tensor.
+    size is 1 (`encode(prompt)`, then `encode(x[:, -1:])` for each step; one observation, then a batch of the memory,
+    `policy(memory.sample(64))`). Training calls a model with gradients, evaluation under `torch.no_grad()`: the first
+    evaluation compiles all of it once more, and then both graphs are kept. That is meant, as long as the ways are few;
+    what costs is to wait for it in the midst of a run, and each way counts for the limit of 8. Call each way once at
+    the start, or give both the same: a tensor in place of None, a number as a tensor.
     What a function calls that Dynamo leaves to Python, since a loop of it breaks, is compiled by itself, and guarded
     so; and so is, wherever it is called, a function that a graph break cuts in two.
 
@@ -91,10 +91,13 @@ class OtherWay(Rule):
         places = {op.detail(f"to at {n}"): op.detail(f"to {n}") for n in told if f"to {n}" in op.details}
         for place, title in places.items():
             op = self.led_to(op, place, f"`{title}` is compiled again")
+        more = [n for n in told if op.details[f"here {n}"] != here][:1]
+        also = [tuple(op.details[f"{word} {n}"] for word in ("here", "there", "where")) for n in more]
         self.report(
             node,
             op,
-            f"{callee} is called {here}, and {there} ({where}): it is compiled for each of these once",
+            f"{callee} is called {here}, and {there} ({where}): it is compiled for each of these once"
+            + "".join(f"; so it is {one}, and {another} ({place})" for one, another, place in also),
         )
 
     def told(self, op: Op) -> list[int]:

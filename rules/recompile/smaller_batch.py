@@ -72,7 +72,7 @@ class SmallerBatch(Rule):
         return op.arg("drop_last", 8) in ("", "constant False")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if not isinstance(node, cst.Call) or any(a.star for a in node.args):
+        if not isinstance(node, cst.Call) or any(a.star == "*" for a in node.args):
             return
         calls = feeds(op)
         path, line, _, _, _, callee, *_ = calls[0]

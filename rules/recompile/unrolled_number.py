@@ -26,6 +26,10 @@ class UnrolledNumber(CompiledCall):
     that such a number picks, as a schedule's (`self.temperatures[epoch]`), ends the graph from the second number on
     (GB0112).
 
+    A tensor of no dimensions on the CPU is no way out where it picks: Dynamo takes the number in `torch.tensor(n)` for
+    a constant as well (`cache[:, n] = x`). `cache.index_copy_(1, n, x)` and `index_select` do not ask for it, nor does
+    a tensor of one dimension, `torch.tensor([n])`.
+
     ## Example
     ```python
     import torch
@@ -68,7 +72,8 @@ class UnrolledNumber(CompiledCall):
     `scaled_dot_product_attention`, `interpolate` (its factor), `normal`, `normal_`, `bernoulli_` or `uniform_` is
     given, for any number with `dynamic=False` (on 2.6 a float costs 1), and for a list that grows. An index of a NumPy
     array: on 2.13 one recompilation, and the graph ends from then on; fine where the array is a tensor. On 2.13 also
-    8 for `x[:, n]`, read or written (1 for `x[n]` and for slices), for the kernel of a pooling or `unfold`, the groups
+    8 for `x[:, n]`, read or written (1 for `x[n]` and for slices), for `x[:, t]` and `x[t]` with `t = torch.tensor(n)`
+    (none for `x.index_select(0, t)`), for the kernel of a pooling or `unfold`, the groups
     of `group_norm`, `quantile`, `matrix_power` and the offset of `diagonal`.
     """
 
@@ -90,6 +95,15 @@ class UnrolledNumber(CompiledCall):
         for argument in self.arguments(node, op):
             value, use = argument.value, argument.use
             if not use:
+                continue
+            if use == "place" and (number := self.in_tensor(value)) is not None and turns.number(number):
+                self.say(
+                    op,
+                    argument,
+                    f"is a tensor of no dimensions by which {self.callee(op)} picks from another: Dynamo takes the "
+                    f"number in it for a constant, and each is {ANEW}",
+                    use,
+                )
                 continue
             if isinstance(value, cst.Name) and argument.word.startswith("list") and turns.grows(value.value):
                 self.say(
@@ -121,6 +135,14 @@ class UnrolledNumber(CompiledCall):
                         f"is another number at every call, and with `dynamic=False` each is {ANEW}",
                         use,
                     )
+
+    def in_tensor(self, value: cst.BaseExpression) -> cst.BaseExpression | None:
+        """The number in `torch.tensor(n)` on the CPU. In a list, `torch.tensor([n])`, it is not asked for."""
+        if not isinstance(value, cst.Call) or self.text(value.func) != self.local_name("torch.tensor"):
+            return None
+        number = value.args[0].value if value.args and not value.args[0].star else None
+        elsewhere = any(a.keyword is not None and a.keyword.value == "device" for a in value.args)
+        return None if elsewhere or isinstance(number, (cst.List, cst.Tuple)) else number
 
     def is_number(self, argument: Argument, turns: Turns) -> bool:
         plain = argument.word.startswith(("int", "float", "constant "))

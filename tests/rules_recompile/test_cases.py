@@ -41,6 +41,116 @@ class Net(nn.Module):
         with self.depth:
             return x * 2 if self.depth.active else x
 """,
+    "buffers that are joined to": """
+import torch
+from torch import nn
+
+class Kept(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("keys", None)
+        self.register_buffer("values", None)
+        self.register_buffer("window", torch.zeros(1, 4))
+        self.register_buffer("seen", torch.zeros(1, 4))
+        self.plain = torch.zeros(1, 4)
+
+    def forward(self, x):
+        if self.keys is None:
+            self.keys, self.values = x, x  # PTR217
+        else:
+            self.keys = torch.cat([self.keys, x])  # PTR204
+            values = self.values
+            longer = torch.cat((values, x))
+            self.values = longer  # PTR204
+        self.window = torch.cat([self.window, x])[-2:]
+        self.seen = x
+        self.seen = torch.cat([self.seen, x])
+        self.plain = torch.cat([self.plain, x])
+        return self.keys + self.values
+
+class Emptied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("rows", torch.zeros(0, 4))
+
+    def forward(self, x):
+        self.rows = torch.cat([self.rows, x])
+        return self.rows.sum(0)
+
+    def reset(self):
+        self.rows = torch.zeros(0, 4)
+
+def run(rows):
+    kept, emptied = torch.compile(Kept()), torch.compile(Emptied())
+    for x in rows:
+        emptied.reset()
+        kept(emptied(x))
+""",
+    "options of a loader in a dictionary": """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+net = torch.compile(nn.Linear(4, 4))
+data = TensorDataset(torch.ones(10, 4))
+many = torch.cuda.device_count() > 1
+workers = {"num_workers": 1} if many else {}
+
+def train(loader):
+    for (x,) in loader:
+        net(x).sum().backward()
+
+def whole(**more):
+    options = {"batch_size": 4}
+    if many:
+        options.update({"shuffle": True})
+    full = {"drop_last": True} if many else {}
+    for loader in (DataLoader(data, batch_size=4, **full), DataLoader(data, batch_size=4, **more)):
+        for (x,) in loader:
+            net(x)
+    for (x,) in DataLoader(data, **options):  # PTR212
+        net(x)
+
+train(DataLoader(data, batch_size=4, **workers))  # PTR212
+whole()
+""",
+    "objects of one class, whichever it is": """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.layer = nn.Linear(width, width)
+
+    @classmethod
+    def named(cls, width):
+        return cls(width)
+
+    def forward(self, x):
+        return self.layer(x)
+
+if torch.cuda.is_available():
+    model = Net(4)
+else:
+    model = Net.named(8)
+model = torch.compile(model)
+
+@torch.no_grad()
+def estimate():
+    return model(torch.ones(1, 4))  # PTR222
+
+def step(optimizer):
+    def closure():
+        optimizer.zero_grad()
+        loss = model(torch.ones(1, 4)).sum()
+        loss.backward()
+        return loss
+    optimizer.step(closure)
+
+step(torch.optim.LBFGS(model.parameters()))
+estimate()
+""",
     "a teacher beside a compiled student": """
 import torch
 from torch import nn

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pt2lint.project.config import Settings
+from pt2lint.static.engine import lint
 from pt2lint.static.interpret import Interpreter
 from pt2lint.static.source.project import Project
 
@@ -235,3 +237,41 @@ def test_a_call_of_what_the_settings_name_is_one_of_what_is_compiled(tmp_path: P
         for op in ops
     }
     assert uses == {"before": "read", "after": ""}
+
+
+FLAGS = """
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.at, self.read = 0, 0
+
+    def forward(self, x, use_cache=False, more=False):
+        if use_cache:
+            self.at += 1
+        if more:
+            self.read += 1
+        return x * self.at * self.read
+"""
+CALLS = """
+def generate(model, x):
+    for _ in range(9):
+        x = model(x, use_cache=True)
+
+model = torch.compile(Net())
+generate(model, torch.ones(1))
+"""
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["in one file", "in two"])
+def test_what_a_flag_leads_to_that_the_program_sets_is_told_in_full(apart: bool, tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(FLAGS if apart else FLAGS + CALLS)
+    (tmp_path / "main.py").write_text(f"import torch\nfrom net import Net\n{CALLS}" if apart else "")
+    found = lint(
+        [str(tmp_path / "net.py"), str(tmp_path / "main.py")], Settings(target_torch=(2, 13))
+    ).findings
+    assert [(f.line, f.severity, f.note) for f in found if f.code == "PTR202"] == [
+        (11, "warning", ""),
+        (13, "warning", "`more` is off by default"),
+    ]

@@ -153,6 +153,9 @@ def test_what_is_off_runs_once_or_ends_in_an_error_says_so(tmp_path: Path) -> No
     assert {note for _, note in when(tmp_path, once)} == {"once"}
     seen = f"if self.key not in self.seen:\n    self.seen.add(self.key)\n    {ITEM}"
     assert [note for _, note in when(tmp_path, seen)] == ["once"]
+    # What is there already, and set to something else, stays there.
+    again = f"if self.table is None:\n    self.table = x\nelse:\n    self.table = x + self.table\n    {ITEM}"
+    assert [note for _, note in when(tmp_path, again)][-1:] == [""]
     assert [note for _, note in when(tmp_path, seen.replace("self.seen.add", "self.other.add"))] == [""]
     fails = f"if mask is not None:\n    y = {ITEM}\n    raise ValueError(y)"
     assert [note for _, note in when(tmp_path, fails)] == ["on an error path"]

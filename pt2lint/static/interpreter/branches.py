@@ -21,6 +21,7 @@ from pt2lint.static.interpreter.guard_syntax import (
     missing,
     name_given,
     nested,
+    says_none,
     set_in,
 )
 from pt2lint.static.interpreter.guards import (
@@ -70,7 +71,7 @@ class Branches:
             elif not known and self._warns(test, body, env, frame, alone):
                 guards += (Guard("", WARNS),)
             elif (
-                self._runs_once(test, body, frame)
+                (not _is_there(test, met) and self._runs_once(test, body, frame))
                 or self._readies(test, guards, frame)
                 or (not known and self._is_first_run(test, met, env, frame))
             ):
@@ -322,6 +323,16 @@ class Branches:
                     if all(not isinstance(one, ast.Name) or one.id in shared for one in targets):
                         yield part
                 yield from self._called(function.body, frame, depth + 1)
+
+
+def _is_there(test: ast.expr, met: bool) -> bool:
+    """Whether what the test asks for is there: `self.keys is None` came out false. What is set then stays there."""
+    return (
+        isinstance(test, ast.Compare)
+        and len(test.ops) == 1
+        and says_none(test.comparators[0])
+        and isinstance(test.ops[0], ast.IsNot if met else ast.Is)
+    )
 
 
 def _table(place: ast.expr) -> ast.expr:

@@ -23,19 +23,25 @@ from pt2lint.static.interpreter.weights import Weights, is_plain, is_scalar
 from pt2lint.static.source.named import inside
 from pt2lint.static.source.nodes import unit_of
 from pt2lint.static.values import (
+    NO_CONST,
+    OFTEN_OFF,
     UNKNOWN,
     Class,
     Ext,
     Func,
     Instance,
     Partial,
+    Py,
     Seq,
     Tensor,
+    Union,
     Value,
     Wrapped,
     as_input,
     given_from_outside,
+    join,
     options,
+    truth,
 )
 
 if TYPE_CHECKING:
@@ -96,6 +102,8 @@ class Roots:
         if not self.at.notebook.quiet:
             frame.context = self.at.conditions.contexts.root(value.node, guards)
         args, kwargs = self.arguments(value, name, frame, given)
+        if name == "forward" and module is None and not by_settings:  # the program itself compiles the module
+            args, kwargs = self.switched_on(value, args, kwargs)
         args = [as_input(given) for given in args]
         kwargs = {key: as_input(given) for key, given in kwargs.items()}
         if by_settings:  # else the call is told of
@@ -143,6 +151,31 @@ class Roots:
             ]
             kwargs = {key: passed.parameter(value, key, known) for key, known in kwargs.items()}
         return (args[1:] if value.bound is not None and a.args else args), kwargs
+
+    def switched_on(
+        self, value: Func, args: list[Value], kwargs: dict[str, Value]
+    ) -> tuple[list[Value], dict[str, Value]]:
+        """The arguments of a `forward`, where flags that are off by default are what the program gives the module."""
+        a = value.node.args
+        names = [p.arg for p in [*a.posonlyargs, *a.args]][len(a.posonlyargs + a.args) - len(args) :]
+        passed = self.at.functions.passed
+
+        def flag(name: str, known: Value) -> Value:
+            if not (isinstance(known, Py) and known.const is NO_CONST and known.off == OFTEN_OFF):
+                return known
+            passed.read(value.module)
+            given = passed.seen.get(value.node, {}).get(name, UNKNOWN)
+            return known if given is UNKNOWN or truth(given) is False else join(known, given)
+
+        return [flag(*pair) for pair in zip(names, args, strict=True)], {
+            k: flag(k, v) for k, v in kwargs.items()
+        }
+
+    def _has_flag(self, module: Instance) -> bool:
+        """Whether its `forward` has a flag that is off by default."""
+        body = self.body_of(module)
+        defaults = [*body.node.args.defaults, *body.node.args.kw_defaults] if body is not None else []
+        return any(isinstance(one, ast.Constant) and one.value is False for one in defaults)
 
     def is_module(self, value: Value) -> bool:
         return isinstance(value, Instance) and (
@@ -208,6 +241,8 @@ class Roots:
                     self._seen["root", which] = o
                     if not whole:
                         self._seen["in parts", which] = UNKNOWN
+                    if isinstance(o, Instance) and self._has_flag(o):
+                        self.at.functions.passed.read(frame.module)  # which may switch it on
                     self.root(o, None, whole)
                     if isinstance(o, Instance) and o.cls is not None:
                         self._compiled_beside(o, o.cls)
@@ -329,7 +364,11 @@ class Roots:
         return known
 
     def body_of(self, callee: Value) -> Func | None:
-        """The function of the project that a call of the value runs."""
+        """The function of the project that a call of the value runs, whichever of several objects it is."""
+        if isinstance(callee, Union):
+            found_of = [self.body_of(one) for one in callee.options]
+            bodies = {one.node: one for one in found_of if one is not None}
+            return next(iter(bodies.values())) if len(bodies) == 1 else None
         if isinstance(callee, Instance) and callee.cls is not None:
             found = self.at.classes.find_method(callee.cls, "forward") or self.at.classes.find_method(
                 callee.cls, "__call__"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.observers.growing import stays_long
+from pt2lint.static.observers.growing import emptied_each_turn, joined_to_itself, stays_long
 from pt2lint.static.observers.sizes import from_shape
 from pt2lint.static.observers.uses import LIMIT, Decisive
 from pt2lint.static.source.modules import ClassInfo
@@ -151,6 +151,23 @@ class ChangingState:
         elif isinstance(target, ast.Attribute) and owner is frame.me:
             if isinstance(value, Py) and value.type == "int":
                 self.kept(target, frame)
+            elif frame.region and self.at.notebook.listens("grow buffer", frame):
+                self.joined(target, owner, frame)
+
+    def joined(self, target: ast.Attribute, owner: Value, frame: Frame) -> None:
+        """`self.keys = torch.cat([self.keys, k], dim=1)`, where `keys` is a buffer, whose size Dynamo never keeps a
+        symbol for."""
+        function = self.at.functions.running()
+        if not isinstance(owner, Instance) or owner.cls is None or function is None:
+            return
+        order = self.at.classes.bases(owner.cls)[0]
+        if not any(_registers(method, target.attr) for cls in order for method in cls.methods.values()):
+            return
+        trees = {id(m): m.tree for m in [frame.module, *(c.module for c in order)]}
+        if not isinstance(function, FunctionNode) or not joined_to_itself(target, function):
+            return
+        if not emptied_each_turn(trees.values(), target.attr, function):
+            self.at.notebook.note(target, "grow buffer", frame)
 
     def made_once(self, cls: ClassInfo, name: str, frame: Frame) -> dict[str, str]:
         """Where `__init__` makes an attribute that nothing else in the file knows of but the function that runs:
@@ -330,6 +347,18 @@ def _made_first(place: ast.Attribute, statement: ast.Assign, node: FunctionNode)
         isinstance(first, ast.Assign) and any(_is_attribute(target, place) for target in first.targets)
         for first in node.body
         if (first.end_lineno or 0) < statement.lineno
+    )
+
+
+def _registers(method: FunctionNode, name: str) -> bool:
+    """`self.register_buffer("keys", None)`"""
+    return any(
+        isinstance(part.func, ast.Attribute)
+        and part.func.attr == "register_buffer"
+        and bool(part.args)
+        and isinstance(part.args[0], ast.Constant)
+        and part.args[0].value == name
+        for part in parts(method, ast.Call)
     )
 
 

@@ -1,4 +1,4 @@
-"""Lists that outlive a call and become longer at each: who makes them shorter again, and when."""
+"""Lists and buffers that outlive a call and become longer at each: who makes them shorter again, and when."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from pt2lint.static.source.nodes import FunctionNode, walk
+
+JOINS = ("cat", "concat", "concatenate", "hstack", "vstack")
 
 
 def stays_long(
@@ -33,6 +35,81 @@ def stays_long(
     return bool(innermost) and not any(
         _calls(loop.body) & (emptying | _callers(functions, emptying)) or any(p in walk(loop) for p in places)
         for loop in innermost
+    )
+
+
+def joined_to_itself(target: ast.expr, function: FunctionNode) -> bool:
+    """Whether a function makes an attribute longer, `self.keys = torch.cat([self.keys, k])`, and sets it otherwise in
+    the other arm of a test alone: `if self.keys is None: self.keys = k`."""
+    text = ast.unparse(target)
+    joined: ast.stmt | None = None
+    others = []
+    for one, statement, value in _set_to(text, function):
+        if isinstance(value, ast.Name):
+            made = [v for _, _, v in _set_to(value.id, function)]
+            value = made[0] if len(made) == 1 else value
+        if not _joins(value, text, function):
+            others.append(statement)
+        elif one is target:
+            joined = statement
+    return joined is not None and all(_in_other_arm(joined, other, function) for other in others)
+
+
+def emptied_each_turn(trees: Iterable[ast.AST], name: str, function: FunctionNode) -> bool:
+    """Whether some loop calls, at each turn, what sets the attribute elsewhere, and something else besides."""
+    trees = list(trees)
+    functions = [f for tree in trees for f in walk(tree) if isinstance(f, FunctionNode)]
+    resets = {
+        f.name
+        for f in functions
+        if f is not function
+        and f.name != "__init__"
+        and any(
+            isinstance(p, ast.Attribute) and isinstance(p.ctx, ast.Store) and p.attr == name for p in walk(f)
+        )
+    }
+    resets |= _callers(functions, resets)
+    loops = [_calls(p.body) for tree in trees for p in walk(tree) if isinstance(p, (ast.For, ast.While))]
+    return any(calls & resets and calls - resets for calls in loops)
+
+
+def _set_to(text: str, function: FunctionNode) -> Iterator[tuple[ast.expr, ast.stmt, ast.expr]]:
+    """The assignments to a place, each with what it is given: `self.a, self.b = x, y`."""
+    for part in walk(function):
+        if not isinstance(part, ast.Assign):
+            continue
+        for target in part.targets:
+            if ast.unparse(target) == text:
+                yield target, part, part.value
+            elif isinstance(target, ast.Tuple):
+                each = part.value.elts if isinstance(part.value, ast.Tuple) else []
+                for i, one in enumerate(target.elts):
+                    if ast.unparse(one) == text:
+                        yield one, part, each[i] if len(each) == len(target.elts) else part.value
+
+
+def _joins(value: ast.expr, text: str, function: FunctionNode) -> bool:
+    """`torch.cat([self.keys, k], dim=1)`, where the attribute may have a name: `keys = self.keys`."""
+    if (
+        not isinstance(value, ast.Call)
+        or not value.args
+        or not isinstance(value.args[0], (ast.List, ast.Tuple))
+    ):
+        return False
+    word = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
+    texts = [ast.unparse(one) for one in value.args[0].elts]
+    names = [name for name in texts if [ast.unparse(v) for *_, v in _set_to(name, function)] == [text]]
+    return word in JOINS and len(texts) > 1 and (text in texts or bool(names))
+
+
+def _in_other_arm(one: ast.stmt, other: ast.stmt, function: FunctionNode) -> bool:
+    arms = (
+        [{id(p) for s in arm for p in walk(s)} for arm in (part.body, part.orelse)]
+        for part in walk(function)
+        if isinstance(part, ast.If)
+    )
+    return any(
+        id(one) in a and id(other) in b for then, rest in arms for a, b in ((then, rest), (rest, then))
     )
 
 

@@ -32,8 +32,16 @@ if TYPE_CHECKING:
 
 MOST = 40  # calls of one function that are compared
 IN_MODES = ("in evaluation mode", "in training mode")
-ONE, WHOLE = "a size of 1", "the sizes that its caller is given"
-DETACHED, CARRIES = "a detached tensor", "a tensor that carries gradients"
+ONE, WHOLE, DRAWN = "a size of 1", "the sizes that its caller is given", "a batch that is drawn"
+# What gives a tensor of as many elements along each dimension.
+ALIKE = frozenset(
+    ("to", "cuda", "cpu", "float", "double", "half", "long", "int", "clone", "detach", "contiguous")
+)
+MADE = frozenset(
+    ("FloatTensor", "LongTensor", "Tensor", "tensor", "as_tensor", "from_numpy", "asarray", "array")
+)
+DETACHED, CARRIES = "a tensor without gradients", "a tensor that carries gradients"
+GRADLESS = "without gradients"
 DEEP = 6  # modules in modules in which one that minds the mode is looked for
 TOLD = 4  # other calls that a rule is told of, and is to choose from
 Place = tuple[str, int, int]
@@ -51,7 +59,7 @@ class Way(NamedTuple):
     tensors: bool  # whether it is given any
     given: dict[str, str]
     mode: str  # what a statement above says of the module: "train", "eval"; "" where none does
-    lengths: tuple[str, ...]  # ONE or WHOLE, of each argument of which that shows; "" of another
+    lengths: tuple[str, ...]  # ONE, WHOLE or DRAWN, of each argument of which that shows; "" of another
     carried: tuple[
         str, ...
     ]  # what Dynamo will find each argument to be: DETACHED, CARRIES; "" where that is not known
@@ -164,7 +172,7 @@ class Ways:
         tensors = any(isinstance(o, Tensor) for value in env.values() for o in options(value))
         mode = self.mode(node, frame)
         carried = tuple(self.carried(arg, node.lineno, frame) for arg in node.args)
-        lengths = tuple(self.length(arg, frame) for arg in node.args) if not frame.region else ()
+        lengths = tuple(self.length(arg, node.lineno, frame) for arg in node.args) if not frame.region else ()
         way = Way(
             place, frame.module, frame.unit, frame.region, graded, tensors, given, mode, lengths, carried
         )
@@ -179,18 +187,40 @@ class Ways:
         running = self.at.functions.running()
         return frame.module.tree if running is None or unit_of(running) != frame.unit else running
 
-    def length(self, arg: ast.expr, frame: Frame) -> str:
-        """Whether a dimension has length 1 (`x[:, -1:]`, `x.unsqueeze(1)`), or it is what the function is given."""
-        if isinstance(arg, ast.Call) and isinstance(arg.func, ast.Attribute) and arg.func.attr == "unsqueeze":
-            return ONE
+    def length(self, arg: ast.expr, line: int, frame: Frame) -> str:
+        """Whether a dimension has length 1 (`x[:, -1:]`, `x.unsqueeze(1)`), it is what the function is given, or rows
+        that were drawn from many (`memory.sample(size)`)."""
+        if isinstance(arg, ast.Call):
+            callee = arg.func
+            word = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
+            if isinstance(callee, ast.Attribute) and word in ALIKE:
+                return self.length(callee.value, line, frame)
+            if word in MADE and len(arg.args) >= 1:
+                return self.length(arg.args[0], line, frame)
+            return ONE if _gives_one(word, arg) else DRAWN if _draws(arg) else ""
         if isinstance(arg, ast.Subscript):
             places = arg.slice.elts if isinstance(arg.slice, ast.Tuple) else [arg.slice]
-            return ONE if any(isinstance(p, ast.Slice) and _is_one(p) for p in places) else ""
+            if any(isinstance(p, ast.Slice) and _is_one(p) for p in places) or _is_none(places[0]):
+                return ONE
+            # What is cut off at some length is given as well: `x[:, -self.block_size :]`.
+            cut = isinstance(arg.value, ast.Name) and all(map(_cuts, places))
+            return self.length(arg.value, line, frame) if cut else ""
+        if isinstance(arg, (ast.List, ast.Tuple)):
+            return ONE if len(arg.elts) == 1 else ""
+        if isinstance(arg, ast.Attribute):
+            return DRAWN if self.length(arg.value, line, frame) == DRAWN else ""
+        if not isinstance(arg, ast.Name):
+            return ""
         whole = self.whole(frame)
-        if not isinstance(arg, ast.Name) or not isinstance(whole, FunctionNode):
+        if whole not in self._bound:
+            self._bound[whole] = _bound(whole)
+        above = [b for b in self._bound[whole].get(arg.id, ()) if b.lineno < line]
+        if above:
+            return self.length(above[-1].value, above[-1].lineno, frame)
+        if not isinstance(whole, FunctionNode):
             return ""
         given = arg.id in {p.arg for p in parameters_in(whole.args)}
-        return WHOLE if given and arg.id not in binds(whole) else ""
+        return WHOLE if given and not _is_bound_again(arg.id, line, whole) else ""
 
     def carried(self, arg: ast.expr, line: int, frame: Frame) -> str:
         """What Dynamo finds a value of this line to be: `fake.detach()` has no gradients, what a module made has."""
@@ -199,11 +229,12 @@ class Ways:
             and arg not in self._differentiable
             and isinstance(arg.func, ast.Attribute)
         ):
-            if arg.func.attr in self.at.models.last_words("detaches"):
+            if arg.func.attr in self.at.models.last_words("detaches") or _draws(arg):
                 return DETACHED
             return self.carried(arg.func.value, line, frame)  # `generator(z).view(4, -1)`
-        if isinstance(arg, ast.Attribute) and arg.attr == "data":
-            return DETACHED
+        if isinstance(arg, ast.Attribute):
+            of_drawn = self.length(arg.value, line, frame) == DRAWN
+            return DETACHED if arg.attr == "data" or of_drawn else ""
         if isinstance(arg, ast.Name):
             whole = self.whole(frame)
             if whole not in self._bound:
@@ -264,7 +295,7 @@ class Ways:
             for here, there, where, within in self.differences(callee, place):
                 words |= {f"here {told}": here, f"there {told}": there, f"where {told}": where}
                 words[f"in {told}"] = within
-                if here.endswith(WHOLE):
+                if here.endswith((WHOLE, DRAWN)):
                     words[f"untraced {told}"] = "yes"  # as all of which the lengths are known
                 if isinstance(callee, Func):
                     words[f"to {told}"] = title(callee)
@@ -297,6 +328,7 @@ class Ways:
                 where = f"line {told_line(line)}" if path == place[0] else told_place(path, line)
                 where = "here, on another way" if other.place == place else where
                 found.append((*how, where, told_place(path, other.unit[0]) if other.region else ""))
+        found.sort(key=lambda told: told[0] != GRADLESS)  # which always costs a compilation
         return found[:TOLD]
 
     def in_the_end(self, way: Way, callee: Any) -> Way:
@@ -359,9 +391,10 @@ def _module_of(callee: Value) -> Value | None:
 def _difference(here: Way, other: Way, later: bool) -> tuple[str, str] | None:
     """How this call is made and how the other one, in words; None if there is no difference, or the other tells it."""
     if here.graded is False and other.graded:
-        return "without gradients", "with them"
-    if (WHOLE, ONE) in zip(here.lengths, other.lengths, strict=False):
-        return f"with {WHOLE}", f"with {ONE}"
+        return GRADLESS, "with them"
+    for own, another in zip(here.lengths, other.lengths, strict=False):
+        if own in (WHOLE, DRAWN) and another == ONE:
+            return f"with {own}", f"with {ONE}"
     if not later or (other.graded is False and here.graded):
         return None
     for name, word in here.given.items():
@@ -414,12 +447,69 @@ def _modes(whole: ast.AST) -> Iterator[tuple[int, str, str]]:
 
 
 def _bound(whole: ast.AST) -> dict[str, list[ast.Assign]]:
-    """The statements `name = value` of a function or a file, by the name. What is defined inside has its own."""
+    """The statements `name = value` of a function or a file, by the name, and those that bind several names to what is
+    drawn. What is defined inside has its own."""
     found: dict[str, list[ast.Assign]] = {}
     for part in _statements(whole.body):  # type: ignore[attr-defined]
-        if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.targets[0], ast.Name):
-            found.setdefault(part.targets[0].id, []).append(part)
+        if not isinstance(part, ast.Assign) or len(part.targets) != 1:
+            continue
+        target = part.targets[0]
+        several = target.elts if isinstance(target, ast.Tuple) and _draws(part.value) else [target]
+        for one in several:
+            if isinstance(one, ast.Name):
+                found.setdefault(one.id, []).append(part)
     return found
+
+
+def _is_bound_again(name: str, line: int, whole: FunctionNode) -> bool:
+    """Whether a parameter may be something else at a line of the function than what was given."""
+    if name not in binds(whole):
+        return False
+    lines = [p.lineno for p in parts(whole, ast.Name) if p.id == name and isinstance(p.ctx, ast.Store)]
+    loops = [
+        p
+        for p in (*parts(whole, ast.For), *parts(whole, ast.While))
+        if p.lineno <= line <= (p.end_lineno or 0)
+    ]
+    return any(n < line or any(p.lineno <= n <= (p.end_lineno or 0) for p in loops) for n in lines)
+
+
+def _draws(value: ast.expr) -> bool:
+    """`memory.sample(batch_size)`: rows of a memory, and not one."""
+    return (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and value.func.attr == "sample"
+        and len(value.args) == 1
+        and isinstance(value.args[0], (ast.Name, ast.Attribute, ast.Constant))
+        and getattr(value.args[0], "value", None) != 1
+    )
+
+
+def _gives_one(word: str, call: ast.Call) -> bool:
+    """`x.unsqueeze(0)`, `x.reshape(1, -1)`, `logits.argmax(-1, keepdim=True)`, `torch.multinomial(p, 1)`"""
+    given = {k.arg: k.value for k in call.keywords}
+    if word in ("reshape", "view"):
+        return bool(call.args) and getattr(call.args[0], "value", None) == 1
+    if word in ("argmax", "argmin"):
+        return getattr(given.get("keepdim"), "value", False) is True
+    if word == "multinomial":
+        drawn = given.get("num_samples", call.args[-1] if call.args else None)
+        return getattr(drawn, "value", None) == 1
+    return word == "unsqueeze"
+
+
+def _is_none(part: ast.expr) -> bool:
+    return isinstance(part, ast.Constant) and part.value is None
+
+
+def _cuts(part: ast.expr) -> bool:
+    """`:`, or `-size:` of a size that is not spelled."""
+    if not isinstance(part, ast.Slice) or part.upper is not None or part.step is not None:
+        return False
+    return part.lower is None or (
+        isinstance(part.lower, ast.UnaryOp) and isinstance(part.lower.operand, (ast.Name, ast.Attribute))
+    )
 
 
 def _statements(body: list[ast.AST]) -> Iterator[ast.AST]:
