@@ -1583,6 +1583,46 @@ class Speaker(torch.nn.Module):
             y = self.plain(y[:, -1:])
         return x, y
 """,
+    "blocks with a text of their own": """
+import torch
+from torch import nn
+
+class Keyed(nn.Module):
+    def __init__(self, name):
+        super().__init__()
+        self.name = name
+
+    def forward(self, x, kept):
+        kept[self.name] = x  # PTR226
+        return x * 2
+
+class Asking(nn.Module):
+    def __init__(self, index):
+        super().__init__()
+        self.name = "layers." + str(index)
+
+    def forward(self, x):
+        return x * 2 if self.name.endswith("0") else x
+
+class Told(nn.Module):
+    def __init__(self, name):
+        super().__init__()
+        self.name = name
+
+    def forward(self, x):
+        with torch.profiler.record_function(self.name):
+            return x * 2
+
+keyed = nn.ModuleList([Keyed(f"layers.{i}") for i in range(12)])
+asking = nn.ModuleList([Asking(i) for i in range(12)])
+told = nn.ModuleList([Told(f"layers.{i}") for i in range(12)])
+for block in keyed:
+    block.compile()  # PTR226
+for block in asking:
+    block.compile()  # PTR226
+for block in told:
+    block.compile()
+""",
     "blocks with a number by which something is picked": """
 import torch
 from torch import nn

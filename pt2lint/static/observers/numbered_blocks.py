@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, below, binds, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, below, binds, parts, unit_of, walk
 from pt2lint.static.values import Class, Instance, Tensor, Value, Wrapped
 
 if TYPE_CHECKING:
@@ -211,8 +211,9 @@ class NumberedBlocks:
         if found is None or not found[1].args.args:
             return None
         me = found[1].args.args[0].arg
+        unread = _names_of_regions(found[1])
         for part in _in_any_case(found[1]):
-            if not isinstance(part, ast.Attribute) or not isinstance(part.value, ast.Name):
+            if not isinstance(part, ast.Attribute) or not isinstance(part.value, ast.Name) or part in unread:
                 continue
             if part.value.id != me or not isinstance(part.ctx, ast.Load):
                 continue
@@ -271,9 +272,13 @@ def _places(value: ast.expr) -> Iterator[str]:
 
 
 def _is_made_of(value: ast.expr, names: set[str]) -> bool:
-    """One of the names, or such a number with another one added."""
+    """One of the names, or such a number with another one added, or a text that it is put into."""
     if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Add, ast.Sub)):
         return _is_made_of(value.left, names) or _is_made_of(value.right, names)
+    if isinstance(value, ast.JoinedStr):
+        return any(isinstance(v, ast.FormattedValue) and _is_made_of(v.value, names) for v in value.values)
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "str":
+        return any(_is_made_of(argument, names) for argument in value.args)
     return isinstance(value, ast.Name) and value.id in names
 
 
@@ -283,6 +288,17 @@ def _picking(part: ast.AST) -> Iterator[ast.expr]:
         yield part.value
     elif isinstance(part, ast.Subscript):
         yield from part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
+
+
+def _names_of_regions(function: FunctionNode) -> set[ast.expr]:
+    """What names a region of a profile, which is not traced: `with record_function(self.name):`"""
+    return {
+        argument
+        for part in parts(function, ast.With)
+        for item in part.items
+        if isinstance(item.context_expr, ast.Call)
+        for argument in item.context_expr.args
+    }
 
 
 def _first(node: ast.Attribute) -> str:
