@@ -260,15 +260,16 @@ class Session:
                 ended = run_child(self.python, spec, self.limits, state.hear, self.stop, around)
             finally:
                 state.clock.cancel()
+            if ended is not None and ended is not STOPPED and not state.greeted and self.options.memory:
+                ended = Failure(
+                    "memory", f"--memory of {self.options.memory} MiB is too little to load torch"
+                )
+                state.out = Collected()  # what a CUDA build's import said of it before the end
             out.add(state.out)
             if job not in out.jobs and any(run.probe != "recorded" for run in state.out.runs):
                 out.jobs.append(job)
             if ended is None or ended is STOPPED:
                 return out
-            if not state.greeted and self.options.memory:
-                ended = Failure(
-                    "memory", f"--memory of {self.options.memory} MiB is too little to load torch"
-                )
             out.problems.append(Problem(where, f"{state.current or job.label}: {ended}"))
             out.failures.append((state.covers, state.at_target(ended)))
             if state.current is None:

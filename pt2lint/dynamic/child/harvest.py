@@ -9,6 +9,7 @@ Both end a program that shows nothing new for long (`patience`).
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
 import io
@@ -72,7 +73,8 @@ class Sites:
             frame = frame.f_back
         entry: dict[str, Any] = {"path": None, "line": 0, "made": 0, "in_place": in_place, self.what: 0}
         if frame is not None:
-            entry.update(path=os.path.realpath(frame.f_code.co_filename), line=frame.f_lineno)
+            path = os.path.realpath(frame.f_code.co_filename)
+            entry.update(path=path, line=_as_written(path, frame.f_lineno))
             entry = self.seen.setdefault((entry["path"], entry["line"]), entry)
         entry["made"] += 1
         return entry
@@ -90,6 +92,30 @@ class Sites:
 
     def result(self) -> list[dict[str, Any]]:
         return list(self.seen.values())
+
+
+def _as_written(path: str, line: int) -> int:
+    """The line of what runs at a line: before Python 3.11 a decorator is called at the line of the `def` below it."""
+    if sys.version_info >= (3, 11):
+        return line
+    return _decorators(path).get(line, line)
+
+
+@functools.cache
+def _decorators(path: str) -> dict[int, int]:
+    """The lines of a file's decorators by the lines of their `def` or `class`: of several the one that says `compile`,
+    else the last, which is called first."""
+    try:
+        with open(path, "rb") as file:
+            tree = ast.parse(file.read())
+    except (OSError, SyntaxError, ValueError):
+        return {}
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return {
+        node.lineno: max(node.decorator_list, key=lambda d: ("compile" in ast.unparse(d), d.lineno)).lineno
+        for node in ast.walk(tree)
+        if isinstance(node, kinds) and node.decorator_list
+    }
 
 
 class Reads:
