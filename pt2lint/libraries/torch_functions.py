@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 
 from pt2lint.libraries.call import Call
@@ -49,6 +50,8 @@ SAME = frozenset(
     "ones_like rand_like randn_like full_like empty_like eq ne lt le gt ge add sub mul div pow fmod remainder square "
     "repeat expand_as view_as cpu cuda t tril triu".split()
 )
+WHY_GAPS = "Dynamo takes no `out=` that lies in memory with gaps"
+WITHOUT_GAPS = "Assign what it returns instead: `rows[:, 0] = torch.add(x, y)`"
 FOUND = ("values", "indices")  # what functions return that say where they found it
 SIZED = frozenset("zeros ones empty rand randn".split())
 
@@ -59,6 +62,8 @@ def called(call: Call) -> Value:
     value = table().call(name, args, kwargs, call.origin(), receiver)
     if value is None:
         return made_or_unknown(call)
+    if "out" in kwargs and has_gaps(call):
+        call.note("call breaking", details={"why": WHY_GAPS, "instead": WITHOUT_GAPS})
     if isinstance(value, Tensor) and receiver is not None and isinstance(receiver, Tensor):
         if not receiver.sure and value.sure:
             value = Tensor(value.dtype, value.origin, False)
@@ -84,6 +89,30 @@ def called(call: Call) -> Value:
                 for v, dtype in zip(value.elts, dtypes, strict=True)
             ]
     return value
+
+
+def has_gaps(call: Call) -> bool:
+    """Whether `out=` is given what lies in memory with gaps: `rows.T`, `rows[:, 0]`, `rows[:, 2:4]`. One that begins
+    with a number, or that ends where nobody can tell, may have none."""
+    given = next((k.value for k in getattr(call.node, "keywords", ()) if k.arg == "out"), None)
+    if isinstance(given, ast.Call):
+        given = given.func
+        return isinstance(given, ast.Attribute) and given.attr in ("t", "transpose")
+    if isinstance(given, ast.Attribute):
+        return given.attr in ("T", "mT")
+    if not isinstance(given, ast.Subscript) or not isinstance(given.slice, ast.Tuple):
+        return False
+    first, *rest = given.slice.elts
+    whole = isinstance(first, ast.Slice) or (isinstance(first, ast.Constant) and first.value is ...)
+    return whole and any(map(is_place, rest))
+
+
+def is_place(part: ast.expr) -> bool:
+    """A number, or a slice with numbers: `0`, `2:4`, `1:`."""
+    bounds = [part.lower, part.upper] if isinstance(part, ast.Slice) else [part]
+    return any(isinstance(b, ast.Constant) and isinstance(b.value, int) and b.value for b in bounds) or (
+        isinstance(part, ast.Constant) and part.value == 0 and part.value is not False
+    )
 
 
 def is_made_of_constants(args: list[Value], kwargs: dict[str, Value], receiver: Value | None) -> bool:
@@ -230,6 +259,12 @@ UNTRACED = (
         "torch.nn.utils.stateless",
         "functional_call",
         "Dynamo does not trace it; `torch.func.functional_call` is traced",
+    ),
+    ("torch.nn.utils.rnn", "unpad_sequence", "how long the sequences are is in a tensor"),
+    (
+        "torch.quasirandom",
+        "SobolEngine",
+        "Dynamo does not trace it: make it before, and draw before the compiled call",
     ),
     ("torch.nn.utils", "skip_init", "it makes a module: make it where the model is made"),
     ("torch.Tensor", "apply_ map_ map2_", "it calls a function of Python for each element"),

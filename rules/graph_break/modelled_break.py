@@ -38,6 +38,9 @@ class ModelledBreak(GraphBreak):
     `add_`, `addcmul_` and `addcdiv_` take no number before the tensors (`x.add_(0.1, y)`, GB0117, measured on 2.13):
     name it behind them, `x.add_(y, alpha=0.1)`. Without the underscore the old order is fine.
 
+    `out=` of a function of torch is given what lies in memory with gaps, a transposed tensor or a column (GB0242):
+    `torch.add(x, y, out=rows[:, 0])`. Assign what it returns: `rows[:, 0] = torch.add(x, y)`.
+
     Of a function that the settings name as compiled, the same is told where it goes over an iterator that the
     program passes to it, or that its object keeps (GB0811, GB4347): a generator, `model.parameters()`, what `zip` and
     `map` return. Pass a list, or the item, where only `next` is asked. So it is with what `itertools` made before the
@@ -110,6 +113,10 @@ class ModelledBreak(GraphBreak):
         "import numpy as np\nreturn x + len(np.empty(3, dtype=object))",
         "import numpy as np\nreturn x + len(np.array(['a', 'b']))",
         "import numpy as np\nreturn x + len(np.random.SeedSequence(3).generate_state(2))",
+        "rows = torch.zeros(4, 8)\ntorch.mul(x, 2, out=rows[:, 2:6])\nreturn x + rows.sum()",
+        "rows = torch.zeros(4, 4)\ntorch.mul(x, 2, out=rows.T)\nreturn x + rows",
+        "return torch.nn.utils.rnn.unpad_sequence(x[None], torch.tensor([3]), batch_first=True)[0] + 1",
+        "return x + torch.quasirandom.SobolEngine(4).draw(1) * 0",
         "import re\nreturn x + len(re.search('(?P<a>a)', 'a').groupdict())",
         "import re\nreturn x + len([found for found in re.finditer('a', 'aa')])",
     )
@@ -119,6 +126,7 @@ class ModelledBreak(GraphBreak):
         "    def forward(self, x, m, i):\n        return self.norm(x) + 1\nf = M()",
         "import locale\nreturn x + locale.LC_ALL",
         "y = x * 2\nreturn y.add_(x, alpha=0.1).addcmul_(x, x, value=0.1).add(0.1, x).sub_(0.1, x)",
+        "rows = torch.zeros(2, 4, 4)\ntorch.mul(x, 2, out=rows[1, 0:4])\nreturn x + torch.add(x, 1, out=rows[0])",
         "import re\nfound = re.search('(a)', 'a')\nreturn x + (len(found[1]) + found.start() if found else 0)",
         "import numpy as np\nrows = np.s_[0:2]\ndef f(x, m, i):\n    return x[rows].sum() * np.shape(x)[0]",
         "import numpy as np\nreturn x + torch.from_numpy(np.empty(4, dtype=bool) + np.array([1, 2, 3, 4])) * 0",
