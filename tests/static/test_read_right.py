@@ -1028,9 +1028,8 @@ tell = torch.compiler.assume_constant_result(tell)
 @pytest.mark.parametrize(
     ("before", "init", "body"),
     [
-        # a function that is wrapped once it is defined, what NumPy's generators draw, a flag of a recurrent module
+        # a function that is wrapped once it is defined, a flag of a recurrent module
         (WRAPPED_AFTERWARDS, "", "tell()"),
-        ("", "self.rng = np.random.default_rng(0)", "self.rng.choice(range(3), 2).tolist()"),
         ("", "self.layer = nn.GRU(2, 2)", "x = x + 1 if self.layer.bias else x"),
         # what follows arguments of which nobody knows how many there are
         (

@@ -96,7 +96,8 @@ def test_who_runs_a_module_decides(tmp_path: Path, init: str, result: str, note:
     assert notes(tmp_path, code) == [note]
     script = tmp_path / "script.py"
     script.write_text(HEAD + code)
-    assert [f.note for f in lint([str(script)]).findings] == [""]  # what a script holds is what it runs
+    found = [f.note for f in lint([str(script)]).findings if f.code == "PTB103"]
+    assert found == [""]  # what a script holds is what it runs
     # What a model calls, or the project compiles, is compiled.
     if "inner" not in init:
         model = """
