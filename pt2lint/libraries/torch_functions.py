@@ -350,6 +350,7 @@ LIBRARY = Library(
         "torch.select": ((2,), ("index",)),
         "torch.topk": ((1,), ("k",)),
         "torch.reshape": ((1,), ("shape",)),
+        "torch.permute": ((1,), ("dims",)),
         "torch.broadcast_to": ((1,), ("size",)),
         "torch.tile": ((1,), ("dims",)),
         "torch.narrow": ((2, 3), ("start", "length")),

@@ -138,6 +138,7 @@ LIBRARY = Library(
     },
     sizes={
         **{f"torch.Tensor.{n}": (ALL, ("size", "shape", "sizes", "repeats")) for n in SIZED},
+        "torch.Tensor.permute": (ALL, ("dims",)),
         "torch.Tensor.new_full": ((0, 1), ("size", "fill_value")),
         "torch.Tensor.narrow": ((1, 2), ("start", "length")),
         "torch.Tensor.select": ((1,), ("index",)),

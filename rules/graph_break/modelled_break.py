@@ -32,8 +32,10 @@ class ModelledBreak(GraphBreak):
     `np.s_`, `np.r_`, `np.mgrid` and their like (GB0008). Of what `re` finds, `groupdict()` and
     `finditer` are not kept (GB0292, GB0811).
 
-    With some arguments only: `clip_grad_norm_` with `error_if_nonfinite=True` tests the norm (GB0170), and
-    `nn.BatchNorm1d`, `2d` and `3d` with `momentum=None` read in training how many batches they have seen (GB0124).
+    With some arguments only: `clip_grad_norm_` with `error_if_nonfinite=True` tests the norm (GB0170),
+    `nn.BatchNorm1d`, `2d` and `3d` with `momentum=None` read in training how many batches they have seen (GB0124), and
+    a distribution of torch that is made with `validate_args=True` checks what it is given (GB0007, measured on 2.13;
+    compiled code makes no such check by default).
 
     `add_`, `addcmul_` and `addcdiv_` take no number before the tensors (`x.add_(0.1, y)`, GB0117, measured on 2.13):
     name it behind them, `x.add_(y, alpha=0.1)`. Without the underscore the old order is fine.
@@ -98,6 +100,7 @@ class ModelledBreak(GraphBreak):
         "p = torch.nn.Parameter(torch.ones(4))\np.grad = torch.ones(4)\ndef f(x, m, i):\n"
         "    return x + torch.nn.utils.clip_grad_norm_([p], 1.0, error_if_nonfinite=True)",
         "return torch.autograd.Variable(x) + 1",
+        "return torch.distributions.Normal(x, x.abs() + 1, validate_args=True).log_prob(x) + 1",
         "import ctypes\nreturn x + ctypes.c_int(3).value",
         "y = x * 2\nreturn y.mul_(0.9).add_(0.1, x) + 1",
         "y = x * 2\nreturn y.addcmul_(0.1, x, x).addcdiv_(0.5, x, x + 9) + 1",
@@ -125,6 +128,8 @@ class ModelledBreak(GraphBreak):
         "        self.norm = torch.nn.BatchNorm1d(4, momentum=None, track_running_stats=False)\n"
         "    def forward(self, x, m, i):\n        return self.norm(x) + 1\nf = M()",
         "import locale\nreturn x + locale.LC_ALL",
+        "one = torch.distributions.Normal(x, x.abs() + 1, validate_args=False)\n"
+        "return torch.distributions.Independent(one, 1, validate_args=True).log_prob(x) + 1",
         "y = x * 2\nreturn y.add_(x, alpha=0.1).addcmul_(x, x, value=0.1).add(0.1, x).sub_(0.1, x)",
         "rows = torch.zeros(2, 4, 4)\ntorch.mul(x, 2, out=rows[1, 0:4])\nreturn x + torch.add(x, 1, out=rows[0])",
         "import re\nfound = re.search('(a)', 'a')\nreturn x + (len(found[1]) + found.start() if found else 0)",

@@ -60,6 +60,8 @@ class TensorAsSize(GraphBreak):
         "return torch.zeros(i[2]).sum() + x",
         "return torch.arange(i.max()).sum() + x",
         "return x.view(i[1] * 4, -1)",
+        "import numpy as np\nreturn x.view(2, -1).permute(list(np.argsort([1, 0]))) + 1",
+        "import numpy as np\nreturn torch.permute(x.view(2, -1), tuple(np.argsort([1, 0]))) + 1",
         "for _ in range(i[2]):\n    x = x + 1\nreturn x",
         "table = [1.0, 2.0, 3.0, 4.0]\nreturn x + table[i[1]]",
         "return x[: i[2]].sum() + x",

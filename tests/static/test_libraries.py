@@ -339,6 +339,7 @@ class Net(BertPreTrainedModel):
         self.blur = kornia.filters.GaussianBlur2d((3, 3), (1.0, 1.0))
         self.mixup = timm.data.Mixup()
         self.rates = stats.truncnorm(-1.0, 1.0)
+        self.rng = np.random.default_rng(0)
         self.vae = AutoencoderKL.from_pretrained("sd")
 
     def forward(self, ids, x, t):
@@ -395,6 +396,7 @@ class Net(BertPreTrainedModel):
         ("if self.low(x).sum() > 0: x = -x", ["PTB110"]),
         ("if julius.lowpass_filter(x, 0.1).sum() > 0: x = -x", ["PTB110"]),
         ("x = julius.resample_frac(x, 1, 2)", ["PTB187"]),
+        ("x = x * self.rng.choice(range(3), 2).tolist()[0]", ["PTB141"]),
         ("x = x + ot.emd2(ot.unif(2), ot.unif(2), ot.dist(x, x))", ["PTB187"]),
     ],
 )

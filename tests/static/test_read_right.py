@@ -137,6 +137,22 @@ class M(nn.Module):
     assert findings(tmp_path, code) == [("PTB103", 'return batch["x"].sum().item()')]
 
 
+@pytest.mark.parametrize(("put", "told"), [("self.key", 1), ("'idx'", 0)])
+def test_a_dictionary_holds_what_its_annotation_says(tmp_path: Path, put: str, told: int) -> None:
+    """Where something of which nobody knows what it is was put under another key."""
+    code = f"""
+class M(nn.Module):
+    def __init__(self, layer, key):
+        super().__init__()
+        self.layer, self.key = layer, key
+
+    def forward(self, inputs: typing.Dict[str, torch.Tensor]):
+        inputs[{put}] = self.layer(inputs["x"])
+        return inputs["x"] * int(inputs["idx"][-1])
+"""
+    assert [code for code, _ in findings(tmp_path, code)] == ["PTB104"] * told
+
+
 def test_what_a_context_manager_of_the_project_does_is_traced(tmp_path: Path) -> None:
     code = """
 class Scale:

@@ -140,7 +140,10 @@ class Assignments:
                 if isinstance(index, Py) and isinstance(index.const, str):
                     option.items[index.const] = value
                 else:
-                    option.elem = value if option.elem is UNKNOWN else join(option.elem, value)
+                    # Of what nobody knows, an annotation of the dictionary says what it is.
+                    says = value is UNKNOWN and isinstance(option.elem, Tensor) and option.elem.is_annotated
+                    if not says:
+                        option.elem = value if option.elem is UNKNOWN else join(option.elem, value)
                     option.key = index if option.key is None else join(option.key, index)
             elif isinstance(option, Seq):
                 option.counted = False
