@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import multiprocessing
 import os
 import selectors
 import shutil
@@ -53,13 +54,18 @@ class Around:
 def interruptible(stop: threading.Event) -> Iterator[None]:
     """Set `stop` when Ctrl-C or SIGTERM ends the block, so that threads which run children end them and return.
 
-    SIGTERM raises SystemExit(143) here, unless the program has a handler of its own.
+    SIGTERM raises SystemExit(143) here, unless the program has a handler of its own. It ends the workers of a process
+    pool at once: they would take the exception for their task's answer and go on, while the pool waits for their end.
     """
+    owner = os.getpid()
 
     def terminate(number: int, frame: object) -> None:
+        if os.getpid() != owner:  # a worker that was forked from here
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
         raise SystemExit(128 + number)
 
-    ours = threading.current_thread() is threading.main_thread()
+    ours = threading.current_thread() is threading.main_thread() and multiprocessing.parent_process() is None
     ours = ours and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if ours:
         signal.signal(signal.SIGTERM, terminate)

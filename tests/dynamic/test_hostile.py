@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import functools
+import multiprocessing
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from pt2lint.dynamic import nursery
+from pt2lint.dynamic.process import interruptible
 from tests.dynamic.conftest import Project, needs_torch
 
 pytestmark = needs_torch
@@ -229,3 +233,27 @@ def test_a_child_ends_with_a_parent_that_is_killed(project: Project) -> None:
         until(lambda: os.path.exists("started"))
         running.kill()
     until(lambda: marked_processes(os.environ["PT2LINT_TEST_MARK"]) == [])
+
+
+def _work(started: Path) -> None:
+    try:
+        started.touch()
+        time.sleep(60)
+    except BaseException:  # as a pool's worker does, which sends it back for the task's answer
+        time.sleep(60)
+
+
+def test_a_pools_worker_ends_when_the_pool_says_so(tmp_path: Path) -> None:
+    with interruptible(threading.Event()):
+        worker = multiprocessing.get_context("fork").Process(target=_work, args=(tmp_path / "started",))
+        worker.start()
+    try:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "started").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        worker.terminate()
+        worker.join(20)
+        assert worker.exitcode == -signal.SIGTERM
+    finally:
+        worker.kill()
