@@ -1228,3 +1228,48 @@ def test_what_libcst_does_not_read_of_another_function_is_left(tmp_path: Path) -
     path.write_text(code)
     result = lint([str(path)])
     assert (result.problems, [f.code for f in result.findings]) == ([], ["PTB106"])
+
+
+def test_a_class_method_that_needs_its_class_is_left_as_it_is(tmp_path: Path) -> None:
+    """`super()` fails in a static method, and another class's own method would no longer be called."""
+    text = """import torch
+
+
+class Twice(torch.autograd.Function):
+    @classmethod
+    def times(cls, x):
+        return x * 2
+
+    @classmethod
+    def forward(cls, ctx, x):
+        return cls.times(x)
+
+    @classmethod
+    def backward(cls, ctx, g):
+        return g * 2
+
+
+class Thrice(Twice):
+    @classmethod
+    def times(cls, x):
+        return x * 3
+
+    @classmethod
+    def forward(cls, ctx, x):
+        return super().forward(ctx, x)
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        return Thrice.apply(x) + Twice.apply(x)
+"""
+    new = fixed(tmp_path, text)
+    assert new.count("def forward(cls, ctx, x)") == 2
+    x = torch.ones(2)
+    assert torch.equal(run(new)["M"]()(x), run(text)["M"]()(x))
+    alone = fixed(
+        tmp_path,
+        text.partition("class Thrice")[0]
+        + "\ndef f(x: torch.Tensor):\n    return Twice.apply(x)\n\n\ng = torch.compile(f)\n",
+    )
+    assert "def forward(ctx, x):\n        return Twice.times(x)\n" in alone

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+
 import libcst as cst
 
 from pt2lint.finding import Edit
+from pt2lint.fixes.file import file_of
 from pt2lint.fixes.rewrite import Refusal, Repaired, fix, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
@@ -14,7 +17,8 @@ def static(function: FunctionCode, node: cst.CSTNode, owner: str) -> Repaired:
     """`@classmethod def backward(cls, ctx, grad)` as `@staticmethod def backward(ctx, grad)`; methods that it calls of
     `cls` it calls of the class by its name, `owner`. `node` is the name of the method.
 
-    Refused where it does anything else with the class. Unsafe where a subclass inherits it.
+    Refused where it does anything else with the class, `super()` included, or a class of the file that is derived from
+    this one may have such methods of its own. Unsafe where a subclass elsewhere inherits it.
     """
     method = function.parent(node)
     if not isinstance(method, cst.FunctionDef) or len(method.params.params) < 2:
@@ -29,7 +33,14 @@ def static(function: FunctionCode, node: cst.CSTNode, owner: str) -> Repaired:
         Edit(function.path, *function.range(decorators[0].decorator), "staticmethod"),
         Edit(function.path, line, column, next_line, next_column, ""),
     ]
+    derived = any(
+        isinstance(one, ast.ClassDef)
+        and any(owner in (getattr(base, "id", ""), getattr(base, "attr", "")) for base in one.bases)
+        for one in ast.walk(file_of(function).tree)
+    )
     for part in walk(method.body):
+        if isinstance(part, cst.Name) and part.value == "super":
+            return Refusal("`super()` needs the class")
         if isinstance(part, cst.Name) and part.value == first.name.value:
             called = function.parent(part)
             if isinstance(called, cst.Attribute) and called.attr is part:
@@ -37,6 +48,8 @@ def static(function: FunctionCode, node: cst.CSTNode, owner: str) -> Repaired:
             call = function.parent(called) if isinstance(called, cst.Attribute) else None
             if not isinstance(call, cst.Call) or call.func is not called:
                 return Refusal("it reads the class, of which Dynamo knows its methods there")
+            if derived:
+                return Refusal("a class that is derived from this one may have that method anew")
             edits.append(Edit(function.path, *function.range(part), owner))
     return fix("Make it a static method, as torch.autograd.Function asks for: it is given the same.", edits)
 
