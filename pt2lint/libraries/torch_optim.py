@@ -14,7 +14,7 @@ STATE, STATE_OF_ONE = "torch.optim.Optimizer.state", "torch.optim.Optimizer.stat
 
 def made(call: Call) -> Value:
     if call.name.endswith(".step") and not call.frame.region:
-        for closure in [*call.args[:1], *filter(None, [call.kwargs.get("closure")])]:
+        for closure in (*call.args[:1], call.kwargs.get("closure")):
             if isinstance(closure, Func):
                 call.apply(closure, [])  # as LBFGS does, several times a step
     if call.name in table().returns or call.receiver is not None:

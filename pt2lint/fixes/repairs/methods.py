@@ -33,11 +33,6 @@ def static(function: FunctionCode, node: cst.CSTNode, owner: str) -> Repaired:
         Edit(function.path, *function.range(decorators[0].decorator), "staticmethod"),
         Edit(function.path, line, column, next_line, next_column, ""),
     ]
-    derived = any(
-        isinstance(one, ast.ClassDef)
-        and any(owner in (getattr(base, "id", ""), getattr(base, "attr", "")) for base in one.bases)
-        for one in ast.walk(file_of(function).tree)
-    )
     for part in walk(method.body):
         if isinstance(part, cst.Name) and part.value == "super":
             return Refusal("`super()` needs the class")
@@ -48,7 +43,7 @@ def static(function: FunctionCode, node: cst.CSTNode, owner: str) -> Repaired:
             call = function.parent(called) if isinstance(called, cst.Attribute) else None
             if not isinstance(call, cst.Call) or call.func is not called:
                 return Refusal("it reads the class, of which Dynamo knows its methods there")
-            if derived:
+            if _has_derived(function, owner):
                 return Refusal("a class that is derived from this one may have that method anew")
             edits.append(Edit(function.path, *function.range(part), owner))
     return fix("Make it a static method, as torch.autograd.Function asks for: it is given the same.", edits)
@@ -65,4 +60,13 @@ def outermost(function: FunctionCode, place: str) -> Repaired:
     return fix(
         "Put `@staticmethod` first: what stands below it is then given the function, and Dynamo looks through it.",
         (Edit(function.path, first, 1, last + 1, 1, text),),
+    )
+
+
+def _has_derived(function: FunctionCode, owner: str) -> bool:
+    """Whether a class of the file is derived from one of that name."""
+    return any(
+        isinstance(one, ast.ClassDef)
+        and any(owner in (getattr(base, "id", ""), getattr(base, "attr", "")) for base in one.bases)
+        for one in ast.walk(file_of(function).tree)
     )

@@ -217,26 +217,25 @@ class Usage:
         frame = Frame(func.module, unit_of(node), "", cls=func.defined_in, me=func.bound, closure=func.env)
         several = {p.arg for p in parameters if self.at.types.is_of_untraced(p.annotation, frame)}
         me = node.args.args[0].arg if func.defined_in is not None and node.args.args else ""
+
+        def add(told: Use | None) -> None:
+            if told is not None and told.name in names:
+                candidates.append(told)
+
         for n in walk(node):
             if isinstance(n, ast.Name):
                 if n.id in names and isinstance(n.ctx, ast.Store):
                     end = n.lineno
                     rebound[n.id] = min(rebound.get(n.id, end), end)
             elif n.__class__ in _SHAPES:
-                told = self._told_by_shape(n)
-                if told is not None:
-                    candidates += [told] * (told.name in names)
+                add(self._told_by_shape(n))
             elif isinstance(n, ast.If | ast.IfExp):
-                told = self._told_by_stand_in(n, frame)
-                if told is not None:
-                    candidates += [told] * (told.name in names)
+                add(self._told_by_stand_in(n, frame))
             elif isinstance(n, ast.Call):
                 if isinstance(n.func, ast.Name) and n.func.id in names:
                     several.add(n.func.id)  # no tensor is called: `engine.backward(engine(x))`
                 several.add(self._namespace(n))
-                told = self._told_by_keyword(n)
-                if told is not None:
-                    candidates += [told] * (told.name in names)
+                add(self._told_by_keyword(n))
                 passed = [
                     (i, a.id) for i, a in enumerate(n.args) if isinstance(a, ast.Name) and a.id in names
                 ]

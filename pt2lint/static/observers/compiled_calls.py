@@ -437,7 +437,7 @@ class CompiledCalls:
 
     def is_global(self, place: str, frame: Frame) -> bool:
         """Whether the first name stands at the top of the file, and is no local one where it is assigned."""
-        name = place.partition("[")[0].partition(".")[0]
+        name = _first_name(place)
         if name in frame.globals:
             return True
         definition = self.at.functions.running()
@@ -559,7 +559,7 @@ def _reads_item(attribute: str, key: object, reader: Func) -> bool:
 
 def _reads_global(place: str, function: FunctionNode) -> bool:
     """Whether the function reads `STEP`, `config.step` or `STATE["step"]`, of a global."""
-    return place.partition("[")[0].partition(".")[0] not in _bound_in(function) and any(
+    return _first_name(place) not in _bound_in(function) and any(
         isinstance(part, (ast.Name, ast.Attribute, ast.Subscript))
         and isinstance(part.ctx, ast.Load)
         and _place(part) == place
@@ -574,6 +574,11 @@ def _place(node: ast.expr) -> str | None:
     head = dotted(node.value)
     known = head is not None and isinstance(node.slice, ast.Constant)
     return f"{head}[{ast.unparse(node.slice)}]" if known else None
+
+
+def _first_name(place: str) -> str:
+    """`STATE` of `STATE['step']`, `config` of `config.step`."""
+    return place.partition("[")[0].partition(".")[0]
 
 
 def _bound_in(function: FunctionNode) -> set[str]:

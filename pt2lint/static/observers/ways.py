@@ -211,12 +211,10 @@ class Ways:
             return DRAWN if self.length(arg.value, line, frame) == DRAWN else ""
         if not isinstance(arg, ast.Name):
             return ""
+        last = self.last_bound(arg.id, line, frame)
+        if last is not None:
+            return self.length(last.value, last.lineno, frame)
         whole = self.whole(frame)
-        if whole not in self._bound:
-            self._bound[whole] = _bound(whole)
-        above = [b for b in self._bound[whole].get(arg.id, ()) if b.lineno < line]
-        if above:
-            return self.length(above[-1].value, above[-1].lineno, frame)
         if not isinstance(whole, FunctionNode):
             return ""
         given = arg.id in {p.arg for p in parameters_in(whole.args)}
@@ -236,12 +234,17 @@ class Ways:
             of_drawn = self.length(arg.value, line, frame) == DRAWN
             return DETACHED if arg.attr == "data" or of_drawn else ""
         if isinstance(arg, ast.Name):
-            whole = self.whole(frame)
-            if whole not in self._bound:
-                self._bound[whole] = _bound(whole)
-            above = [b for b in self._bound[whole].get(arg.id, ()) if b.lineno < line]
-            return self.carried(above[-1].value, above[-1].lineno, frame) if above else ""
+            last = self.last_bound(arg.id, line, frame)
+            return self.carried(last.value, last.lineno, frame) if last is not None else ""
         return CARRIES if arg in self._differentiable else ""
+
+    def last_bound(self, name: str, line: int, frame: Frame) -> ast.Assign | None:
+        """The last statement above a line that binds the name."""
+        whole = self.whole(frame)
+        if whole not in self._bound:
+            self._bound[whole] = _bound(whole)
+        above = [each for each in self._bound[whole].get(name, ()) if each.lineno < line]
+        return above[-1] if above else None
 
     def mode(self, call: ast.Call, frame: Frame) -> str:
         """Which of `model.train()` and `model.eval()` comes last above a call of the model, or of a method of it."""
