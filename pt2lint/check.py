@@ -183,8 +183,9 @@ def _lint(
     from pt2lint.static.engine import lint
 
     everything = replace(settings, select=(), extend_select=(), ignore=(), pedantic=True)
+    named = {path: book.line_named for path, book in checked.notebooks.items()}
     try:
-        result = lint(files, everything, {**beside, **checked.texts}, cache, stop, unsure)
+        result = lint(files, everything, {**beside, **checked.texts}, cache, stop, unsure, named)
     except Exception:  # a defect of ours must not cost the user the findings in the other files
         if len(files) > 1:
             return [

@@ -24,10 +24,12 @@ def told_place(path: str, number: int | str) -> str:
     return f"{_FIRST}{path}{_PATH}{number}{_LAST}"
 
 
-def plain(text: str) -> str:
-    """The text as it is shown."""
+def plain(text: str, named: Callable[[str | None, int], str] | None = None) -> str:
+    """The text as it is shown; `named` says how a line of a path is called (None: of the text's own file)."""
     if _FIRST not in text:
         return text
+    if named is not None:
+        return _MARKED.sub(lambda m: named(m[1], int(m[2])), text)
     return _MARKED.sub(lambda m: m[2] if m[1] is None else f"{m[1]}:{m[2]}", text)
 
 

@@ -91,8 +91,9 @@ class Attempts:
             )  # fmt: skip
             if failures:
                 return failures[0], ""
-            if after.trouble:
-                return Failed(f"with it the code ends early: {after.trouble}"), ""
+            trouble = after.trouble or (after.ending if after.ending != before.ending else None)
+            if trouble:
+                return Failed(f"with it the code ends early: {trouble}"), ""
             for key, old in before.runs.items():
                 if key[0] not in targets:
                     continue

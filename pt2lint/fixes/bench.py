@@ -28,7 +28,7 @@ class Seen:
 
     `step` is what it did last: (mode, label of the call, in which way); `left` counts calls that there was no time for;
     `noise` is the largest difference between two runs of the unchanged code, `deterministic` whether they agree
-    better with deterministic algorithms.
+    better with deterministic algorithms; `ending` is what a program raised that was run to record its calls.
     """
 
     runs: dict[tuple[str, str], Run] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Seen:
     left: int = 0
     deterministic: bool = False
     noise: float = 0.0
-    program_failed: bool = False
+    ending: str | None = None
     compared: list[Mapping[str, Any]] = field(default_factory=list)
     timed: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     sides: dict[int, set[bool]] = field(default_factory=dict)
@@ -64,9 +64,14 @@ class Seen:
                 self.sides.setdefault(int(number), set()).update(values)
         elif kind in ("bad_inputs", "no_torch"):
             self.trouble = message["message"]
-        elif kind in ("load_failed", "program_failed"):
-            self.trouble = f"{message['error']['type']}: {message['error']['message']}"
-            self.program_failed = kind == "program_failed"
+        elif kind == "load_failed":
+            self.trouble = _raised(message["error"])
+        elif kind == "program_failed":
+            self.ending = _raised(message["error"])
+
+
+def _raised(error: Mapping[str, Any]) -> str:
+    return f"{error['type']}: {error['message']}"
 
 
 class Bench:
@@ -141,9 +146,10 @@ class Bench:
             leave.setdefault(mode, []).append(label)
         if not calm:
             seen.runs |= {key: run for key, run in self.known.items() if key in seen.observed}
-        if seen.trouble:
+        trouble = seen.trouble or (None if seen.runs else seen.ending)
+        if trouble:
             here = f" in {seen.step[0]} mode" if seen.step and seen.observed else ""
-            self.notes.append(f"{job.label}: no fix was tried{here}, since it ended early: {seen.trouble}")
+            self.notes.append(f"{job.label}: no fix was tried{here}, since it ended early: {trouble}")
             seen.runs = {key: run for key, run in seen.runs.items() if key in seen.observed}
         if seen.left:
             self.notes.append(f"{job.label}: {seen.left} changed inputs were left out for want of time")

@@ -451,8 +451,7 @@ class _Prover:
             hear(message)
             return False
 
-        seen = self.bench.child(job, overlay, more, listen)
-        return None if seen.program_failed else seen.trouble  # its run says so
+        return self.bench.child(job, overlay, more, listen).trouble
 
     def seen_sides(self, number: int) -> str:
         sides = self.bench.sides.get(number)

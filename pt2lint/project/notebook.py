@@ -17,8 +17,19 @@ from pt2lint.report.place import Place
 MARKER = "# %% pt2lint: code cell "
 MASK = "pass  # pt2lint: IPython: "
 MASKED = re.compile(r"^(\s*)" + re.escape(MASK) + "(.*)$")
+# Lines that only IPython understands: %magic, !command, ?help, help?, and what is set to a magic or a command.
+MAGIC = re.compile(r"\s*(?:[%!?]|[^=!#\"']*=\s*[%!]|[%\w.*\[\]()'\"]*\?\??\s*(?:;\s*)?$)")
 # Cell magics whose cell is Python all the same.
-PYTHON_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")
+PYTHON_MAGICS = (
+    "%%time",
+    "%%timeit",
+    "%%capture",
+    "%%prun",
+    "%%memit",
+    "%%wandb",
+    "%%snakeviz",
+    "%%pyinstrument",
+)
 
 
 @dataclass(frozen=True)
@@ -28,6 +39,17 @@ class Notebook:
     text: str
     places: tuple[Place, ...]
     source: str
+
+    def line_named(self, near: int, path: str | None, line: int) -> str:
+        """What a text about the line `near` of `text` calls another line: one of `path`, None for the same file."""
+        if path is not None and not path.endswith(".ipynb"):
+            return f"{path}:{line}"
+        place = self.places[line - 1]
+        if path is not None:
+            return f"{path}:cell {place.cell}:{place.line}"
+        return str(place.line) + (
+            "" if place.cell == self.places[near - 1].cell else f" of cell {place.cell}"
+        )
 
     def with_text(self, text: str) -> str:
         """The .ipynb file with the changed code in its cells; raises ValueError where a cell got lost."""
@@ -117,18 +139,51 @@ def _split(text: str) -> list[str]:
 def _masked(lines: list[str]) -> list[str]:
     first = next((line.strip() for line in lines if line.strip()), "")
     if first.startswith("%%") and not first.startswith(PYTHON_MAGICS):
-        return [_mask(line) for line in lines]
-    masked = [_mask(line) if line.lstrip()[:1] in ("%", "!", "?") else line for line in lines]
-    try:
-        ast.parse("\n".join(masked))
-    except (SyntaxError, ValueError):  # `x = !ls`, `tensor?`, or a cell that was left broken
-        return [_mask(line) if line.strip() else line for line in lines]
+        return [_mask_whole(line) for line in lines]
+    # What Python stumbles over, as long as IPython takes it: `(a\n% b)` is Python beside a `!ls`.
+    masked = list(lines)
+    while (at := _error_line(masked)) is not None:
+        # A quote or a bracket in a command is told where it begins, or at the end; an indent after it, behind it.
+        stumbled = (
+            i for i in (at, at - 1) if 0 <= i < len(lines) and masked[i] is lines[i] and _is_magic(lines[i])
+        )
+        begin = next(stumbled, None)
+        if begin is None:  # a cell that was left broken, or is in another language
+            return [_mask_whole(line) if line.strip() else line for line in lines]
+        for i in range(begin, len(lines)):
+            if i > begin and lines[i - 1].endswith("\\"):
+                masked[i] = masked[i - 1][: masked[i - 1].index(MASK)] + _mask_whole(lines[i])
+            elif _is_magic(lines[i]):
+                masked[i] = _mask(lines[i])
+            else:
+                break
     return masked
+
+
+def _error_line(lines: list[str]) -> int | None:
+    """The index of the line that Python does not parse, None where it parses all."""
+    try:
+        ast.parse("\n".join(lines))
+    except SyntaxError as error:
+        return (error.lineno or 1) - 1
+    except ValueError:
+        return len(lines)
+    return None
+
+
+def _is_magic(line: str) -> bool:
+    """Whether only IPython understands the line: `%magic`, `!command`, `x = !command`, `x?`."""
+    return MAGIC.match(line) is not None
 
 
 def _mask(line: str) -> str:
     body = line.lstrip()
     return line[: len(line) - len(body)] + MASK + body
+
+
+def _mask_whole(line: str) -> str:
+    """As `_mask`, of a line whose indent means nothing to Python."""
+    return MASK + line
 
 
 def _unmasked(line: str) -> str:

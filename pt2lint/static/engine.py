@@ -122,6 +122,7 @@ def lint(
     cache: Cache | None = None,
     stop: Callable[[], bool] | None = None,
     unsure: bool | None = None,
+    named: Mapping[str, Callable[[int, str | None, int], str]] | None = None,
 ) -> LintResult:
     """Lint the files: findings sorted by place, and what could not be read.
 
@@ -131,6 +132,7 @@ def lint(
     `cache` keeps what was found out for later runs. Once `stop` says so, between two files or two functions, work
     ends with Stopped. `unsure`: what would be found with low confidence alone is looked for, which costs more
     (None: as the settings say of what they show); in files with comments that may silence such, it always is.
+    `named` says by file what a text about a line of it calls a line of a path (None: of the same).
 
     Files are taken in groups, so that memory does not grow with the project, in child processes where there
     are several. Which files form a group depends on nothing but the files: so do the findings.
@@ -144,10 +146,15 @@ def lint(
         run.keep_ledger(parts)
         cache.tidy()
     found = {path: part for part in parts for path in part.files}  # of a file that is there twice, the last
-    findings = (
-        map(with_lines_plain, part.findings[path]) if isinstance(part, Facts) else run.ledger.shown(path)
-        for path, part in found.items()
-    )
+    findings: list[Iterable[Finding]] = []
+    for path, part in found.items():
+        if named is not None and path in named:
+            marked = part.findings[path] if isinstance(part, Facts) else run.ledger.findings(path)
+            findings.append(with_lines_plain(f, partial(named[path], f.line)) for f in marked)
+        elif isinstance(part, Facts):
+            findings.append(map(with_lines_plain, part.findings[path]))
+        else:
+            findings.append(run.ledger.shown(path))
     shown = [f for one in findings for f in one if pedantic or f.confidence == "high"]
     run.problems += unknown(run.root_names, files, run.text)
     problems = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -183,17 +183,19 @@ def told_of(finding: Finding) -> set[str]:
     return {step.path for step in finding.flow}.union(edited, *map(places, texts))
 
 
-def with_lines_plain(finding: Finding) -> Finding:
-    """The finding with the lines in its texts as they are shown."""
+def with_lines_plain(finding: Finding, named: Callable[[str | None, int], str] | None = None) -> Finding:
+    """The finding with the lines in its texts as they are shown; `named` as `plain` has it."""
     texts: dict[str, Any] = {}
     if "\ufdd0" in finding.message:
-        texts["message"] = plain(finding.message)
+        texts["message"] = plain(finding.message, named)
     if any("\ufdd0" in step.message for step in finding.flow):
-        texts["flow"] = tuple(replace(step, message=plain(step.message)) for step in finding.flow)
+        texts["flow"] = tuple(replace(step, message=plain(step.message, named)) for step in finding.flow)
     if any("\ufdd0" in fix.description for fix in finding.fixes):
-        texts["fixes"] = tuple(replace(fix, description=plain(fix.description)) for fix in finding.fixes)
+        texts["fixes"] = tuple(
+            replace(fix, description=plain(fix.description, named)) for fix in finding.fixes
+        )
     if "\ufdd0" in finding.note:
-        texts["note"] = plain(finding.note)
+        texts["note"] = plain(finding.note, named)
     if finding.price is not None and "\ufdd0" in finding.price.cause:
-        texts["price"] = replace(finding.price, cause=plain(finding.price.cause))
+        texts["price"] = replace(finding.price, cause=plain(finding.price.cause, named))
     return replace(finding, **texts) if texts else finding

@@ -380,6 +380,23 @@ def test_a_notebook_is_placed_and_fixed_by_cell(run) -> None:
     assert Path("n.ipynb").read_text() == notebook(magic, code, shell, "y = 1")
 
 
+def test_lines_that_a_notebook_s_findings_tell_are_those_of_its_cells(run) -> None:
+    shell = "%%bash\nls *.py"
+    code = "import torch\n@torch.compile\ndef f(x):\n    y = x.max()\n\n    return y.item()"
+    two = "z = torch.zeros(3)\nf(z)"
+    three = "import torch\n@torch.compile\ndef g(x):\n    return x.max().item()\ng(z)"
+    Path("n.ipynb").write_text(notebook(shell, code, two, three))
+    for _ in range(2):  # the second time what was kept is told
+        out = run("n.ipynb").out
+        assert "n.ipynb:cell 3:6:12: PTB103 " in out
+        assert "`Tensor.max` returns a tensor (line 4)" in out
+        assert "n.ipynb:cell 5:4:12: PTB103 " in out
+        assert "`Tensor.max` returns a tensor (line 4)" in out.partition("cell 5:4:12")[2]
+    made = "import torch\nk = torch.ones(1)"
+    Path("n.ipynb").write_text(notebook(shell, made, "@torch.compile\ndef f():\n    return k.item()\nf()"))
+    assert "returns a tensor (line 2 of cell 3)" in run("n.ipynb").out
+
+
 def test_files_named_as_modules_are_not_run(run) -> None:
     """`python -m` seeks modules in the folder that it is called in first: a linter would run what it reads."""
     names = ("copy", "dataclasses", "libcst", "tokenize", "argparse", "platformdirs", "pygls")

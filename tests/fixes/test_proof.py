@@ -159,6 +159,41 @@ def example_inputs():
 """
 
 
+ENDS = """import sys
+
+import torch
+
+
+@torch.compile(backend="eager")
+def f(x):
+    if x.sum() > 0:
+        x = x * 2
+    return x
+
+
+if __name__ == "__main__":
+    f(torch.ones(3))
+    f(-torch.ones(3))
+    {end}
+"""
+
+
+@pytest.mark.parametrize("end", ["sys.exit(3)", "f(torch.ones(3, 2) @ torch.ones(3, 2))"])
+def test_a_program_that_fails_in_the_end_is_no_fault_of_its_fixes(tmp_path, end):
+    path = str(tmp_path / "m.py")
+    with open(path, "w") as file:
+        file.write(ENDS.format(end=end))
+    right = Edit(path, 8, 1, 10, 1, "    x = torch.where(x.sum() > 0, x * 2, x)\n")
+    wrong = replace(right, text="    x = torch.where(x.sum() > 0, x * 2, x)\n    sys.exit(4)\n")
+    fixes = tuple(Fix(text, "unsafe", (edit,)) for text, edit in (("wrong", wrong), ("right", right)))
+    branch = Finding("PTB110", "branch", "m", path, 8, 8, 8, 19, fixes=fixes)
+    judged = verify([branch], [path], OPTIONS)
+    assert [str(problem).count("recording") for problem in judged.problems] == [1]
+    proof = prove(judged.findings, judged.events, [path], OPTIONS)
+    assert [fix.proven for fix in proof.findings[0].fixes] == [False, True], proof.notes
+    assert not any("left out" in note or "no fix was tried" in note for note in proof.notes)
+
+
 def test_what_nothing_else_mends_is_left_out_unless_that_leaves_nothing(tmp_path):
     path = tmp_path / "m.py"
     path.write_text(INNER)

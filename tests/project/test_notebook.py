@@ -1,0 +1,51 @@
+"""Jupyter notebooks as one Python text, and that text back in its cells."""
+
+from __future__ import annotations
+
+import ast
+import json
+
+import pytest
+
+from pt2lint.project.notebook import read_notebook
+
+
+def notebook(*cells: str) -> str:
+    code = [
+        {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [],
+         "source": cell.splitlines(keepends=True)}
+        for cell in cells
+    ]  # fmt: skip
+    return json.dumps({"cells": code, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+
+
+@pytest.mark.parametrize(
+    ("cell", "read"),
+    [
+        ("%matplotlib inline\nx = 1", ["x = 1"]),
+        ("files = !ls *.py\nfor f in files:\n    print(f)", ["for f in files:\n    print(f)"]),
+        ("if True:\n    out = %timeit -o f()\n    y = 2", ["if True:\n    pass\n    y = 2"]),
+        ("a.b, c = !ls\nx = 1", ["x = 1"]),
+        ("x.shape?\n?x\n??x\nx??\ny = 2", ["y = 2"]),
+        ("%%time\nfor i in range(3):\n    x = !ls", ["for i in range(3):\n    pass"]),
+        ("!pip install a \\\n    b \\\n  c\nx = 1", ["x = 1"]),
+        ("!pip install a\ny = (a\n     % b)", ["y = a % b"]),
+        ('text = """\n%d\n!a\n"""\n!ls', ["text = '\\n%d\\n!a\\n'"]),
+        ("!echo it's (\nx = 1", ["x = 1"]),
+        ("await f()\nx = 1", ["await f()", "x = 1"]),
+        # What no part of says what it is: none of it is read.
+        ("%%bash\nfor x in *; do\n    echo $x\ndone", []),
+        ("x = 1\nfor x in\n    y", []),
+        ("\n  %%html\n  <b>\n    x", []),
+    ],
+)
+def test_what_only_ipython_understands_is_left_out_and_all_else_read(cell: str, read: list[str]) -> None:
+    book = read_notebook(notebook(cell, "z = 3"))
+    tree = ast.parse(book.text)
+    assert [ast.unparse(one) for one in tree.body if not isinstance(one, ast.Pass)] == [*read, "z = 3"]
+    assert len(book.places) == len(book.text.splitlines())
+    changed = json.loads(book.with_text(book.text.replace("z = 3", "z = 4")))
+    assert ["".join(one["source"]) for one in changed["cells"]] == [cell, "z = 4"]
+    # What is put above a cell leaves what IPython alone understands as it was.
+    added = json.loads(book.with_text("import torch\n" + book.text))
+    assert "".join(added["cells"][0]["source"]) == "import torch\n" + cell
