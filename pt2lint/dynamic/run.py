@@ -37,6 +37,8 @@ NO_INPUTS = (
     '(callable, args, kwargs)), an example_inputs() in the file, or --run "train.py --steps 2"'
 )
 
+NO_CALL = "nothing that torch.compile could take was called in its own process"
+
 
 @dataclass(frozen=True)
 class VerifyResult:
@@ -136,13 +138,44 @@ class Collected:
         self.jobs += other.jobs
         self.failures += other.failures
         told = {(problem.path, _without_way(problem.message)) for problem in self.problems}
-        self.problems += [p for p in other.problems if (p.path, _without_way(p.message)) not in told]
+        told |= {(problem.path, _place_told(problem.message)) for problem in self.problems}
+        self.problems += [
+            p
+            for p in other.problems
+            if (p.path, _without_way(p.message)) not in told
+            # Compiled, it fails where it failed before: what Dynamo says of it is no news.
+            and not (p.message.startswith("the program ") and (p.path, _place_told(p.message)) in told)
+        ]
         self.notes += [note for note in other.notes if note not in self.notes]
 
 
 def _without_way(message: str) -> str:
-    """A problem without the way in which a script was run when it came: recorded and compiled it is the same."""
-    return re.sub(r"^(recording|the program|running) (.+?)( compiled)?: ", r"\2: ", message)
+    """A problem without the way in which a file was run or imported when it came: recorded, compiled and as a module of
+    which inputs are made up it is the same."""
+    return re.sub(r"^(recording|the program|running|made-up inputs for) .+?( compiled)?: ", "", message)
+
+
+def _place_told(message: str) -> str:
+    return message.rpartition(" (at ")[2] if message.endswith(")") else ""
+
+
+def _advice(failure: Failure | None, tried: Job) -> str:
+    """What to do where a way to inputs failed, after a semicolon; "" where nobody can say."""
+    inputs = "give inputs: --inputs MODULE:FUNCTION"
+    if failure is None or tried.kind != "run":
+        return ""
+    if failure.kind == "exit" or failure.message.endswith(", in sys.argv"):
+        wants = (
+            "give it the arguments"
+            if failure.kind != "exit" or "): " in failure.message
+            else "if it wants arguments, give them"
+        )
+        return f'; {wants}: --run "{tried.what} ARGUMENTS"'
+    return {
+        "FileNotFoundError": f"; run pt2lint in the folder where the program runs, or {inputs}",
+        "EOFError": f"; standard input is empty here: {inputs}",
+        "ModuleNotFoundError": "; name the interpreter that has it: --python PATH",
+    }.get(failure.type, "")
 
 
 def judged(findings: Sequence[Finding], collected: Collected, files: Files) -> VerifyResult:
@@ -233,15 +266,17 @@ class Session:
                 break
             if other.kind == "made_up" and not self.flagged >= set(other.covers):
                 continue
-            trouble = next((str(failure) for _, failure in before.failures), "it led to no call")
-            if tried.kind == "run" and any(failure.kind == "exit" for _, failure in before.failures):
-                trouble += f'; if it wants arguments, give them: --run "{tried.what} ARGUMENTS"'
+            failure = next((failure for _, failure in before.failures), None)
+            why = failure or (NO_CALL if tried.kind == "run" else "it led to no call")
             shown = self.shown.get(job.covers[0], job.covers[0])
             instead = self._do(other)
-            done = f"verified with {other.way}, not with {tried.way}"
-            if not instead.jobs:
+            if instead.jobs:
+                done = f"verified with {other.way}, not with {tried.way}: {why}"
+            else:
                 done = f"not verified with {tried.way}, nor with {other.way}"
-            out.notes.append(f"{shown}: {done}: {trouble}")
+                done += "" if failure else f": {why}"  # a failure is the findings' verdict
+            out.notes = [note for note in out.notes if not note.endswith(NO_CALL)]
+            out.notes.append(f"{shown}: {done}{_advice(failure, tried)}")
             before, tried = instead, other
             out.add(before)
         return out
@@ -338,7 +373,7 @@ class _State:
             self.clock.cancel()
             self.targets = message["targets"]
             if not self.targets and self.job.kind == "run" and not self.out.failures:
-                self.out.notes.append(f"{self.job.what} called nothing that torch.compile could take")
+                self.out.notes.append(f"{self.job.what}: {NO_CALL}")
         elif kind == "target":
             self.current = message["name"]
             self.path, self.line = message["path"], message["line"]

@@ -115,12 +115,15 @@ class Recounter:
         counts = [sum(len(run.recompiles) for run in runs if run.probe in COUNTED) for runs in (old, new)]
         broken = [len({(one.path, one.line) for run in runs for one in run.breaks}) for runs in (old, new)]
         if counts[1] > counts[0]:
-            return f"with it more is compiled again: {counts[0]} times before, {counts[1]} with it", ""
+            return (
+                f"with it more is compiled again: {counts[0]} time{'s' * (counts[0] != 1)} before, {counts[1]} with it",
+                "",
+            )
         if broken[1] > broken[0]:
             return f"with it Dynamo breaks at {broken[1]} places, at {broken[0]} before", ""
         if finding.code.startswith("PTR") and finding.code != "PTR205" and counts[1] == counts[0]:
             return f"with it as much is compiled again: {counts[0]} times", ""
-        what = f"compiled again {counts[0]} times before, {counts[1]} with it"
+        what = f"compiled again {counts[0]} time{'s' * (counts[0] != 1)} before, {counts[1]} with it"
         graphs = [
             sum(site.get("graphs", 0) for run in runs for site in run.details.get("sites", ()))
             for runs in (old, new)

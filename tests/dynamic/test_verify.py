@@ -748,10 +748,143 @@ def test_a_script_that_wants_arguments_says_which(project: Project) -> None:
     [problem] = result.problems
     assert problem.message == f"recording train.py: {wants} (at train.py:16)"
     assert result.notes[0] == (
-        f"{path}: not verified with a run of train.py, nor with made-up inputs: {wants}; "
-        'if it wants arguments, give them: --run "train.py ARGUMENTS"'
+        f"{path}: not verified with a run of train.py, nor with made-up inputs; "
+        'give it the arguments: --run "train.py ARGUMENTS"'
     )
     assert [each.verdict for each in result.findings] == ["failed"]
+
+
+SCRIPT = """
+    import sys
+    import torch
+    {start}
+
+    @torch.compile
+    def f(x):
+        return x + x.sum().item()  # HERE
+
+    f(torch.ones(3))
+    """
+
+
+@needs_torch
+@pytest.mark.parametrize(
+    ("start", "said", "advice"),
+    [
+        (
+            "data = open('data/train.pkl')",
+            "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.pkl'",
+            "run pt2lint in the folder where the program runs, or give inputs: --inputs MODULE:FUNCTION",
+        ),
+        (
+            "line = input('> ')",
+            "EOFError: EOF when reading a line",
+            "standard input is empty here: give inputs: --inputs MODULE:FUNCTION",
+        ),
+        (
+            "import not_there_at_all",
+            "ModuleNotFoundError: No module named 'not_there_at_all'",
+            "name the interpreter that has it: --python PATH",
+        ),
+        (
+            "path = sys.argv[1]",
+            "IndexError: list index out of range, in sys.argv",
+            'give it the arguments: --run "train.py ARGUMENTS"',
+        ),
+    ],
+)
+def test_what_keeps_a_script_from_running_is_told_once_with_what_to_do(
+    project: Project, start: str, said: str, advice: str
+) -> None:
+    path = project.write("train.py", SCRIPT.format(start=start))
+    result = project.verify(path, further=False)
+    assert [each.message for each in result.problems] == [f"recording train.py: {said} (at train.py:4)"]
+    assert result.notes == [f"{path}: not verified with a run of train.py, nor with made-up inputs; {advice}"]
+    assert [each.verdict for each in result.findings] == ["failed"]
+
+
+@needs_torch
+def test_our_own_arguments_are_none_of_a_module_that_is_imported(project: Project) -> None:
+    project.write(
+        "net.py",
+        """
+        import argparse
+        import torch
+
+        args = argparse.ArgumentParser().parse_args()
+
+        def positive(x: torch.Tensor):
+            if x.sum() > 0:  # HERE
+                x = x + 1
+            return x
+        """,
+    )
+    result = project.verify(further=False)
+    assert [each.verdict for each in result.findings] == ["confirmed"]
+    assert result.problems == []
+
+
+@needs_torch
+@pytest.mark.parametrize("name", ["train.py", "__main__.py"])
+@pytest.mark.parametrize("package", ["..", "pkg."])
+def test_a_module_that_imports_from_its_package_is_run_as_one(
+    project: Project, name: str, package: str
+) -> None:
+    """What `python -m` does; the package need not lie in the working folder."""
+    project.write("src/pkg/__init__.py", "")
+    project.write("src/pkg/sub/__init__.py", "")
+    project.write("src/pkg/model.py", "import torch\n\ndef f(x):\n    return x + x.sum().item()  # HERE\n")
+    project.write(
+        f"src/pkg/sub/{name}",
+        f"""
+        import torch
+        from {package}model import f
+
+        if __name__ == "__main__":
+            g = torch.compile(f)
+            g(torch.ones(3))
+        """,
+    )
+    result = project.verify("src", further=False)
+    assert (result.problems, result.notes) == ([], [])
+    assert [each.verdict for each in result.findings] == ["confirmed"]
+
+
+@needs_torch
+def test_a_distributed_program_s_calls_are_made_again_once_it_has_left_its_group(project: Project) -> None:
+    path = project.write(
+        "train.py",
+        """
+        import torch
+        import torch.distributed as dist
+        from torch.nn.parallel import DistributedDataParallel as DDP
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = torch.nn.Linear(2, 2)
+
+            def forward(self, x):
+                total = self.fc(x).sum()
+                dist.all_reduce(total.detach())
+                return self.fc(x) + total.item()  # HERE
+
+        def main(port):
+            store = dist.TCPStore("127.0.0.1", port, 1, True)
+            dist.init_process_group("gloo", store=store, rank=0, world_size=1)
+            net = torch.compile(DDP(Net()))
+            for _ in range(2):
+                net(torch.randn(4, 2)).sum().backward()
+            dist.destroy_process_group()
+
+        if __name__ == "__main__":
+            main(0)
+            main(0)
+        """,
+    )
+    result = project.verify(path, further=False)
+    assert result.problems == []
+    assert ("PTB100", "confirmed") in [(each.code, each.verdict) for each in result.findings]
 
 
 @needs_torch

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch.nn.parallel import DistributedDataParallel
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from .log_listener import listening, under
@@ -45,6 +46,13 @@ def run_program(what: str) -> None:
         if words[0] == "-m":
             sys.argv = words[1:]
             runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+        elif package := package_of(words[0]):
+            folder, name = package
+            sys.path.insert(0, folder)
+            sys.path.append(
+                os.path.dirname(os.path.abspath(words[0]))
+            )  # for what else it imports as a script
+            runpy.run_module(name, run_name="__main__", alter_sys=True)
         else:
             sys.path.insert(0, os.path.dirname(os.path.abspath(words[0])))
             runpy.run_path(words[0], run_name="__main__")
@@ -52,6 +60,34 @@ def run_program(what: str) -> None:
         # A test runner or a main() that ends with sys.exit(0) has done its work.
         if end.code not in (None, 0):
             raise
+
+
+def package_of(path: str) -> tuple[str, str] | None:
+    """(folder to import from, dotted name) of a file that imports from its own package, by which `python -m` runs it;
+    None for all others. As a path Python would not run it, or only where the package is installed."""
+    folder, name = os.path.split(os.path.abspath(path))
+    try:
+        with open(path, "rb") as file:
+            tree = ast.parse(file.read())
+    except (OSError, SyntaxError, ValueError):
+        return None
+    # Where such an import may fail, the file says itself what to do as a script.
+    tried = {id(one) for node in ast.walk(tree) if isinstance(node, ast.Try) for one in ast.walk(node)}
+    level, roots = 0, set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and id(node) not in tried:
+            level = max(level, node.level)
+            roots |= {(node.module or "").partition(".")[0]} if not node.level else set()
+        elif isinstance(node, ast.Import) and id(node) not in tried:
+            roots |= {alias.name.partition(".")[0] for alias in node.names}
+    names = [] if name == "__main__.py" else [os.path.splitext(name)[0]]
+    depth = 0
+    while depth < level or os.path.exists(os.path.join(folder, "__init__.py")):
+        folder, name = os.path.split(folder)
+        names.insert(0, name)
+        depth += 1
+    own = depth and (level or names[0] in roots) and all(each.isidentifier() for each in names)
+    return (folder, ".".join(names)) if own else None
 
 
 class Sites:
@@ -223,6 +259,9 @@ class Recorder:
         self.targets[key].add(call, None if module is None else "train" if module.training else "eval")
 
     def wants(self, module: torch.nn.Module) -> bool:
+        if isinstance(module, DistributedDataParallel):  # no copy of it runs: what it wraps is looked at
+            self.explicit |= {id(module.module)} if id(module) in self.explicit else set()
+            return False
         if id(module) in self.explicit:
             return True
         path, _ = defined_at(module)
@@ -287,7 +326,7 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
     error = None
     reads = Reads(spec["roots"])
     try:
-        with as_before(), reads:
+        with as_before(), reads, groups_kept():
             torch.compiler.set_stance("force_eager")
             run_program(what)
     except BaseException as raised:
@@ -314,6 +353,31 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
         seen = {"sites": sites, "reads": reads.result(), "stopped": patience.stopped}
         wire.send("run", target=what, probe="recorded", mode="call", error=error, seconds=None, **seen)
     return found
+
+
+@contextlib.contextmanager
+def groups_kept() -> Iterator[None]:
+    """Keep the process group that a program destroys in the end: the calls that it made are made again."""
+    if not torch.distributed.is_available():
+        yield
+        return
+    make, destroy = torch.distributed.init_process_group, torch.distributed.destroy_process_group
+    late: list[Callable[[], None]] = []
+
+    def init_process_group(*args: Any, **kwargs: Any) -> None:
+        while late:
+            late.pop()()
+        make(*args, **kwargs)
+
+    def destroy_process_group(group: Any = None) -> None:
+        late.append(functools.partial(destroy, group))
+
+    torch.distributed.init_process_group = init_process_group
+    torch.distributed.destroy_process_group = destroy_process_group
+    try:
+        yield
+    finally:
+        torch.distributed.init_process_group, torch.distributed.destroy_process_group = make, destroy
 
 
 def tell_stopped(patience: Patience, what: str, spec: dict[str, Any], wire: Wire) -> None:

@@ -59,6 +59,7 @@ def main(specification: str, results: int) -> None:
     if spec["memory"] and spec["device"] in (None, "cpu"):
         limit_memory(spec["memory"])
     sys.path.insert(0, os.getcwd())
+    sys.argv = ["-c"]  # as where a module is imported by hand: ours would be arguments to it
     try:
         import torch
     except BaseException as error:

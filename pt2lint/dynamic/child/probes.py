@@ -95,6 +95,8 @@ def failure(error: BaseException, roots: list[str]) -> dict[str, Any]:
             else "it raised KeyboardInterrupt"
         )
         text += wanted_arguments(error)
+    elif isinstance(error, IndexError):
+        text += wanted_arguments(error)
     else:
         for name, types in KINDS.items():
             known = [getattr(torch._dynamo.exc, each) for each in types if hasattr(torch._dynamo.exc, each)]
@@ -118,7 +120,17 @@ def failure(error: BaseException, roots: list[str]) -> dict[str, Any]:
 
 
 def wanted_arguments(error: BaseException) -> str:
-    """What argparse said as it ended the program, "" where it did not: that went to a stream which nobody reads."""
+    """What argparse or click said as it ended the program: that went to a stream which nobody reads; or that it took
+    an argument by hand. "" for anything else."""
+    if isinstance(error, IndexError):
+        return (
+            ", in sys.argv"
+            if "sys.argv[" in (traceback.extract_tb(error.__traceback__)[-1].line or "")
+            else ""
+        )
+    said = getattr(error.__context__, "format_message", None)
+    if isinstance(error, SystemExit) and callable(said):
+        return f": {said()}"
     for frame, _ in traceback.walk_tb(error.__traceback__):
         if frame.f_code.co_name == "error" and os.path.basename(frame.f_code.co_filename) == "argparse.py":
             return f": {frame.f_locals.get('message', '')}"
