@@ -44,6 +44,9 @@ Names of operations:
                     does not, "when", what has to hold inside of what is called, and "instead", what to write
 - `call extension`  something of a compiled extension is called, as the project's setup.py builds it; details "name"
 - `call untraced`   something of a library is called that Dynamo does not trace; details "name", the library's
+- `change outside`  something is changed that was there before, in a function that Dynamo traces as a graph of its own;
+                    details "how" ("attribute", "item", "name", "collection"), "operator", what is given the function,
+                    and "runs", the function
 - `choose by key`   `min` or `max` is given a `key`, and objects, tensors, pairs that hold some, or an iterator
 - `choose among pairs`  `min` or `max` is given pairs that hold tensors
 - `call decorated static method`  a static method is called through a decorator that stands above `@staticmethod`;

@@ -207,6 +207,16 @@ class Config(dict):
 
 config = Config(rate=2)
 
+KEPT = []
+
+def keep(x):
+    KEPT[0] = x
+    return x
+
+@torch.compile
+def kept(x):
+    return torch.utils.checkpoint.checkpoint(keep, x)
+
 @torch.compile
 def scaled(x):
     return x * config.rate
@@ -245,6 +255,7 @@ ALONE = {
     "CompiledClasses": {"compile class"},
     "EarlyQuestions": {"ask early"},
     "MissingNames": {"missing name"},
+    "OuterChanges": {"change outside"},
     "Bypassed": {"call uncompiled"},
     "Threads": set(),  # it adds to what is noted of settings
 }

@@ -969,3 +969,37 @@ class BatchNormMomentumNone(nn.Module):
 
     def forward(self, x: Tensor):
         return self.norm(x)
+
+
+class CheckpointKeepsTensor(nn.Module):
+    """an attribute set in a checkpointed function"""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.loss = None
+
+    def block(self, x):
+        y = self.linear(x)
+        self.loss = y.mean()
+        return y
+
+    def forward(self, x: Tensor):
+        return torch.utils.checkpoint.checkpoint(self.block, x, use_reentrant=False)
+
+
+class CheckpointAppends(nn.Module):
+    """a list appended to in a checkpointed function"""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.kept = []
+
+    def block(self, x):
+        y = self.linear(x)
+        self.kept.append(y)
+        return y
+
+    def forward(self, x: Tensor):
+        return torch.utils.checkpoint.checkpoint(self.block, x, use_reentrant=False)

@@ -79,6 +79,14 @@ class Call:
         value: Value = self.at.calls.apply(function, args, {}, self.node, self.frame)
         return value
 
+    def trace(self, function: Value, args: list[Value]) -> Value:
+        """The same, where Dynamo traces that argument as a graph of its own."""
+        before, self.frame.hands_to = self.frame.hands_to, self.name
+        try:
+            return self.apply(function, args)
+        finally:
+            self.frame.hands_to = before
+
     def element(self, value: Value) -> Value:
         """What iterating over the value gives."""
         return element(value)

@@ -202,7 +202,7 @@ def _count(sizes: Sequence[Value], size: Value | None) -> int | None:
 
 
 def checkpoint(call: Call) -> Value:
-    return call.apply(call.args[0], call.args[1:]) if call.args else UNKNOWN
+    return call.trace(call.args[0], call.args[1:]) if call.args else UNKNOWN
 
 
 def cond(call: Call) -> Value:
@@ -212,7 +212,7 @@ def cond(call: Call) -> Value:
         return UNKNOWN
     operands = args[3].elts if len(args) > 3 and isinstance(args[3], Seq) and args[3].elts is not None else []
     before = len(call.drawn())
-    value = join(call.apply(args[1], operands), call.apply(args[2], operands))
+    value = join(call.trace(args[1], operands), call.trace(args[2], operands))
     if len(call.drawn()) > before:
         name, path, line = call.drawn()[before]
         where = f"line {told_line(line)}" if path == call.frame.module.path else told_place(path, line)

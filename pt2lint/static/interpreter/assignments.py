@@ -39,7 +39,7 @@ class Assignments:
             if value is UNKNOWN and frame.region and self.at.functions.active:
                 value = self.at.functions.usage.of_local(target, frame)
             env[target.id] = value
-            if target.id in frame.globals:
+            if target.id in frame.globals or target.id in frame.nonlocals:
                 for hear in self.at.events.assigned:
                     hear(target, UNKNOWN, value, None, env, frame)
             prefix = target.id + "."

@@ -19,7 +19,8 @@ EVENTS = {
     "entered": "(func, node, frame, callee): a function of the project is run, in the frame `callee`",
     "looped": "(node, over, env, frame): a loop begins, over `over` if it is a `for`; `frame.loaders` and "
     "`frame.counted` last as long as the loop",
-    "assigned": "(target, owner, value, index, env, frame): an attribute, (with its index) an item or a global is set",
+    "assigned": "(target, owner, value, index, env, frame): an attribute, (with its index) an item, a global or a name "
+    "of a function around is set",
     "changed": "(target, current, env, frame): a name or attribute is read and written back",
     "settled": "(test, env, frame): a branch begins that makes its own test come out otherwise",
     "read": "(owner, name, node, frame, among): an attribute of what torch.compile returned is read; `among`: all "

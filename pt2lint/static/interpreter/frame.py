@@ -41,6 +41,7 @@ class Frame:
         "globals",
         "gradless",
         "guards",
+        "hands_to",
         "inside",
         "layers",
         "line",
@@ -48,6 +49,7 @@ class Frame:
         "me",
         "module",
         "narrowed",
+        "nonlocals",
         "noted",
         "on_made",
         "parameters",
@@ -61,6 +63,7 @@ class Frame:
         "tested",
         "title",
         "unit",
+        "within",
         "yields",
     )
 
@@ -85,6 +88,7 @@ class Frame:
         self.breaks: list[list[Env]] = []
         self.continues: list[list[Env]] = []
         self.globals: set[str] = set()
+        self.nonlocals: set[str] = set()
         self.depth: int = parent.depth + 1 if parent is not None else 0
         self.tested: list[Value] = []
         self.sized: dict[object, object] = {}  # where the numbers of one origin were first a size, in a loop
@@ -109,6 +113,11 @@ class Frame:
         self.entry = False  # stands for the compiler, which calls the root
         self.assumed = False  # ..., of which nothing says that it is compiled
         self.gradless: bool = parent is not None and parent.gradless  # no gradients are wanted of what runs
+        self.hands_to = (
+            ""  # what is given a function by the call at hand, and traces it as a graph of its own
+        )
+        # What does so with a function that runs, and the frame of that.
+        self.within: tuple[str, Frame] | None = parent.within if parent is not None else None
 
     @property
     def is_first(self) -> bool:

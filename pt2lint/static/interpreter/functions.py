@@ -149,6 +149,8 @@ class Functions:
             func.node,
             id(func.env) if func.env else 0,
             frame.region,
+            # What is changed there, and under which conditions, counts where a graph of its own is made of it alone.
+            bool(frame.hands_to) or frame.within is not None,
             # With gradients and without, what is compiled is called in two ways; and in turns, or by itself.
             not frame.region and self.at.calls.roots.are_any and (frame.gradless, bool(frame.counted)),
             (self.at.notebook.quiet > 0, self.at.notebook.doubt > 0, len(self.at.notebook.catching)),
@@ -160,6 +162,8 @@ class Functions:
         unit = self.unit_for(func, frame)
         called = f"`{title(func)}`"
         callee = Frame(func.module, unit, called, frame, frame.region, func.defined_in, func.bound, func.env)
+        if frame.hands_to and callee.within is None:
+            callee.within = (frame.hands_to, callee)
         for hear in self.at.events.entered:
             hear(func, node, frame, callee)
         if not callee.gradless:

@@ -67,6 +67,7 @@ class Statements:
             ast.Assert: self.s_assert,
             ast.Delete: self.s_delete,
             ast.Global: self.s_global,
+            ast.Nonlocal: self.s_nonlocal,
             ast.Import: self.s_import,
             ast.ImportFrom: self.s_import,
             ast.FunctionDef: self.s_functiondef,
@@ -228,6 +229,9 @@ class Statements:
 
     def s_global(self, node: ast.Global, env: Env, frame: Frame) -> None:
         frame.globals.update(node.names)
+
+    def s_nonlocal(self, node: ast.Nonlocal, env: Env, frame: Frame) -> None:
+        frame.nonlocals.update(node.names)
 
     def s_import(self, node: ast.Import | ast.ImportFrom, env: Env, frame: Frame) -> None:
         for local, target in frame.module.import_targets(node):

@@ -28,6 +28,7 @@ from pt2lint.static.observers.misuse import Misuse
 from pt2lint.static.observers.numbered_blocks import NumberedBlocks
 from pt2lint.static.observers.of_functions import OfFunctions
 from pt2lint.static.observers.operators import Operators
+from pt2lint.static.observers.outer_changes import OuterChanges
 from pt2lint.static.observers.own_forward import OwnForward
 from pt2lint.static.observers.said_elsewhere import SaidElsewhere
 from pt2lint.static.observers.steps import Steps
@@ -65,4 +66,5 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     Bypassed,
     EarlyQuestions,
     MissingNames,
+    OuterChanges,
 )
