@@ -194,6 +194,46 @@ def test_a_program_that_fails_in_the_end_is_no_fault_of_its_fixes(tmp_path, end)
     assert not any("left out" in note or "no fix was tried" in note for note in proof.notes)
 
 
+AUTOCAST = """import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = self.inner(x)
+        if x.dtype == torch.bfloat16 and torch.isinf(x).any():
+            x = x * 2
+        return x
+
+
+if __name__ == "__main__":
+    model = Net()
+    compiled = torch.compile(model, backend="eager")
+    with torch.autocast("cpu", torch.bfloat16):
+        compiled(torch.ones(2, 4)).sum().backward()
+    with torch.no_grad():
+        compiled(torch.ones(2, 4))
+"""
+
+
+def test_calls_are_tried_under_the_autocast_that_the_program_makes_them_under(tmp_path):
+    path = tmp_path / "m.py"
+    path.write_text(AUTOCAST)
+    wrong = Edit(str(path), 11, 1, 13, 1, "        x = torch.where(torch.isinf(x).any(), x * 2, x + 1)\n")
+    right = replace(wrong, text="        x = torch.where(torch.isinf(x).any(), x * 2, x)\n")
+    fixes = tuple(Fix(text, "unsafe", (edit,)) for text, edit in (("wrong", wrong), ("right", right)))
+    branch = Finding("PTB110", "branch", "m", str(path), 11, 42, 11, 62, fixes=fixes)
+    judged = verify([branch], [str(path)], OPTIONS)
+    assert {run.target for run in judged.events.runs if run.probe == "default" and run.breaks} == {"Net"}
+    assert {run.target for run in judged.events.runs if run.probe == "default"} == {"Net", "Net (2)"}
+    proof = prove(judged.findings, judged.events, [str(path)], OPTIONS)
+    found = next(one for one in proof.findings if one.code == "PTB110")
+    assert [fix.proven for fix in found.fixes] == [False, True], proof.notes
+
+
 def test_what_nothing_else_mends_is_left_out_unless_that_leaves_nothing(tmp_path):
     path = tmp_path / "m.py"
     path.write_text(INNER)

@@ -29,7 +29,7 @@ from .log_listener import listening, under
 from .patience import Patience
 from .probes import Prober, as_before, capturing, failure, fullgraph_captures, report_records
 from .result_pipe import Wire
-from .targets import Target, cloned, defined_at, module_of
+from .targets import Target, autocast_now, cloned, defined_at, module_of
 
 MOST_PRINTED = 1_000_000  # characters of what a program prints that are compared
 CALLS = 4  # recorded per root, calls that differ in shape or in a plain value
@@ -204,8 +204,9 @@ class Recorder:
     def __init__(self, roots: list[str]) -> None:
         self.roots = roots
         self.sites = Sites(roots, "calls")
-        self.targets: dict[int, Target] = {}
-        self.signatures: dict[int, set[Any]] = {}
+        # By the id of what is called, and the autocast that it is called under.
+        self.targets: dict[tuple[int, Any], Target] = {}
+        self.signatures: dict[tuple[int, Any], set[Any]] = {}
         self.explicit: set[int] = set()
         self.whole: dict[int, bool] = {}  # whether all that compiles it says fullgraph=True
         self.depth = threading.local()
@@ -237,7 +238,8 @@ class Recorder:
             self.depth.count -= 1
 
     def record(self, function: Any, args: tuple, kwargs: dict[str, Any]) -> None:
-        key = id(function)
+        autocast = autocast_now()
+        key = (id(function), autocast)
         signature = describe((args, kwargs))
         seen = self.signatures.setdefault(key, set())
         if signature in seen or len(seen) >= CALLS:
@@ -254,7 +256,8 @@ class Recorder:
 
             name = unique(label(function), self.targets.values())
             self.targets[key] = Target(name, function, [], "recorded")
-            self.targets[key].whole = self.whole.get(key, False)
+            self.targets[key].whole = self.whole.get(id(function), False)
+            self.targets[key].autocast = autocast
         module = module_of(function)
         self.targets[key].add(call, None if module is None else "train" if module.training else "eval")
 
@@ -347,7 +350,7 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
             patience, f"`{what}` was stopped after {recorder.calls} calls of {functions}", spec, wire
         )
     for target in found:
-        target.how = "recorded from " + what
+        target.how = "recorded from " + what + (", under autocast" if target.autocast else "")
     sites = recorder.sites.result()
     if sites:
         seen = {"sites": sites, "reads": reads.result(), "stopped": patience.stopped}

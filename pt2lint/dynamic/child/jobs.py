@@ -85,7 +85,8 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
         if target.name in only and target.name not in spec["skip"]:
             made = target if isinstance(target, Target) else made_now(target, spec, wire)
             if made is not None:
-                look(made)
+                with made.around():
+                    look(made)
             del made  # before the next one is made
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -18,12 +19,14 @@ class Target:
     `how` says where the inputs came from; `path` and `line` where the callable is defined; `seen_in` the mode
     in which a program made each call, None where no program did; `pristine` a copy of a callable with state, that
     nobody calls; `named` that the user gave it its name; `whole` that its program compiles it with fullgraph=True;
-    `dtype` what floating-point parameters, buffers and arguments are cast to, None for none.
+    `dtype` what floating-point parameters, buffers and arguments are cast to, None for none; `autocast` the kinds of
+    devices, and the dtype of each, for which its program has autocast on when it calls it.
     """
 
     named = False
     whole = False
     dtype: torch.dtype | None = None
+    autocast: tuple[tuple[str, torch.dtype], ...] = ()
 
     def __init__(self, name: str, function: Callable[..., Any], calls: list[Call], how: str) -> None:
         self.name, self.function, self.calls, self.how = name, function, calls, how
@@ -67,6 +70,14 @@ class Target:
             return tensor
         return tensor.detach().to(self.dtype).requires_grad_(tensor.requires_grad)
 
+    @contextlib.contextmanager
+    def around(self) -> Iterator[None]:
+        """What its calls run in; weights are cast anew for each, as they are put back from call to call."""
+        with contextlib.ExitStack() as stack:
+            for device, dtype in self.autocast:
+                stack.enter_context(torch.autocast(device, dtype, cache_enabled=False))
+            yield
+
     def add(self, call: Call, mode: str | None = None) -> None:
         self.calls.append(call)
         self.seen_in.append(mode)
@@ -88,6 +99,16 @@ class Later:
 
     def __init__(self, name: str, make: Callable[[], Target]) -> None:
         self.name, self.make = name, make
+
+
+def autocast_now() -> tuple[tuple[str, torch.dtype], ...]:
+    """The kinds of devices for which autocast is on, and the dtype of each."""
+    found = []
+    for device in ("cpu", "cuda", "xpu", "mps"):
+        with contextlib.suppress(RuntimeError):  # a torch that has no autocast for it
+            if torch.is_autocast_enabled(device):
+                found.append((device, torch.get_autocast_dtype(device)))
+    return tuple(found)
 
 
 def module_of(function: Any) -> torch.nn.Module | None:
