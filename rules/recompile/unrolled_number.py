@@ -20,11 +20,12 @@ class UnrolledNumber(CompiledCall):
     It cannot where the number decides what the graph is: how often `for _ in range(n)` turns, which element of a list
     or dictionary is taken, or of a tensor beside other dimensions (`cache[:, n] = x`), into how many parts `chunk` or
     `split` cuts, or where torch keeps the number as a constant, as it does with the `p` of `dropout`,
-    `label_smoothing`, `eps`, `momentum`, the bounds of `uniform_` and the `scale` of attention. Every new number is
-    then compiled anew, until the recompile limit, and from then on the function runs without compiling. The same goes
-    for every number under `dynamic=False`, and for a list that is longer at every call. An element of a NumPy array
-    that such a number picks, as a schedule's (`self.temperatures[epoch]`), ends the graph from the second number on
-    (GB0112).
+    `label_smoothing`, `eps`, `momentum`, the bounds of `uniform_` and the `scale` of attention, or where Python's
+    `math.exp`, `math.log` and others compute with it, for which Dynamo has no symbol (it has one for `math.sqrt`,
+    `math.cos` and `**`). Every new number is then compiled anew, until the recompile limit, and from then on the
+    function runs without compiling. The same goes for every number under `dynamic=False`, and for a list that is
+    longer at every call. An element of a NumPy array that such a number picks, as a schedule's
+    (`self.temperatures[epoch]`), ends the graph from the second number on (GB0112).
 
     A tensor of no dimensions on the CPU is no way out where it picks: Dynamo takes the number in `torch.tensor(n)` for
     a constant as well (`cache[:, n] = x`). `cache.index_copy_(1, n, x)` and `index_select` do not ask for it, nor does
@@ -74,7 +75,8 @@ class UnrolledNumber(CompiledCall):
     array: on 2.13 one recompilation, and the graph ends from then on; fine where the array is a tensor. On 2.13 also
     8 for `x[:, n]`, read or written (1 for `x[n]` and for slices), for `x[:, t]` and `x[t]` with `t = torch.tensor(n)`
     (none for `x.index_select(0, t)`), for the kernel of a pooling or `unfold`, the groups
-    of `group_norm`, `quantile`, `matrix_power` and the offset of `diagonal`.
+    of `group_norm`, `quantile`, `matrix_power` and the offset of `diagonal`; on 2.6, 2.9 and 2.13 for `math.exp`,
+    `log`, `log10`, `log1p`, `pow`, `erf`, `hypot` and others, 1 for `math.sqrt`, `log2`, `sin`, `cos`, `tanh`, `floor`.
     """
 
     code = "PTR207"

@@ -15,6 +15,34 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "what Python's mathematics make of a number": """
+import math
+import torch
+
+@torch.compile
+def decayed(x, t, rate):
+    return x * math.exp(-t / rate)
+
+@torch.compile
+def kept(x, t):
+    return x * math.cos(math.pi * t) * math.sqrt(t) * 0.9 ** t
+
+@torch.compile
+def scaled(q):
+    return q * math.log(q.shape[0])  # PTR230
+
+@torch.compile
+def rooted(q):
+    return q / math.sqrt(q.shape[0])
+
+def run(x):
+    for step in range(40):
+        decayed(x, step / 40, 0.5)  # PTR207
+        decayed(x, 0.5, 1 + step)  # PTR207
+        kept(x, step / 40)  # PTR220
+        scaled(x)
+        rooted(x)
+""",
     "how deep contexts are nested": """
 import torch
 from torch import nn

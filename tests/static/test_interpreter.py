@@ -726,3 +726,74 @@ class M(torch.nn.Module):
         return x
 """
     assert any("x.max() > 1" in told for told in noted(source, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("says", "uses"),
+    [
+        ("def __bool__(self):\n        return bool((self.t > 0).all())", "if Held(x):\n        x = x + 1"),
+        (
+            "def __contains__(self, o):\n        return bool((self.t == o).all())",
+            "if x in Held(x):\n        x = x + 1",
+        ),
+        (
+            "def __eq__(self, o):\n        return bool((self.t == o.t).all())",
+            "if Held(x) == Held(x):\n        x = x + 1",
+        ),
+        (
+            "def __eq__(self, o):\n        return bool((self.t == o.t).all())",
+            "if Held(x) != Held(x):\n        x = x + 1",
+        ),
+        (
+            "def __add__(self, o):\n        return Held(self.t + bool((self.t > 0).all()))",
+            "x = (Held(x) + 1).t",
+        ),
+        (
+            "def __rmul__(self, o):\n        return Held(self.t + bool((self.t > 0).all()))",
+            "x = (2 * Held(x)).t",
+        ),
+        (
+            "def __iadd__(self, o):\n        self.t = self.t + bool((self.t > 0).all())\n        return self",
+            "h = Held(x)\n    h += 1",
+        ),
+        ("def __lt__(self, o):\n        return bool((self.t < o.t).all())", "x = x + (Held(x) < Held(x))"),
+    ],
+)
+def test_methods_that_python_calls_for_operators(tmp_path: Path, says: str, uses: str) -> None:
+    source = f"""
+import torch
+
+class Held:
+    def __init__(self, t):
+        self.t = t
+
+    {says}
+
+@torch.compile
+def f(x: torch.Tensor):
+    {uses}
+    return x
+"""
+    [told] = noted(source, tmp_path)
+    assert told.startswith("test tensor")
+    assert ".all()" in told
+
+
+def test_what_a_data_class_does_when_it_is_made(tmp_path: Path) -> None:
+    source = """
+from dataclasses import dataclass
+import torch
+
+@dataclass
+class Batch:
+    x: torch.Tensor
+
+    def __post_init__(self):
+        if self.x.min() < 0:
+            raise ValueError("negative")
+
+@torch.compile
+def f(x):
+    return Batch(x).x + 1
+"""
+    assert noted(source, tmp_path) == ["test tensor @ self.x.min() < 0"]

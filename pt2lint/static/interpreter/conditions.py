@@ -10,6 +10,7 @@ from pt2lint.static.interpreter.asked import Asked
 from pt2lint.static.interpreter.branches import Branches
 from pt2lint.static.interpreter.contexts import Contexts
 from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.special import truth_asked
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.values import (
     BOOL,
@@ -103,6 +104,8 @@ class Conditions:
                 if frame.region and frame.inside is None:
                     resumed(env)
             return value, None
+        if isinstance(value, Instance):
+            truth_asked(self.at, value, node, frame)
         known = self.truth_of(value)
         if isinstance(value, (Ext, Func)) and self.at.notebook.listens("test uncalled", frame):
             if self._names(node, value, env) and self.at.functions.answers_whether_compiled(value):

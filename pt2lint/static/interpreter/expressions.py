@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.static.interpreter.by_methods import ByMethods
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.row_calls import of_rows
+from pt2lint.static.interpreter.special import compared, operated
 from pt2lint.static.interpreter.subscripts import Subscripts
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.values import (
@@ -412,6 +413,10 @@ class Expressions:
 
     def binary(self, left: Value, right: Value, op: ast.operator, node: Any, frame: Frame) -> Value:
         self.used(node, frame, left, right)
+        if isinstance(left, Instance) or isinstance(right, Instance):
+            own = operated(self.at, left, right, op, node, frame)
+            if own is not None:
+                return own
         a, b = tensor_of(left), tensor_of(right)
         text = isinstance(left, Py) and left.type == "str" and isinstance(op, ast.Mod)
         if (a is not None or b is not None) and not text:
@@ -520,7 +525,10 @@ class Expressions:
         result: Value | None = None
         for i, (op, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
             right = self.eval(comparator, env, frame)
-            value = self.compare(left, op, right)
+            own: Value | None = None
+            if isinstance(left, Instance) or isinstance(right, Instance):
+                own = compared(self.at, left, right, op, node, frame)
+            value = self.compare(left, op, right) if own is None else own
             self.at.notebook.count(frame, isinstance(value, Tensor))
             text = (
                 isinstance(left, Py) and left.type == "str"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pt2lint.static.interpreter.classes import bind, off
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.functions import MAX_DEPTH
+from pt2lint.static.interpreter.special import special
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import made_once, unit_of
 from pt2lint.static.values import (
@@ -120,6 +121,8 @@ class Objects:
             given = dict(zip(self.annotated(cls), args, strict=False)) | kwargs
             instance.attrs.update({k: v for k, v in given.items() if v is not UNKNOWN})
             self._initialized.add(instance)
+            if frame.region and len(self.at.functions.active) < MAX_DEPTH:
+                special(self.at, instance, "__post_init__", [], node, frame)
             return instance
         self._initialized.add(instance)
         if len(self.at.functions.active) < MAX_DEPTH:

@@ -12,6 +12,7 @@ from pt2lint.static.interpreter.entered import KEPT, is_kept
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.guard_syntax import exits, fails, last_operand
 from pt2lint.static.interpreter.guards import GRADLESS, ITERATES, MISSING, ONCE, Guard, Path
+from pt2lint.static.interpreter.special import special
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import walk
@@ -417,11 +418,11 @@ class Statements:
 
     def called(self, me: Instance, method: str, node: ast.expr, frame: Frame) -> Value:
         """What a method that the language itself calls on an object of the project returns."""
-        found = self.at.classes.find_method(me.cls, method) if me.cls is not None else None
-        if found is None:
-            return me if method == "__enter__" else UNKNOWN
         given: list[Value] = [] if method == "__enter__" else [NONE, NONE, NONE]
-        return self.at.calls.apply(self.at.classes.method_value(*found, me), given, {}, node, frame)
+        value = special(self.at, me, method, given, node, frame)
+        if value is None:
+            return me if method == "__enter__" else UNKNOWN
+        return value
 
     def s_try(self, node: ast.Try, env: Env, frame: Frame) -> bool:
         outer, frame.inside = frame.inside, "try"

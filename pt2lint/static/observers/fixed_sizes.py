@@ -61,11 +61,7 @@ class FixedSizes:
         """`avg_pool2d(x, x.shape[-1])`: a function of torch keeps the number as a constant."""
         callee, models = call.func, self.at.models
         value = self.at.expressions.quietly(callee, {}, frame)
-        if (
-            not isinstance(value, Ext)
-            or value.receiver is not None
-            or not models.library_of(value.name).objects
-        ):
+        if not isinstance(value, Ext) or value.receiver is not None:
             return
         arguments: dict[int | str | None, ast.expr] = {**dict(enumerate(call.args))}
         arguments |= {k.arg: k.value for k in call.keywords}

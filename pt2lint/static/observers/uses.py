@@ -259,6 +259,17 @@ def _shifted(place: ast.expr) -> ast.expr:
     return place
 
 
+def _computed_of(number: ast.expr) -> list[ast.expr]:
+    """`t` and `rate` of `-t / rate`: what makes it another number."""
+    if isinstance(number, ast.UnaryOp) and isinstance(number.op, ast.USub):
+        return _computed_of(number.operand)
+    if isinstance(number, ast.BinOp) and isinstance(
+        number.op, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
+    ):
+        return [*_computed_of(number.left), *_computed_of(number.right)]
+    return [number] if isinstance(number, (ast.Name, ast.Attribute)) else []
+
+
 def _given(
     call: ast.Call,
     evaluate: Callable[[ast.expr], Value],
@@ -272,7 +283,8 @@ def _given(
     given: list[tuple[int | str, ast.expr]] = [*enumerate(call.args)]
     given += [(k.arg, k.value) for k in call.keywords if k.arg]
     named = [(at, a) for at, a in given if key(a) is not None]
-    if not named:
+    computed = [(at, part) for at, a in given for part in _computed_of(a)]
+    if not computed:
         return
     callee = call.func
     if isinstance(callee, ast.Name) and callee.id in models.last_words("looks"):
@@ -282,14 +294,16 @@ def _given(
     constants = models.of(f"{models.tensor}.{callee.attr}").baked if isinstance(callee, ast.Attribute) else ()
     name = callee.attr if isinstance(callee, ast.Attribute) else ""
     value = evaluate(callee)
-    if isinstance(value, Ext) and value.receiver is None and models.library_of(value.name).objects:
-        constants, name = models.of(value.name).baked, value.name
-    for at, a in named:
-        if isinstance(value, Ext):
+    if isinstance(value, Ext) and value.receiver is None:
+        own = models.of(value.name).baked
+        if own or models.library_of(value.name).objects:
+            constants, name = own, value.name
+    if isinstance(value, Ext):
+        for _, a in named:
             add(a, "read")
-        for position, keyword in constants:
-            if at in (position, keyword):
-                add(a, f"constant {name}")
+    for at, a in computed:
+        if any(at in places for places in constants):
+            add(a, f"constant {name}")
     inner = follow(call)
     if inner is None:
         return
