@@ -74,8 +74,8 @@ class UntracedObject(GraphBreak):
     - call a part of a module to which `register_full_backward_hook` or its like added a hook (GB0083, GB0104). Those of
       the module that is compiled itself are fine;
     - apply a `torch.autograd.Function` with a `jvp` of its own where a gradient is wanted (GB0144);
-    - mark a tensor as written into (`ctx.mark_dirty(x)`) in a `forward(ctx, x)` where no gradient is wanted (GB2019).
-      In training that is traced, and in a `setup_context` always;
+    - mark a tensor as written into (`ctx.mark_dirty(x)`) in a `forward(ctx, x)` where no gradient is wanted, itself or
+      in a function that it calls (GB2019). In training that is traced, and in a `setup_context` always;
     - call `object.__getattribute__`, or another class's by name, to look an attribute up (GB0156). That of `super()`
       is traced;
     - call a method of `str` on a member of `class Mode(str, Enum)` or of a `StrEnum` (GB0156), nor look into one
@@ -171,6 +171,11 @@ class UntracedObject(GraphBreak):
         "        ctx.mark_dirty(x)\n        return x.mul_(2)\n"
         "    @staticmethod\n    def backward(ctx, grad):\n        return grad * 2\n"
         "def f(x, m, i):\n    return Doubled.apply(x + 1) + 1",
+        "def mark(ctx, x):\n    ctx.mark_dirty(x)\n"
+        "class Doubled(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
+        "        mark(ctx, x)\n        return x.mul_(2)\n"
+        "    @staticmethod\n    def backward(ctx, grad):\n        return grad * 2\n"
+        "def f(x, m, i):\n    return Doubled.apply(x + 1) + 1",
         "import enum\nclass Kind(enum.IntEnum):\n    TEXT = 0\n    IMAGE = 1\nSCALES = [1.0, 2.0]\n"
         "def f(x, m, i):\n    return x * SCALES[Kind.IMAGE]",
         "import enum\nclass Kind(enum.IntEnum):\n    TEXT = 0\n    IMAGE = 1\n"
@@ -213,6 +218,11 @@ class UntracedObject(GraphBreak):
         "        self.layer = torch.nn.Linear(4, 4)\n"
         "        self.register_full_backward_hook(lambda module, before, after: None)\n"
         "    def forward(self, x, m, i):\n        return self.layer(x) + 1\nf = M()",
+        "def mark(ctx, x):\n    ctx.mark_dirty(x)\n"
+        "class Doubled(torch.autograd.Function):\n    @staticmethod\n    def forward(x):\n        return x.mul_(2)\n"
+        "    @staticmethod\n    def setup_context(ctx, inputs, output):\n        mark(ctx, inputs[0])\n"
+        "    @staticmethod\n    def backward(ctx, grad):\n        return grad * 2\n"
+        "def f(x, m, i):\n    return Doubled.apply(x + 1) + 1",
         "class Doubled(torch.autograd.Function):\n    @staticmethod\n    def forward(x):\n        return x.mul_(2)\n"
         "    @staticmethod\n    def setup_context(ctx, inputs, output):\n        ctx.mark_dirty(inputs[0])\n"
         "    @staticmethod\n    def backward(ctx, grad):\n        return grad * 2\n"

@@ -164,11 +164,59 @@ def compile_inner(model):
         else:
             model.layers[at] = torch.compile(block)  # PTS303
 
+def compile_unwrapped(model: nn.Module, backend):
+    for _, layer in model.layers.named_children():
+        if isinstance(layer, Checkpointed):
+            block = layer.wrapped
+        else:
+            block = layer
+        for name, part in block.named_children():
+            setattr(block, name, torch.compile(part, backend=backend))  # PTS303
+
+def compile_inside(model: nn.Module):
+    for layer in model.layers:
+        moe = layer.moe if hasattr(layer, "moe") else layer
+        for name, part in moe.named_children():
+            if name == "experts":
+                continue
+            moe.register_module(name, torch.compile(part))  # PTS303
+
+def compile_other(model: nn.Module, made):
+    block = made(model)
+    for name, part in block.named_children():
+        setattr(block, name, torch.compile(part))
+
 def compile_made():
     model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
     for name, block in model.named_children():
         model.register_module(name, torch.compile(block))
     return model(torch.ones(3))
+""",
+    "parts that are replaced, in a file of which another function knows of the wrapper": """
+import torch
+from torch import nn
+
+def compile_blocks(model: nn.Module):
+    for name, block in model.layers.named_children():
+        model.layers.register_module(name, torch.compile(block))  # PTS303
+
+def compile_whole(model: nn.Module):
+    'In place, for the names of the state would have _orig_mod.'
+    model.compile()
+""",
+    "parts that are replaced by a function that knows of the wrapper": """
+import torch
+from torch import nn
+
+def compile_blocks(model: nn.Module):
+    # The checkpoints of this have _orig_mod in their names.
+    for name, block in model.layers.named_children():
+        model.layers.register_module(name, torch.compile(block))
+
+def compile_documented(model: nn.Module):
+    'Takes the blocks off by their _orig_mod.'
+    for name, block in model.layers.named_children():
+        model.layers.register_module(name, torch.compile(block))
 """,
     "parts that are replaced one by one": """
 import torch

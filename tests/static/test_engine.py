@@ -585,6 +585,24 @@ def test_programs_side_by_side_import_their_own_neighbours(
     )
 
 
+@pytest.mark.parametrize("folder", ["team+model@v2", "1@two", "@", "9@x"])
+def test_a_folder_may_have_an_at_sign_in_its_name(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    package = Path(folder, "net")
+    package.mkdir(parents=True)
+    Path(folder, "__init__.py").touch()
+    (package / "__init__.py").touch()
+    (package / "parts.py").write_text("import torch\n\n\ndef get(x: torch.Tensor):\n    return x.item()\n")
+    (package / "model.py").write_text(
+        "import torch\nfrom .parts import get\n\n\n@torch.compile\ndef f(x):\n    return get(x)\n"
+    )
+    result = lint([str(package / "model.py"), str(package / "parts.py")], Settings(roots="explicit"))
+    assert not result.problems
+    assert [(Path(f.path).name, f.line) for f in result.findings] == [("parts.py", 5)]
+
+
 def test_a_forward_that_its_own_compiled_method_calls_is_still_a_root(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import binds, parameters_in, parts, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, binds, parameters_in, parts, unit_of, walk
 from pt2lint.static.values import (
     NAME,
     TRUE,
@@ -411,7 +412,16 @@ class Misuse:
         may_be = all(o is UNKNOWN or isinstance(o, Instance) or _is_stack(o) for o in options(inner))
         if frame.region or value.within or not may_be:
             return False
-        return self.at.notebook.listens("replace part", frame) and not frame.module.says("_orig_mod")
+        return self.at.notebook.listens("replace part", frame) and not self._knows(frame)
+
+    def _knows(self, frame: Frame) -> bool:
+        """Whether the file says `_orig_mod`, other than in the docstring of another function than this one."""
+        if not frame.module.says("_orig_mod"):
+            return False
+        running = self.at.functions.running()
+        others = [f for f in walk(frame.module.tree) if isinstance(f, FunctionNode) and f is not running]
+        told = sum((ast.get_docstring(f, clean=False) or "").count("_orig_mod") for f in others)
+        return told < frame.module.source.count("_orig_mod")
 
     def _original(self, compiled: Value) -> str:
         """What the code calls that which torch.compile was given for this; "" where that is not known."""
@@ -444,9 +454,18 @@ class Misuse:
         if running is None:
             return False
         given = {p.arg for p in parameters_in(running.args)} - {"self"}
-        for loop in parts(running, ast.For):
-            if given & {n.id for n in walk(loop.iter) if isinstance(n, ast.Name)}:
-                given |= {n.id for n in walk(loop.target) if isinstance(n, ast.Name)}
+        # In the order of the lines: `block = layer` stands before the loop over its parts.
+        made: list[ast.For | ast.Assign] = [*parts(running, ast.For), *parts(running, ast.Assign)]
+        for part in sorted(made, key=lambda part: part.lineno):
+            if isinstance(part, ast.For):
+                held, targets = (
+                    given & {n.id for n in walk(part.iter) if isinstance(n, ast.Name)},
+                    [part.target],
+                )
+            else:
+                held, targets = given & set(_heads(part.value)), part.targets
+            if held:
+                given |= {n.id for target in targets for n in walk(target) if isinstance(n, ast.Name)}
         return (dotted(owner) or "").partition(".")[0] in given
 
     def _goes_over(self, name: str, owner: ast.expr, node: ast.expr, frame: Frame) -> bool:
@@ -550,3 +569,11 @@ def _is_compiled_module(value: Value) -> bool:
 
 def _is_stack(value: Value | None) -> bool:
     return isinstance(value, Seq) and value.type == "Sequential"
+
+
+def _heads(node: ast.expr) -> Iterator[str]:
+    """`layer` of `layer.inner if wrapped else layer`: the names, a part of which the value may be."""
+    if isinstance(node, ast.IfExp):
+        yield from (*_heads(node.body), *_heads(node.orelse))
+    else:
+        yield (dotted(node) or "").partition(".")[0]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from pt2lint.libraries.call import Call
 from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import walk
+from pt2lint.static.source.nodes import parts, walk
 from pt2lint.static.values import Class, Ext, Instance, Seq, Value, options
 
 if TYPE_CHECKING:
@@ -169,16 +170,29 @@ class UntracedObjects:
                 self._note(node, frame, "jvp", cls.name)
 
     def _marked(self, node: ast.Call, context: str, frame: Frame) -> None:
-        """`ctx.mark_dirty(x)` in a `forward(ctx, x)`; `setup_context` runs only where a gradient is wanted."""
-        cls = frame.cls
+        """`ctx.mark_dirty(x)` in a `forward(ctx, x)`, or in a function that this gives the context to; `setup_context`
+        runs only where a gradient is wanted."""
+        running = self.at.functions.running()
+        helper = (
+            running.name if frame.cls is None and running is not None and frame.parent is not None else ""
+        )
+        cls = frame.parent.cls if helper and frame.parent is not None else frame.cls
         if cls is None or not self.at.classes.is_function(cls):
             return
         forward = self.at.classes.find_method(cls, "forward")
-        if forward is None or node not in walk(forward[1]):
+        if forward is None:
             return
         args = forward[1].args
-        first = [*args.posonlyargs, *args.args][:1]
-        if first and first[0].arg == context:
+        first = next((each.arg for each in (*args.posonlyargs, *args.args)), "")
+        if not helper:
+            marks = context == first and node in walk(forward[1])
+        else:
+            marks = context in frame.parameters and any(
+                (dotted(call.func) or "").rpartition(".")[2] == helper
+                and any(isinstance(one, ast.Name) and one.id == first for one in call.args)
+                for call in parts(forward[1], ast.Call)
+            )
+        if marks:
             self._note(node, frame, "dirty")
 
     def _without_gradient(self, node: ast.Call, frame: Frame) -> None:

@@ -322,10 +322,10 @@ class Project:
         return path
 
     def _search(self, name: str) -> str | None:
-        number, at, name = name.rpartition("@")
+        below, name = self._below(name)
         relative = name.replace(".", os.sep)
         top = name.split(".", 1)[0]
-        for root in [self._roots[int(number)]] if at else [*self._roots, *self._around.get(top, ())]:
+        for root in below or [*self._roots, *self._around.get(top, ())]:
             if top not in self._own and (top in NEVER_OURS or _holds_installed(root)):
                 continue  # what is installed beside the project is not the project's, torch least of all
             for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
@@ -372,11 +372,21 @@ class Project:
         around = self._around.get(top, ()) if below else ()
         return any(_holds(os.path.join(root, top), below.split(".")[0]) for root in around)
 
+    def _below(self, name: str) -> tuple[list[str], str]:
+        """The one folder below which a module is sought, if its name says so (`home`), and its name there. A folder may
+        be called "model@v2" or "1@two" as well."""
+        number, at, rest = name.partition("@")
+        if at and number.isdecimal() and int(number) < len(self._roots):
+            root = self._roots[int(number)]
+            if _holds(root, rest.split(".", 1)[0]):
+                return [root], rest
+        return [], name
+
     def _is_folder(self, top: str) -> bool:
         """Whether it is a folder of modules without an __init__.py, beside a file that is linted."""
         if top not in self._folders:
-            number, at, name = top.rpartition("@")
-            roots = [self._roots[int(number)]] if at else self._roots
+            below, name = self._below(top)
+            roots = below or self._roots
             self._folders[top] = (name not in NEVER_OURS or name in self._own) and any(
                 _holds_modules(os.path.join(root, name)) for root in roots if not _holds_installed(root)
             )
