@@ -275,7 +275,10 @@ def nearest_code(word: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     digits = word.upper().translate({ord("O"): "0", ord("I"): "1", ord("L"): "1"})
-    near = get_close_matches(digits, [*known], n=1, cutoff=0.6)
+    codes = [*known]
+    near = [code for code in codes if code.startswith(digits)] or get_close_matches(
+        digits, codes, n=1, cutoff=0.6
+    )
     return f"; did you mean {near[0]}?" if near else "; --list-rules prints them all"
 
 

@@ -11,6 +11,7 @@ import ast
 import io
 import itertools
 import keyword
+import re
 import tokenize
 from collections.abc import Sequence
 from functools import lru_cache
@@ -33,6 +34,7 @@ _OPERATORS = {
 }  # fmt: skip
 # What a line is broken at, the loosest first.
 _CLAUSE, _COMMA, _CHOICE, _TEXTS, _DOT = 20, 18, 16, 12, 1
+_METHODS = re.compile(r"(?:\.\w+|\(\))+")  # what a call's value is asked for, without an argument
 _HEADS = ("return ", "if ", "while ", "elif ", "assert ")
 
 
@@ -228,6 +230,8 @@ class _Breaker:
             return False
         if value[0] in _OPEN and pairs[0][0] == 0 and len(indent) + len(value) - pairs[0][1] <= self.limit:
             return True
+        if not cuts and _METHODS.fullmatch(value, pairs[-1][1] + 1):
+            return len(indent) + start + pairs[-1][0] + 1 <= self.limit
         if not value.endswith(_CLOSE) or pairs[-1][1] != len(value) - 1:
             return False  # it ends with `()`, or with no brackets
         return len(pairs) > 1 or len(indent) + start + pairs[-1][0] + 1 <= self.limit

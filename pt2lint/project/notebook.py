@@ -64,6 +64,7 @@ class Notebook:
             if part == old:
                 continue
             code = "".join(_unmasked(line) for line in part.removesuffix("\n").splitlines(keepends=True))
+            code = code if _joined(cell).endswith("\n") else code.rstrip("\n")
             cell["source"] = code.splitlines(keepends=True) if isinstance(cell["source"], list) else code
         indent = re.match(r"\{\n?(\s*)", self.source)
         spaces = len(indent[1]) if indent and "\n" in self.source[: indent.end()] else None

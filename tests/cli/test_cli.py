@@ -572,6 +572,7 @@ def test_a_rules_page(run) -> None:
     assert json.loads(run("rule", "PTB103", "--format", "json").out)["code"] == "PTB103"
     ran = run("rule", "PTB1O3")
     assert (ran.status, ran.err) == (2, "pt2lint: no rule has the code PTB1O3; did you mean PTB103?\n")
+    assert run("rule", "PTB11").err == "pt2lint: no rule has the code PTB11; did you mean PTB110?\n"
 
 
 def test_help_says_that_verify_runs_code(run) -> None:

@@ -90,6 +90,9 @@ def test_sides_that_assign_the_same(text):
         "if x.sum() > 0:\n    self.low = low\nelif x.sum() < -1:\n    self.low = high\n",  # asks a tensor again
         "if x.sum() > 0:\n    self.low = low\nelse:\n    return x\n",
         "if x.sum() > 0:\n    low = high\n",  # no attribute
+        "if x.sum() > 0:\n    top = high * 2\n    self.low = low\nx = x + self.high\n",  # unbound on one side
+        "top = None\nif x.sum() > 0:\n    top = high * 2\n    self.low = low\n"
+        "if top is not None:\n    x = x + top\n",
     ],
 )
 def test_refused(text):
@@ -117,6 +120,9 @@ def test_elements(text):
         "if x[0] == 2:\n    x[1] = low\nelif self.momentum:\n    x[1] = high\n",
         "seen = {}\nif x[0] == 2:\n    seen[1] = low\n",
         "n = (x > 0).sum()\nif n < 2:\n    x[n:] = low\n",
+        "mask = x > 0\nif x[0] == 2:\n    x[mask] = 0\n",  # how many there are to select from
+        "if x[0] == 2:\n    x[x > 0] = low\n",
+        "if x[0] == 2:\n    mask = x > 0\n    x[mask] = low\n",
     ],
 )
 def test_elements_are_refused(text):

@@ -69,6 +69,20 @@ CASES = {
         ["x = self.layer(x)", "print('x', x.shape)", "return x"],
         "Take it out, if it is left from debugging:",
     ),
+    "a test for a print": (
+        ["x = self.layer(x)", "if (x != x).any():", "    print('nan!', x)", "return x"],
+        "Look at it outside of what is compiled:",
+    ),
+    "a test for a warning and more": (
+        [
+            "x = self.layer(x)",
+            "if (x != x).any():",
+            "    print('nan!')",
+            "    self.seen.append(x)",
+            "return x",
+        ],
+        "Compute both and choose:",
+    ),
     "numbers of a buffer": (
         ["self.register_buffer('sizes', lengths)", "return [self.layer(x)[:n] for n in self.sizes.tolist()]"],
         "Keep the numbers too: a list of them in an attribute of its own, set where `self.sizes` is;",

@@ -213,3 +213,16 @@ def test_what_the_operator_cannot_log_is_refused(statement):
     assert isinstance(
         log_in_graph(code, call, lambda node: told.get(source_of(code, node), "unknown")), Refusal
     )
+
+
+@pytest.mark.parametrize("call", ["setLevel(10)", "addHandler(h)", "removeHandler(h)", "info('slow')"])
+def test_what_sets_how_later_records_are_handled_is_not_left_out(call, tmp_path):
+    (tmp_path / "m.py").write_text(
+        "import logging\n\nimport torch\n\nlogger = logging.getLogger('m')\nh = logging.StreamHandler()\n\n\n"
+        f"@torch.compile\ndef f(x):\n    logger.{call}\n    return x + 1\n"
+    )
+    found = lint([str(tmp_path / "m.py")], Settings(root=str(tmp_path), target_torch=(2, 13))).findings
+    left_out = [
+        fix for one in found for fix in one.fixes for edit in fix.edits if "is_compiling" in edit.text
+    ]
+    assert bool(left_out) == call.startswith("info")

@@ -659,6 +659,8 @@ kept = sorted(found, key=lambda one, other=(1, 2): (one.start_of_it, other), rev
 return_codes = [self.first_branch_of_it(features), self.second_branch_of_it(features)] + [self.third]
 table[rows, rows % size_of_table, self.kernel_size_of_it // 2, self.kernel_size_of_it // 2, column] = 1
 assert isinstance(getattr(quantizer, "_orig_mod", quantizer), StaticQuantizer | FrozenQuantizer)
+state["model"] = getattr(self.unwrapped_model_of_it, "_orig_mod", self.unwrapped_model_of_it).state_dict()
+return getattr(self.unwrapped_model_of_it, "_orig_mod", self.unwrapped_model_of_it).sizes.copy()
 found = {"some": (first_of_them, second_of_them, third_of_them), "other": (fourth_of_them, fifth_of_them)}
 """
 

@@ -49,3 +49,11 @@ def test_what_only_ipython_understands_is_left_out_and_all_else_read(cell: str, 
     # What is put above a cell leaves what IPython alone understands as it was.
     added = json.loads(book.with_text("import torch\n" + book.text))
     assert "".join(added["cells"][0]["source"]) == "import torch\n" + cell
+
+
+def test_a_cell_ends_as_it_did() -> None:
+    """No cell gets an empty line at its end, as one has that a block was put below."""
+    book = read_notebook(notebook("x = 1", "y = 2\n"))
+    text = book.text.replace("x = 1\n", "x = 1\n\nz = 3\n\n").replace("y = 2\n", "y = 3\n")
+    changed = json.loads(book.with_text(text))
+    assert ["".join(one["source"]) for one in changed["cells"]] == ["x = 1\n\nz = 3", "y = 3\n"]

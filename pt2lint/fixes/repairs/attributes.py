@@ -10,17 +10,19 @@ import libcst as cst
 
 from pt2lint.fixes.arms import leaves, ordered
 from pt2lint.fixes.condition import Condition, read_condition
-from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.kinds import Kind, guess, may_be_none
 from pt2lint.fixes.purity import costly, draws, effect, singular
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
     Repaired,
+    bound_before,
     fix,
     fresh,
     reads,
     rewrite,
     source,
+    surely_binds,
     torch_name,
 )
 from pt2lint.rule import FunctionCode
@@ -64,6 +66,13 @@ def select_attributes(function: FunctionCode, node: cst.CSTNode, kind: Kind | No
         return Refusal("no attribute or element is assigned, or one twice")
     if any(_asks_for(value, targets[:at]) for at, (_, value) in enumerate(pairs)):
         return Refusal("a value is made of what was assigned before it")
+    otherwise = set().union(*map(surely_binds, orelse))
+    for name in targets:
+        if name.isidentifier() and name not in otherwise:
+            if not bound_before(function, name, node):
+                return Refusal(f"`{name}` may be unbound on one side")
+            if may_be_none(function, name, node):
+                return Refusal(f"`{name}` may be None on one side")
     where, imports = torch_name(function, "torch.where")
     names = ", ".join(f"`{target}`" for target in targets)
     description = (
@@ -153,7 +162,14 @@ def _pair(statement: cst.CSTNode, function: FunctionCode, kind: Kind, asked: Col
         for bound in (one.slice.lower, one.slice.upper)
         if bound is not None
     ]
-    if any(kind(bound).startswith("tensor") for bound in bounds):
+    masks = [
+        one.slice.value
+        for one in (target.slice if isinstance(target, cst.Subscript) else ())
+        if isinstance(one.slice, cst.Index)
+    ]
+    if any(kind(bound).startswith("tensor") for bound in bounds) or any(
+        kind(mask) in ("tensor", "tensor:bool") for mask in masks
+    ):
         raise _No("how many elements are assigned depends on values in a tensor")
     if not own and not element and not isinstance(target, cst.Name):
         raise _No("a side assigns an element of what is no tensor, or an attribute of something else")

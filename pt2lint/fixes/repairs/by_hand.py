@@ -57,11 +57,23 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             "Take a fixed number of turns and keep what is done, with `torch.where(done, old, new)`; or compile what "
             "one turn does, and call that in the loop"
         )
+    elif isinstance(tested, cst.If) and _only_tells(function, tested):
+        yield told(
+            "Look at it outside of what is compiled: return what is tested, and tell after the call; or take it "
+            "out, if it is left from debugging"
+        )
     elif tested is not None:
         yield told(
             f"Compute both and choose: `torch.where({_short(function, node)}, a, b)` of what the two sides give; or "
             "`torch.cond`, which runs one of them, where they change nothing else"
         )
+
+
+def _only_tells(function: FunctionCode, node: cst.If) -> bool:
+    """Whether all that the test decides is what is printed, warned of or logged."""
+    from pt2lint.fixes.repairs.printing import says  # which tells by hand too
+
+    return node.orelse is None and all(says(function, each) for each in node.body.body)
 
 
 def _tested(function: FunctionCode, node: cst.CSTNode) -> cst.CSTNode | None:

@@ -345,7 +345,7 @@ def keep_logging(function: FunctionCode, node: cst.Call, kind: Kind | None = Non
     return Refusal("not a function of logging or warnings")
 
 
-def _says(function: FunctionCode, statement: cst.CSTNode) -> bool:
+def says(function: FunctionCode, statement: cst.CSTNode) -> bool:
     """Whether a statement does nothing but write a message, which would be left to eager mode as well."""
     said = small_of(statement)
     call = said.value if isinstance(said, cst.Expr) else None
@@ -362,8 +362,8 @@ def _says(function: FunctionCode, statement: cst.CSTNode) -> bool:
 def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
     """`if not torch.compiler.is_compiling():` around the call: compiled code then does without it.
 
-    Refused for what sets how warnings are shown: that is for what comes after it, and for what is printed into a file
-    or a stream of the code's own: that is data.
+    Refused for what sets how warnings are shown or records are handled: that is for what comes after it, and for what
+    is printed into a file or a stream of the code's own: that is data.
     """
     if any(effect(arg.value) for arg in node.args):
         return Refusal("what it says has an effect")
@@ -380,6 +380,11 @@ def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
         for name in _heard(function, node)
     ):
         return Refusal("it sets how later warnings are shown")
+    if any(
+        name is not None and name.startswith("logging.") and name.rpartition(".")[2] not in _LEVELS
+        for name in _heard(function, node)
+    ):
+        return Refusal("it sets how later records are handled")
     statement = statement_of(function, node)
     if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
         return Refusal("the call shares its line")
@@ -394,7 +399,7 @@ def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
         isinstance(outer, cst.If)
         and outer.orelse is None
         and outer.body is block
-        and all(one is statement or _says(function, one) for one in outer.body.body)
+        and all(one is statement or says(function, one) for one in outer.body.body)
     ):
         new = {outer.test: and_not(function, outer.test, f"{name}()")}
     else:
