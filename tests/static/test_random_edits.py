@@ -37,7 +37,7 @@ step = torch.compile(Deep())
 
 
 @pytest.fixture(scope="module")
-def benchmark() -> ModuleType:
+def edits() -> ModuleType:
     spec = importlib.util.spec_from_file_location("random_edits", BENCHMARK)
     assert spec is not None
     assert spec.loader is not None
@@ -64,7 +64,7 @@ def test_what_is_asked_of_two_texts_is_asked_of_what_differs(kind: str) -> None:
 
 @pytest.mark.parametrize(("seed", "group"), [(0, engine.GROUP), (1, engine.GROUP), (2, 1), (3, 1), (4, 1)])
 def test_after_edits_at_random(
-    seed: int, group: int, benchmark: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    seed: int, group: int, edits: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "GROUP", group)
     monkeypatch.setattr(Cache, "few_units", seed % 3)
@@ -80,4 +80,4 @@ def test_after_edits_at_random(
     if seed % 2:
         Path("sources/__init__.py").touch()
     files = ["sources/net.py", "sources/lib.py", "sources/kinds.py", "sources/giving.py"]
-    assert benchmark.walk(random.Random(seed), files, 12) == 0
+    assert edits.walk(random.Random(seed), files, 12) == 0
