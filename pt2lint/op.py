@@ -68,7 +68,8 @@ Names of operations:
 - `call compiled`   a compiled callable is called from code that is not compiled; details: "compile KEYWORD",
                     what torch.compile was given, "to" and "to at", the function that it runs and where that is
                     ("PATH:LINE"), and of each argument N (or "*", "**") "name N", the parameter, "use N", what the
-                    function does with it (pt2lint.static.observers.uses), "at N", where, and of a module "numbers N",
+                    function does with it (pt2lint.static.observers.uses), "at N", where, "number N", where it does what
+                    it cannot do with a tensor, and of a module "numbers N",
                     an attribute that it reads of it and that `__init__` sets to a number that it is given; "counts",
                     what differs at each call ("self.step epoch"): attributes that the caller's object counts in, and
                     parameters of the caller that a loop around its own call counts, and, with "hook": "yes",
@@ -106,7 +107,8 @@ Names of operations:
 - `compile block`   a module is compiled, of a class of which a loop makes objects with a number each that `forward`
                     reads in any case; details: "class", "number" ("CLASS.ATTRIBUTE"), and "at", where it is read; or
                     where a "method" of it under `@torch.compile` reads that; or, with "apart": "yes", one that picks or
-                    names something by it, or by an attribute that a loop sets, whether it is compiled by itself or not
+                    names something by it, or by an attribute that a loop sets, whether it is compiled by itself or not;
+                    with "varied": "yes", a number that each is given out of a list
 - `call uncompiled`  code that is not compiled calls a module as it was, or gives it to a function that does, where
                     torch.compile returned a wrapper of it; details "name", the module's, "line", where it was
                     compiled, "of", where what holds it was, and "both" where the function that calls it is given the

@@ -38,6 +38,7 @@ ROLES = {
     "caches": "remembers the results of the function that it decorates",
     "stands for": "decorates a function that is called in place of its first argument",
     "copies": "returns a copy of the object that it is given",
+    "pickles": "writes down, by pickle, the object that it is given",
     "draws": "draws random numbers where a graph draws them",
     "random source": "draws random numbers, on the host or in a graph",
     "random module": "a module that draws random numbers when it is called",

@@ -269,7 +269,7 @@ LIBRARIES = (
     Library(
         "copy",
         given="anything",
-        roles={"copies": ("copy.deepcopy",)},
+        roles={"copies": ("copy.deepcopy",), "pickles": ("pickle.dump", "pickle.dumps")},
         handlers={"copy.deepcopy": copied, "copy.copy": same},
         measured="matrix/calls.py",
     ),

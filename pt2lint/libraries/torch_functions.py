@@ -312,6 +312,7 @@ LIBRARY = Library(
         "makes a leaf": ("torch.Tensor.requires_grad_",),
         "register": ("torch.ops",),
         "saves tensors": ("torch.save",),
+        "pickles": ("torch.save",),
         "loads tensors": ("torch.load",),
         "loads code": (
             "torch.ops.load_library",

@@ -12,6 +12,8 @@ from pt2lint.rule.syntax import dotted, names
 from pt2lint.rule.tree import children, says_none, walk
 
 if TYPE_CHECKING:
+    from typing import TypeGuard
+
     Loop = cst.For | cst.While
 # From so many turns on Dynamo gives up what is compiled anew at each: its recompile limit, less the first call.
 LIMIT = 8
@@ -75,9 +77,22 @@ class Turns:
         if attributes and (self.parameters or not self.loops):
             self._read_once(function.module)
         # What is made of itself means nothing that could be read in its place.
+        self._last = self._made_last(node)
         self._renewed = {name: self._made[name] for name in self._made if name in self._behind(name)}
         for name in self._renewed:
             del self._made[name]
+
+    def _made_last(self, node: cst.CSTNode) -> dict[str, cst.BaseExpression]:
+        """What the innermost loop gives names that it binds several times, last above the node, in each turn."""
+        found: dict[str, cst.BaseExpression] = {}
+        for loop in loops_around(self.function, node)[:1] if self.loops else ():
+            line = self.function.range(node)[0]
+            for name, values in self._bindings(loop.body).items():
+                above = [v for v in values if self.function.range(v)[0] < line]
+                last = above[-1] if above else None
+                if isinstance(last, cst.Assign) and unconditional(self.function, last, loop):
+                    found[name] = last.value
+        return found
 
     def _bindings(self, node: cst.CSTNode) -> Mapping[str, list[cst.CSTNode]]:
         """What is bound in a loop, or in all of the function: asked for every call in it, by several rules."""
@@ -120,6 +135,8 @@ class Turns:
                     self.decaying.add(name)
             elif isinstance(statement, cst.Assign):
                 self._made.setdefault(name, statement.value)
+            elif (paired := _paired(self.function, statement, name)) is not None:
+                self._made.setdefault(name, paired)
 
     def _read_once(self, whole: cst.Module) -> None:
         """What a method binds once, where each call of it is a turn."""
@@ -271,12 +288,21 @@ class Turns:
         return None
 
     def left_over(self, value: cst.BaseExpression) -> bool:
-        """Whether it is `x[i : i + size]`, of a loop over `range(0, n, size)`: what is left at the last turn."""
+        """Whether it is `x[i : i + size]`, of a loop over `range(0, n, size)`: what is left at the last turn. Of tiles
+        (`x[:, :, i : min(i + size, n)]`) too."""
         value = self.meaning(value)
-        part = value.slice[0].slice if isinstance(value, cst.Subscript) else None
-        if not isinstance(part, cst.Slice) or part.step is not None or not isinstance(part.lower, cst.Name):
+        places = value.slice if isinstance(value, cst.Subscript) else ()
+        return any(
+            isinstance(place.slice, cst.Slice) and place.slice.step is None and self._is_left(place.slice)
+            for place in places
+        )
+
+    def _is_left(self, part: cst.Slice) -> bool:
+        if not isinstance(part.lower, cst.Name):
             return False
         upper = self.meaning(part.upper) if part.upper is not None else None
+        if isinstance(upper, cst.Call) and _called(upper) == "min" and len(upper.args) == 2:
+            upper = next((a.value for a in upper.args if isinstance(a.value, cst.BinaryOperation)), None)
         if not isinstance(upper, cst.BinaryOperation) or not isinstance(upper.operator, cst.Add):
             return False
         for loop in self.loops:
@@ -291,7 +317,8 @@ class Turns:
                 if int(last.value, 0) % int(step.value, 0) == 0:  # type: ignore[attr-defined]
                     continue
             sides = (upper.left, upper.right)
-            return any(s.deep_equals(part.lower) for s in sides) and any(s.deep_equals(step) for s in sides)
+            if any(s.deep_equals(part.lower) for s in sides) and any(s.deep_equals(step) for s in sides):
+                return True
         return False
 
     def length(self, value: cst.BaseExpression) -> str:
@@ -396,6 +423,10 @@ class Turns:
     def text(self, value: cst.BaseExpression) -> bool:
         """Whether it is another text at each turn: `f"step{n}"`, `str(n)`, `"block." + name`."""
         value = self.meaning(value)
+        if isinstance(value, cst.ListComp):  # a list of texts
+            return self.text(value.elt)
+        if isinstance(value, cst.List):
+            return any(self.text(each.value) for each in value.elements)
         if isinstance(value, cst.FormattedString):
             inner = [p.expression for p in value.parts if isinstance(p, cst.FormattedStringExpression)]
             return any(self._told(e) for e in inner)
@@ -484,6 +515,16 @@ class Turns:
                         return index.value if len(target.slice) == 1 else None
         return None
 
+    def _resizes(self, size: cst.BaseExpression) -> bool:
+        """Whether pictures are brought to another size at some turns: `n`, `8 * (n // 10)`, `resolution_at(n)`."""
+        made = self.meaning(size)
+        of_helper = isinstance(made, cst.Call) and isinstance(made.func, cst.Name)
+        return (
+            self.number(size)
+            or self.stepped(size)
+            or (isinstance(made, cst.Call) and of_helper and any(self.number(a.value) for a in made.args))
+        )
+
     def size(self, value: cst.BaseExpression, names: int = 3) -> tuple[int | None, str] | None:
         """For a tensor that has another size at each turn: which dimension (None: not told), and the name that says
         how long. `x[:, :n]`, `torch.ones(n, 3)`, `torch.stack(seen)` of a list that grows, and `ids` where a turn does
@@ -492,8 +533,11 @@ class Turns:
         if isinstance(value, cst.Name) and again is not None and names:
             if isinstance(again, cst.Call) and _is_joined(value.value, again):
                 return _joining_dimension(again), value.value
-            return self.size(again, names - 1) if isinstance(again, cst.IfExp | cst.Subscript) else None
+            other = isinstance(again, cst.IfExp | cst.Subscript) or _is_resized(again)
+            return self.size(again, names - 1) if other else None
         value = self.meaning(value)
+        if isinstance(value, cst.Name) and names and _is_resized(last := self._last.get(value.value)):
+            return self.size(last, 0)  # `images = F.interpolate(images, size=n)`
         if isinstance(value, cst.IfExp):  # `ids if ids.size(1) <= most else ids[:, -most:]`
             return self.size(value.body, names) or self.size(value.orelse, names)
         if (window := _window(value)) is not None and (grows := self.size(window, names)) is not None:
@@ -513,7 +557,7 @@ class Turns:
                     if (
                         len(bounds) == 1
                         and not isinstance(bounds[0], cst.UnaryOperation)
-                        and self.number(bounds[0])
+                        and (self.number(bounds[0]) or self.stepped(bounds[0]))
                     ):
                         name = self.function.module.code_for_node(bounds[0])
                         return _dimension([e.slice for e in value.slice[:place]]) if counted else None, name
@@ -524,12 +568,17 @@ class Turns:
                     return _joining_dimension(value), parts.value
             if _called(value).rsplit(".", 1)[-1] in _RESIZED:
                 for size in _target_sizes(value):
-                    if self.number(size) and not isinstance(self.meaning(size), cst.Attribute):
+                    if not isinstance(self.meaning(size), cst.Attribute) and self._resizes(size):
                         return None, self.function.module.code_for_node(size)
             for place, size in enumerate(_sizes(value)):
                 if self.number(size):
                     return place, self.function.module.code_for_node(size)
         return None
+
+
+def _is_resized(value: cst.BaseExpression | None) -> TypeGuard[cst.Call]:
+    """`F.interpolate(x, size=n)`"""
+    return isinstance(value, cst.Call) and _called(value).rsplit(".", 1)[-1] in _RESIZED
 
 
 def _free(node: cst.CSTNode) -> list[cst.Name]:
@@ -743,6 +792,21 @@ def bindings(node: cst.CSTNode) -> dict[str, list[cst.CSTNode]]:
                 # One of several names, or one in a comprehension, is not what the whole value is.
                 found.setdefault(name.value, []).append(part if whole else target)  # type: ignore[attr-defined]
     return found
+
+
+def _paired(function: FunctionCode, target: cst.CSTNode, name: str) -> cst.BaseExpression | None:
+    """What `a, b = x, y` gives a name."""
+    assign = function.parent(target)
+    assign = function.parent(assign) if isinstance(assign, cst.AssignTarget) else assign
+    if not isinstance(assign, cst.Assign) or not isinstance(target, cst.Tuple):
+        return None
+    value = assign.value
+    if not isinstance(value, cst.Tuple) or len(value.elements) != len(target.elements):
+        return None
+    for one, given in zip(target.elements, value.elements, strict=True):
+        if isinstance(one.value, cst.Name) and one.value.value == name:
+            return given.value
+    return None
 
 
 def _bound_names(target: cst.BaseExpression) -> list[cst.Name]:

@@ -70,7 +70,10 @@ class ChangingArgument(CompiledCall):
     code = "PTR220"
     name = "changing-argument"
     instead = MappingProxyType(
-        {"": "Pass the tensor itself, which compiled code computes with as with a number"}
+        {
+            "": "Pass a tensor, which compiled code computes with as with a number; what asks for its value, as a test "
+            "does, is better outside"
+        }
     )
     severity = "note"
     without_tensors = True
@@ -97,9 +100,17 @@ class ChangingArgument(CompiledCall):
                 options[0].value,
                 self.shown(op, options[0].key, "is used here") if options[0].use else op,
                 f"{names} {are} that a caller chooses: given another, {self.callee(op)} is compiled again, {often}; "
-                "given as a tensor, or always alike, it costs nothing",
+                f"{self.costless(options[0], op)}",
                 severity="note",
             )
+
+    def costless(self, argument: Argument, op: Op) -> str:
+        """What would cost nothing. A tensor is no number where that is tested, counted to or picked by."""
+        if argument.use.startswith(("range", "index", "constant")):
+            return "always alike, it costs nothing"
+        if op.detail(f"number {argument.key}"):
+            return "always alike, it costs nothing; as a tensor it would end the graph where its value is asked for"
+        return "given as a tensor, or always alike, it costs nothing"
 
     def is_option(self, value: cst.BaseExpression) -> bool:
         """Whether it is a parameter of the function at hand, as it came."""
@@ -141,8 +152,8 @@ class ChangingArgument(CompiledCall):
                 self.report(
                     argument.value,
                     self.shown(op, argument.key, "is used here"),
-                    f"{self.quote(argument.value)} {what} for {self.callee(op)}: {told}; given as a tensor, or always "
-                    "alike, it costs nothing",
+                    f"{self.quote(argument.value)} {what} for {self.callee(op)}: {told}; "
+                    f"{self.costless(argument, op)}",
                     severity=self.severity_of(op) if "read out" in what or "at every turn" in what else None,
                 )
 

@@ -79,7 +79,10 @@ class DecidingNumber(Rule):
     code = "PTR231"
     name = "deciding-number"
     instead = MappingProxyType(
-        {"": "Give it as a tensor, and read and write with `index_select` and `index_copy_`"}
+        {
+            "": "Give it as a tensor, and read and write with `index_select` and `index_copy_`; what a list or the end "
+            "of a loop needs, pick outside"
+        }
     )
     ops = ("decide by number",)
     severity = "note"
@@ -88,11 +91,15 @@ class DecidingNumber(Rule):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         name = op.detail("name")
-        what = WHAT[op.detail("use").partition(" | ")[0]]
+        use = op.detail("use").partition(" | ")[0]
+        what = WHAT[use]
+        costless = (
+            "as a tensor" if use == "place" else "always alike"
+        )  # a tensor ends no loop, and picks no layer
         op = self.led_to(op, op.detail("at"), "decides here what is compiled")
         self.report(
             node,
             op,
             f"`{name}` is a Python number that {what}: each one that comes is compiled anew, up to the limit of 8; "
-            "as a tensor it costs nothing",
+            f"{costless} it costs nothing",
         )

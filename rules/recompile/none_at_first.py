@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 from types import MappingProxyType
 
 import libcst as cst
@@ -19,7 +20,8 @@ class NoneAtFirst(CompiledCall):
     Dynamo guards on what an argument is. The first call of the loop finds None, the second one what the first one
     returned, or what else the turn left, and is compiled anew; where that grows, as a cache of keys and values does,
     the third one once more, for any length. A cache of a fixed size that is made before the loop, and written to by
-    position, is compiled for once.
+    position, is compiled for once. So it is with an attribute that begins as None (`self.hidden = None`), where what
+    the call returns is kept for the next one.
 
     ## Example
     ```python
@@ -62,6 +64,50 @@ class NoneAtFirst(CompiledCall):
     name = "none-at-first"
     instead = MappingProxyType({"": "Begin with a tensor of the final shape, and write into it by position"})
     severity = "note"
+
+    def looked_at(self, node: cst.Call, op: Op) -> None:
+        super().looked_at(node, op)
+        for argument in self.arguments(node, op):
+            value = argument.value
+            if argument.use or "none" in argument.word.split(" | "):
+                if isinstance(value, cst.Attribute) and self.is_kept(node, value):
+                    self.report(
+                        value,
+                        self.shown(op, argument.key, "is used here"),
+                        f"{self.quote(value)} is None at first, and then what the call before returned: "
+                        f"{self.callee(op)} is compiled for each of these once",
+                    )
+
+    def is_kept(self, node: cst.Call, place: cst.Attribute) -> bool:
+        """`h, self.state = model(x, self.state)`, where a method of the file says `self.state = None`, and the method
+        at hand makes nothing else of it before."""
+        text = self.text(place)
+        targets = [
+            (part, target)
+            for part in walk(self.function.module)
+            if isinstance(part, cst.Assign)
+            and enclosing_function(self.function, part) is enclosing_function(self.function, node)
+            for whole in part.targets
+            for target in (
+                [e.value for e in whole.target.elements]
+                if isinstance(whole.target, cst.Tuple)
+                else [whole.target]
+            )
+            if isinstance(target, cst.Attribute) and self.text(target) == text
+        ]
+        if len(targets) != 1 or targets[0][0].value is not node:
+            return False
+        tree = self.function.file_tree or ast.parse(self.function.source)
+        return any(
+            isinstance(part, ast.Assign | ast.AnnAssign)
+            and isinstance(part.value, ast.Constant)
+            and part.value.value is None
+            and any(
+                ast.unparse(target) == text
+                for target in (part.targets if isinstance(part, ast.Assign) else [part.target])
+            )
+            for part in ast.walk(tree)
+        )
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         for argument in self.arguments(node, op):

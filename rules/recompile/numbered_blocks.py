@@ -115,6 +115,15 @@ class NumberedBlocks(Rule):
         if not self.is_repeated(node):
             return
         number = op.detail("number")
+        if op.detail("varied"):
+            self.report(
+                node,
+                self.led_to(op, op.detail("at"), f"`{number}` is read here"),
+                f"{self.quote(node)} compiles each `{op.detail('class')}` for itself: one whose `{number}` is "
+                "another whole number is compiled anew, up to the limit of 8, one with another float once more",
+                severity="note",
+            )
+            return
         self.report(
             node,
             self.led_to(op, op.detail("at"), f"`{number}` is read here"),

@@ -22,7 +22,10 @@ class RefusedByCompiled(Rule):
     `model[0]` and `for layer in model` raise TypeError, although the `nn.Sequential` inside has both.
     `torch.jit.script`, `torch.jit.trace` and `torch.fx.symbolic_trace` raise where they are given it. A schedule of the
     learning rate wraps `optimizer.step` as a method; where that has been compiled, it is a function, and making the
-    schedule raises AttributeError.
+    schedule raises AttributeError. A module that keeps a compiled method of its own
+    (`self.encode = torch.compile(self.encode)`) is not pickled, nor saved whole by `torch.save(model, path)`: pickle
+    looks the method up in the class, and finds one that is not compiled. A method that the class
+    itself has under `@torch.compile` is pickled.
 
     ## Example
     ```python
@@ -64,6 +67,15 @@ class RefusedByCompiled(Rule):
                 op,
                 f"{self.quote(node)} wraps `{op.detail('step')}`, which is compiled, and raises AttributeError: "
                 "make the schedule first, and compile the step after it",
+            )
+            return
+        if op.detail("how") == "pickles":
+            method = op.detail("method")
+            self.report(
+                node,
+                op,
+                f"{self.quote(node)} keeps the compiled `{method}` of its own, which pickle refuses: it finds another "
+                f"`{method}` in the class; save its `state_dict()`, or decorate the method in the class",
             )
             return
         self.report(

@@ -2164,6 +2164,50 @@ print(f(torch.ones(3)), Step().run(torch.ones(3)))
 """
 
 
+CASES["a compiled method is pickled"] = """
+import copy
+import pickle
+import torch
+from torch import nn
+
+class Kept(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.encode = torch.compile(self.encode)
+
+    def encode(self, x):
+        return self.layer(x)
+
+class Decorated(nn.Module):
+    @torch.compile
+    def encode(self, x):
+        return x + 1
+
+    def forward(self, x):
+        return self.encode(x)
+
+class Left(Kept):
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        del state["encode"]
+        return state
+
+def save(path):
+    kept, decorated, left = Kept(), Decorated(), Left()
+    torch.save(kept, path)  # PTS337
+    torch.save(kept.state_dict(), path)
+    pickle.dumps(kept)  # PTS337
+    pickle.dumps(decorated)
+    pickle.dumps(left)
+    decorated.forward = torch.compile(decorated.forward)
+    torch.save(decorated, path)  # PTS337
+
+def layers():
+    model = torch.compile(nn.Sequential(nn.Linear(3, 3), nn.ReLU()))
+    return [layer for _, layer in enumerate(model)]  # PTS337
+"""
+
 CASES["a class is compiled"] = """
 import dataclasses
 

@@ -317,6 +317,9 @@ class Calls:
         if "goes over items" in entry.roles:
             for given in args:
                 self.goes_over(node, given, frame)
+        if "goes over items" in entry.roles or "counts items" in entry.roles:
+            for part, given in zip(getattr(node, "args", ()), args, strict=False):
+                self.refused(part, given, "goes over", frame)
         if entry.untraced and self.at.notebook.listens("call untraced", frame):
             sorts, words = self.at.types.sorts(args, kwargs, receiver), {"name": entry.library.name}
             before = frame.guards

@@ -20,6 +20,7 @@ from pt2lint.static.observers.deciding_numbers import DecidingNumbers
 from pt2lint.static.observers.early_questions import EarlyQuestions
 from pt2lint.static.observers.fixed_sizes import FixedSizes
 from pt2lint.static.observers.given_modules import GivenModules
+from pt2lint.static.observers.given_options import GivenOptions
 from pt2lint.static.observers.kept_state import KeptState
 from pt2lint.static.observers.lifecycle import Lifecycle
 from pt2lint.static.observers.method_kinds import MethodKinds
@@ -44,6 +45,7 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     Lifecycle,
     CallersLoops,
     CompiledCalls,
+    GivenOptions,
     CompiledClasses,
     ChangingState,
     Misuse,

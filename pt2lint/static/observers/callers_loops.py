@@ -1,4 +1,5 @@
-"""Numbers that a loop of a caller counts and gives to a function: `for epoch in range(n): train(model, epoch)`."""
+"""Numbers that a loop of a caller counts, or makes of that, and gives to a function: `train(model, epoch)` of
+`for epoch in range(n)`, and `rate = 1 - epoch / n`, then `set_rate(model, rate)`."""
 
 from __future__ import annotations
 
@@ -6,13 +7,15 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.syntax import parameters_of
+from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.observers.uses import LIMIT
-from pt2lint.static.source.nodes import binds, is_range, last_word
+from pt2lint.static.source.nodes import binds, is_range, last_word, walk
 from pt2lint.static.values import Func, Value
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
+
+WHOLE = ("math.ceil", "math.floor")  # the same number for some turns
 
 
 class CallersLoops:
@@ -24,6 +27,7 @@ class CallersLoops:
     def looped(self, node: ast.For | ast.While, over: Value, env: Env, frame: Frame) -> None:
         if not frame.region:
             frame.counted |= self.counts(node)
+            frame.counted |= _made(node, frame.counted)
 
     def entered(self, func: Func, node: Any, frame: Frame, callee: Frame) -> None:
         if not frame.counted or callee.region or not isinstance(node, ast.Call):
@@ -74,9 +78,56 @@ def _is_short(call: ast.Call) -> bool:
     return last_word(call.func) != "count" and len(range(*numbers)) <= LIMIT
 
 
+def _made(loop: ast.For | ast.While, counted: frozenset[str]) -> set[str]:
+    """The names that each turn gives, once, a number that it makes of what counts: `rate = 1 - epoch / n`."""
+    found = {
+        part.targets[0].id
+        for part in (loop.body if counted else ())
+        if isinstance(part, ast.Assign)
+        and len(part.targets) == 1
+        and isinstance(part.targets[0], ast.Name)
+        and not isinstance(part.value, ast.Name)
+        and _counts(part.value, counted)
+    }
+    stores = [p.id for p in (walk(loop) if found else ()) if isinstance(p, ast.Name) and not _is_load(p)]
+    return {name for name in found if stores.count(name) == 1}
+
+
+def _is_load(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Load)
+
+
 def _counts(value: ast.expr, counted: frozenset[str]) -> bool:
-    """`n`, `n + 1`, `2 * n`: another whole number at each turn."""
-    if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Add, ast.Sub, ast.Mult)):
-        sides = [value.left, value.right]
-        return any(_counts(s, counted) and isinstance(o, ast.Constant) for s, o in (sides, sides[::-1]))
+    """`n`, `n + 1`, `1 - n / total`, `min(1.0, n / total)`, `math.cos(n)`: another number at each turn."""
+    if isinstance(value, ast.BinOp):
+        if isinstance(value.op, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)):
+            sides = (value.left, value.right)
+            return any(_counts(s, counted) and _stays(o, counted) for s, o in (sides, sides[::-1]))
+        return False
+    if isinstance(value, ast.Call) and not value.keywords:
+        name = dotted(value.func) or ""
+        if name in ("min", "max"):
+            moving = [a for a in value.args if not _stays(a, counted)]
+            return len(moving) == 1 and _counts(moving[0], counted) and not _caps(value)
+        if name == "float" or (name.startswith("math.") and name not in WHOLE):
+            return any(_counts(a, counted) for a in value.args)
     return isinstance(value, ast.Name) and value.id in counted
+
+
+def _stays(value: ast.expr, counted: frozenset[str]) -> bool:
+    """Whether it is a number that no count is in: `2`, `total`, `self.total - 1`."""
+    if isinstance(value, ast.BinOp):
+        return _stays(value.left, counted) and _stays(value.right, counted)
+    if isinstance(value, ast.UnaryOp):
+        return _stays(value.operand, counted)
+    if isinstance(value, ast.Constant):
+        return isinstance(value.value, (int, float))
+    name = dotted(value)
+    return name is not None and name not in counted
+
+
+def _caps(call: ast.Call) -> bool:
+    """`min(n, 3)`: so few that Dynamo may compile for each."""
+    return any(
+        isinstance(a, ast.Constant) and type(a.value) is int and a.value < LIMIT for a in call.args
+    ) and (dotted(call.func) == "min" and not any(isinstance(p, ast.Div) for p in walk(call)))

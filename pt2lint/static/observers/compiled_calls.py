@@ -10,10 +10,11 @@ from pt2lint.op import Op
 from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
+from pt2lint.static.observers.compiled_parts import CompiledParts
 from pt2lint.static.observers.computing import Computing
 from pt2lint.static.observers.lengths import lengthened
 from pt2lint.static.observers.sized import Sized
-from pt2lint.static.observers.uses import Decisive, Use
+from pt2lint.static.observers.uses import Decisive, Use, wants_number
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import (
     FunctionNode,
@@ -64,8 +65,7 @@ class CompiledCalls:
         self.decisive = Decisive(at)
         self.sized = Sized(at)
         self._counted: dict[ClassInfo, set[str]] = {}
-        self._parts: dict[int, Instance] = {}
-        self._read_of = 0  # modules that were compiled when the parts were looked for
+        self.parts = CompiledParts(at)
         self.computing = Computing(at.notebook)
         # The functions that a call gives no tensor, as far as they do anything with what they are given.
         self._plain: dict[tuple[str, int, int], Any] = {}
@@ -289,6 +289,8 @@ class CompiledCalls:
                 if name in used and not (plain and _is_left_to_python(inner, used[name])):
                     how, path, line = used[name]
                     words[f"use {at}"], words[f"at {at}"] = how, told_place(path, line)
+                    if not isinstance(inner.node, ast.Lambda) and (line := wants_number(inner.node, name)):
+                        words[f"number {at}"] = told_place(inner.module.path, line)
                 elif str(sorts.get(at)).startswith(ITERATOR) and _reads(inner, name):
                     # `items = list(items)`: what binds the name anew uses it, too.
                     words.setdefault(f"use {at}", "read")
@@ -360,7 +362,7 @@ class CompiledCalls:
             owner = self.at.expressions.quietly(place.value, env, frame)
         if isinstance(owner, Wrapped):
             owner = owner.inner
-        if not isinstance(owner, Instance) or not self.is_part(owner):
+        if not isinstance(owner, Instance) or not self.parts.has(owner):
             return
         if not self.at.notebook.listens("set attribute of compiled", frame):
             return
@@ -462,7 +464,7 @@ class CompiledCalls:
             or not isinstance(node.func, ast.Attribute)
         ):
             return
-        if not self.at.calls.roots.modules or not self.is_part(func.bound):
+        if not self.at.calls.roots.modules or not self.parts.has(func.bound):
             return
         if isinstance(func.node, ast.Lambda) or func.node.name in ("__init__", "forward"):
             return
@@ -474,7 +476,7 @@ class CompiledCalls:
             if parameter not in given or isinstance(given[parameter][0], (ast.Constant, ast.Starred)):
                 continue
             argument, value = given[parameter]
-            owners = [func.bound] if own else list(self.parts().values())
+            owners = [func.bound] if own else list(self.parts.all().values())
             read = next((words for one in owners if (words := self.read_in(one, attribute))), None)
             if read is not None:
                 sorts: dict[int | str, str] = {0: self.at.types.sort(value)}
@@ -495,36 +497,6 @@ class CompiledCalls:
         if isinstance(key, Py) and not _reads_item(attribute, key.const, reader):
             return {}
         return {"use": use.how, "at": told_place(use.path, use.line), "to": title(reader)}
-
-    def is_part(self, module: Instance) -> bool:
-        """Whether the module was given to torch.compile, or is in one that was; for one of torch's own, whether any of
-        its class is."""
-        if module.cls is None:
-            return any(part.external == module.external for part in self.parts().values())
-        return id(module) in self.parts()
-
-    def parts(self) -> dict[int, Instance]:
-        """The modules that torch.compile was given, and those inside of them, by their id."""
-        modules = self.at.calls.roots.modules
-        if len(modules) != self._read_of:
-            self._read_of = len(modules)
-            self._parts = {}
-            for module in modules:
-                self._add_parts(module)
-        return self._parts
-
-    def _add_parts(self, value: Value) -> None:
-        if isinstance(value, Seq):
-            for part in value.elts if value.elts is not None else [value.elem]:
-                self._add_parts(part)
-        elif isinstance(value, Dict):
-            for part in [*value.items.values(), value.elem]:
-                self._add_parts(part)
-        elif isinstance(value, Instance) and id(value) not in self._parts:
-            if value.cls is None or self.at.classes.is_module(value.cls):
-                self._parts[id(value)] = value
-                for part in self.at.objects.state(value).values() if value.cls is not None else ():
-                    self._add_parts(part)
 
 
 def _is_plain(func: Func, args: list[Value], kwargs: dict[str, Value]) -> bool:

@@ -104,6 +104,8 @@ class Misuse:
                 self.asked_type(node, args[0], frame)
             elif "copies" in roles and args:
                 self.copied(node, args[0], env, frame)
+            elif "pickles" in roles and node.args:
+                self.pickled(node.args[0], args[0], env, frame)
             elif "traces modules" in roles and args:
                 self.at.calls.refused(node.args[0] if node.args else node, args[0], "traces", frame)
             elif "adapts modules" in roles and args:
@@ -345,18 +347,34 @@ class Misuse:
         parts.update({k[len(place) + 1 :]: v for k, v in env.items() if k.startswith(place + ".")})
         return parts
 
+    def compiled_method(self, place: str, owner: Instance, env: Env) -> str:
+        """The attribute of an object under which it keeps a compiled method of its own; "" if there is none."""
+        for name, value in self.parts_of(place, owner, env).items():
+            inner = value.inner if isinstance(value, Wrapped) and value.how == "compiled" else None
+            if isinstance(inner, Func) and inner.bound is owner:
+                return name
+        return ""
+
+    def pickled(self, node: ast.expr, value: Value, env: Env, frame: Frame) -> None:
+        """`torch.save(model, path)` of a module that keeps a compiled method: pickle finds another one of that name."""
+        if not isinstance(value, Instance) or not self.at.notebook.listens("refuse compiled", frame):
+            return
+        own = ("__getstate__", "__reduce__", "__reduce_ex__")  # by which a class leaves it out
+        if value.cls is not None and not any(self.at.classes.find_method(value.cls, name) for name in own):
+            if method := self.compiled_method(ast.unparse(node), value, env):
+                words: dict[str, str] = {"how": "pickles", "method": method}
+                self.at.notebook.note(node, "refuse compiled", frame, details=words)
+
     def copied(self, node: ast.Call, original: Value, env: Env, frame: Frame) -> None:
         """A module is copied: what of it was compiled is not copied along."""
         if not self.at.notebook.listens("copy of compiled", frame) or not isinstance(original, Instance):
             return
         place = ast.unparse(node.args[0]) if node.args else ""
-        for name, value in self.parts_of(place, original, env).items():
-            inner = value.inner if isinstance(value, Wrapped) and value.how == "compiled" else None
-            if isinstance(inner, Func) and inner.bound is original:
-                self.at.notebook.note(
-                    node, "copy of compiled", frame, details={"bound": "constant " + repr(name)}
-                )
-                return
+        if name := self.compiled_method(place, original, env):
+            self.at.notebook.note(
+                node, "copy of compiled", frame, details={"bound": "constant " + repr(name)}
+            )
+            return
         if place + IN_PLACE in env:
             self.at.notebook.note(
                 node, "copy of compiled", frame, details={"in place": "constant " + repr(place)}

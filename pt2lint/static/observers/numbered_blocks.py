@@ -10,7 +10,7 @@ from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import FunctionNode, below, binds, parts, unit_of, walk
-from pt2lint.static.values import Class, Instance, Tensor, Value, Wrapped
+from pt2lint.static.values import UNKNOWN, Class, Instance, Py, Tensor, Unknown, Value, Wrapped
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -43,17 +43,41 @@ class NumberedBlocks:
         cls = target.cls
         numbered = {name for module in {cls.module, frame.module} for name in self.numbered(cls, module)}
         read = self.reading(cls, numbered, MAX_NESTING) if numbered else None
+        varied: set[str] = set()
+        if read is None:
+            varied = {name for module in {cls.module, frame.module} for name in self.varied(cls, module)}
+            read = self.reading(cls, varied, 0) if varied else None
+            if read is not None and not self.is_number(read, target):
+                return
         if read is not None:
+            details = {
+                "class": cls.name,
+                "number": f"{read.cls.name}.{read.attribute}",
+                "at": told_place(read.cls.module.path, read.node.lineno),
+            }
             self.at.notebook.note(
-                node,
-                "compile block",
-                frame,
-                details={
-                    "class": cls.name,
-                    "number": f"{read.cls.name}.{read.attribute}",
-                    "at": told_place(read.cls.module.path, read.node.lineno),
-                },
+                node, "compile block", frame, details=details | ({"varied": "yes"} if varied else {})
             )
+
+    def is_number(self, read: Reading, target: Instance) -> bool:
+        """Whether the attribute is computed with or compared, and not known to be anything but a number."""
+        value = self.at.objects.state(target).get(read.attribute, UNKNOWN)
+        if not isinstance(value, (Py, Unknown)) or (
+            isinstance(value, Py) and value.type not in ("int", "float")
+        ):
+            return False
+        found = self.at.classes.find_method(read.cls, "forward")
+        used: list[ast.expr | None] = []
+        for part in walk(found[1]) if found is not None else ():
+            if isinstance(part, ast.BinOp):
+                used += [part.left, part.right]
+            elif isinstance(part, ast.Compare):
+                used += [part.left, *part.comparators]
+            elif isinstance(part, ast.UnaryOp):
+                used.append(part.operand)
+            elif isinstance(part, ast.Slice):
+                used += [part.lower, part.upper]
+        return any(isinstance(one, ast.Attribute) and one.attr == read.attribute for one in used)
 
     def read_through(self, module: Module, classes: list[ClassInfo]) -> None:
         """Methods of a linted file under `@torch.compile`: what is compiled for one module is tried for the others. And
@@ -178,6 +202,23 @@ class NumberedBlocks:
         for call, turns in self.calls_in_turns(module):
             if self.is_of(call.func, cls, module):
                 yield from _given(cls, call, turns)
+
+    def varied(self, cls: ClassInfo, module: Module) -> Iterator[str]:
+        """The parameters of the constructor that a loop of a file gives an item of what it goes over, or of a list by
+        the number of its turn: `Block(rates[i])`, `Block(width) for width in widths`."""
+        for loop in self.loops(module):
+            turns, items = set[str](), set[str]()
+            for over, to in _goes_over(loop):
+                turn = _number_of_turn(over, to)
+                turns |= {turn} - {""}
+                items |= {n.id for n in walk(to) if isinstance(n, ast.Name) and n.id != turn}
+            for call in (part for part in walk(loop) if isinstance(part, ast.Call)):
+                if self.is_of(call.func, cls, module):
+                    for parameter, value in _parameters(cls, call):
+                        index = value.slice if isinstance(value, ast.Subscript) else None
+                        by_turn = isinstance(index, ast.Name) and index.id in turns
+                        if by_turn or (isinstance(value, ast.Name) and value.id in items):
+                            yield parameter
 
     def loops(self, module: Module) -> list[ast.AST]:
         """The loops of a file, of which each of its classes is asked for."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from pt2lint.libraries.model import Models
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.syntax import parameters_of
+from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.source.nodes import FunctionNode, is_range, parts, unit_of, walk
 from pt2lint.static.values import Dict, Ext, Func, Instance, Seq, Tensor, Value
 
@@ -91,6 +91,43 @@ class Decisive:
         return None
 
 
+def wants_number(function: FunctionNode, name: str) -> int:
+    """The line where the function does with a parameter what it cannot do with a tensor: tests it, makes it a number of
+    Python or a text, ends a slice with it. 0 if there is none."""
+    for part in walk(function):
+        wanting: list[ast.expr | None] = []
+        if isinstance(part, (ast.If, ast.IfExp, ast.While, ast.Assert)):
+            wanting = [*_asked(part.test)]
+        elif isinstance(part, ast.Slice):
+            wanting = [part.lower, part.upper]
+        elif isinstance(part, ast.FormattedValue):
+            wanting = [part.value]
+        elif isinstance(part, ast.Call):
+            callee = part.func
+            whole = dotted(callee) in ("int", "float") or is_range(part)
+            of_math = isinstance(callee, ast.Attribute) and getattr(callee.value, "id", "") == "math"
+            wanting = [*part.args] if whole or of_math else []
+            wanting += [k.value for k in part.keywords if k.arg in ("alpha", "value")]
+        for one in wanting:
+            if one is not None and any(isinstance(n, ast.Name) and n.id == name for n in walk(one)):
+                return part.lineno if hasattr(part, "lineno") else one.lineno
+    return 0
+
+
+def _asked(test: ast.expr) -> Iterator[ast.expr]:
+    """What a test asks for the values of; not whether it is None."""
+    if isinstance(test, ast.BoolOp):
+        for value in test.values:
+            yield from _asked(value)
+    elif isinstance(test, ast.UnaryOp):
+        yield from _asked(test.operand)
+    elif isinstance(test, ast.Compare):
+        if not any(isinstance(op, (ast.Is, ast.IsNot)) for op in test.ops):
+            yield from (test.left, *test.comparators)
+    elif isinstance(test, (ast.Name, ast.BinOp)):
+        yield test
+
+
 def uses(
     node: FunctionNode,
     path: str,
@@ -99,7 +136,8 @@ def uses(
     models: Models,
     me: str = "",
 ) -> Uses:
-    """By parameter, and by ".NAME" for attributes of the object `me`: the use that costs most.
+    """By parameter, by ".NAME" for attributes of the object `me`, and by ".NAME.PART" for parts of these: the use that
+    costs most.
 
     What the function binds anew is left out. `evaluate` gives the value of an expression as far as it is known from
     outside of the function.
@@ -120,6 +158,10 @@ def uses(
         if isinstance(expression, ast.Attribute) and isinstance(expression.value, ast.Name):
             if me and expression.value.id == me:
                 return "." + expression.attr
+        held = expression.value if isinstance(expression, (ast.Attribute, ast.Subscript)) else None
+        if expression is not None and isinstance(held, ast.Attribute) and isinstance(held.value, ast.Name):
+            if me and held.value.id == me:
+                return "." + item(held.attr, expression)
         return None
 
     for part in walk(node):
@@ -160,6 +202,13 @@ def uses(
         if isinstance(name.ctx, ast.Store):
             found.pop(name.id, None)
     return found
+
+
+def item(attribute: str, place: ast.expr) -> str:
+    """How `uses` names a part of what an attribute holds: `args.epoch` of `self.args.epoch`, `options['epoch']`."""
+    if isinstance(place, ast.Attribute):
+        return f"{attribute}.{place.attr}"
+    return f"{attribute}[{ast.unparse(place.slice)}]" if isinstance(place, ast.Subscript) else attribute
 
 
 def _rank(how: str) -> int:

@@ -140,6 +140,8 @@ class Ways:
     def is_module(self, value: Value) -> bool:
         if isinstance(value, Wrapped):
             return self.is_module(value.inner)
+        if isinstance(value, Seq):
+            return value.type == "Sequential"
         if not isinstance(value, Instance):
             return False
         external = value.cls is None and self.at.models.makes_modules(value.external or "")

@@ -1,0 +1,139 @@
+"""Options that a compiled module was given and reads, and that code outside sets: `args.epoch = epoch` where `__init__`
+has `self.args = args`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pt2lint.said import told_place
+from pt2lint.static.interpreter.frame import Env, Frame, title
+from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.observers.compiled_parts import CompiledParts
+from pt2lint.static.observers.uses import Decisive, item
+from pt2lint.static.source.modules import ClassInfo
+from pt2lint.static.source.nodes import FunctionNode, binds, parameters_in, walk
+from pt2lint.static.values import Class, Dict, Instance, Unknown, Value
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
+class GivenOptions:
+    def __init__(self, at: Context) -> None:
+        self.at = at
+        self.parts = CompiledParts(at)
+        self.decisive = Decisive(at)
+
+    def assigned(
+        self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
+    ) -> None:
+        """`args.epoch = n`, `options["epoch"] = n`"""
+        if frame.region or not self.at.calls.roots.modules:
+            return
+        if not isinstance(target, (ast.Attribute, ast.Subscript)) or dotted(target.value) is None:
+            return
+        if not isinstance(owner, (Unknown, Dict)) and (
+            not isinstance(owner, Instance)
+            or (owner.cls is not None and self.at.classes.is_module(owner.cls))
+        ):
+            return
+        if not self.at.notebook.listens("set attribute of compiled", frame):
+            return
+        for module, attribute in self.holders(target.value, owner, env, frame):
+            found = self.decisive.of_attribute(module, item(attribute, target))
+            if found is not None:
+                use, reader = found
+                words = {"head": ast.unparse(target.value), "use": use.how}
+                words |= {"at": told_place(use.path, use.line), "to": title(reader)}
+                args: dict[int | str, str] = {0: self.at.types.sort(value)}
+                self.at.notebook.note(target, "set attribute of compiled", frame, args=args, details=words)
+                return
+
+    def holders(
+        self, place: ast.expr, owner: Value, env: Env, frame: Frame
+    ) -> Iterator[tuple[Instance, str]]:
+        """The parts of compiled modules that hold what stands there, and in which attribute."""
+        modules = [module for module in self.parts.all().values() if module.cls is not None]
+        # Two objects of one class are one value: where the code at hand makes it, it is followed by its name.
+        running = self.at.functions.running()
+        here = running if running is not None else frame.module.tree
+        made = isinstance(place, ast.Name) and any(
+            isinstance(name, ast.Name) and name.id == place.id
+            for part in walk(here)
+            if isinstance(part, ast.Assign)
+            and not isinstance(part.value, ast.Attribute)  # `options = model.options`
+            for target in part.targets
+            for name in walk(target)
+        )
+        for module in modules if isinstance(owner, Instance) and not made else ():
+            for name, held in self.at.objects.state(module).items():
+                if held is owner:
+                    yield module, name
+        given = {*self.given_to(place, env, frame)} if modules else ()
+        for cls, attribute in given:
+            yield from ((module, attribute) for module in modules if module.cls is cls)
+
+    def given_to(self, place: ast.expr, env: Env, frame: Frame) -> Iterator[tuple[ClassInfo, str]]:
+        """The classes that are made with what stands there, and the attribute in which they keep it."""
+        text, running = ast.unparse(place), self.at.functions.running()
+        for function in self.makers(place, frame, running):
+            for call in walk(function):
+                if isinstance(call, ast.Call) and any(
+                    ast.unparse(a) == text for a in [*call.args, *(k.value for k in call.keywords)]
+                ):
+                    yield from self.kept_by(call, text, env, frame, 3)
+
+    def makers(
+        self, place: ast.expr, frame: Frame, running: FunctionNode | ast.Lambda | None
+    ) -> list[ast.AST]:
+        """The code in which the same expression is the same thing."""
+        head = ast.unparse(place).partition(".")[0]
+        if running is not None and head in _bound(running):
+            me = frame.me
+            own = isinstance(place, ast.Attribute) and isinstance(me, Instance) and me.cls is not None
+            return [*me.cls.methods.values()] if own and isinstance(me, Instance) and me.cls else [running]
+        tree = frame.module.tree
+        shadowed = [f for f in walk(tree) if isinstance(f, FunctionNode) and head in _bound(f) - _shared(f)]
+        return [] if shadowed else [tree]
+
+    def kept_by(
+        self, call: ast.Call, text: str, env: Env, frame: Frame, depth: int
+    ) -> Iterator[tuple[ClassInfo, str]]:
+        """The class that the call makes an object of, and those of which its `__init__` makes objects with the same."""
+        made = self.at.expressions.quietly(call.func, env, frame)
+        init = self.at.classes.find_method(made.info, "__init__") if isinstance(made, Class) else None
+        if init is None or not isinstance(made, Class) or not depth:
+            return
+        cls, method = init
+        names = [p.arg for p in [*method.args.posonlyargs, *method.args.args]][1:]
+        given = [*zip(names, call.args, strict=False), *((k.arg or "", k.value) for k in call.keywords)]
+        taken = {name for name, value in given if ast.unparse(value) == text}
+        for part in walk(method):
+            if isinstance(part, ast.Assign) and isinstance(part.value, ast.Name) and part.value.id in taken:
+                for target in part.targets:
+                    if isinstance(target, ast.Attribute):
+                        yield made.info, target.attr
+            elif isinstance(part, ast.Call):
+                inner = next(
+                    (
+                        a.id
+                        for a in [*part.args, *(k.value for k in part.keywords)]
+                        if isinstance(a, ast.Name) and a.id in taken
+                    ),
+                    None,
+                )
+                if inner is not None:
+                    there = Frame(cls.module, (1, 1), "", cls=cls)
+                    yield from self.kept_by(part, inner, cls.env or {}, there, depth - 1)
+
+
+def _bound(function: ast.AST) -> set[str]:
+    """The names of its parameters, and those that it binds."""
+    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    return binds(function) | {p.arg for p in parameters_in(function.args)}
+
+
+def _shared(function: ast.AST) -> set[str]:
+    return {name for part in walk(function) if isinstance(part, ast.Global) for name in part.names}
