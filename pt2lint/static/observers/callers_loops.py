@@ -15,7 +15,7 @@ from pt2lint.static.values import Func, Value
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
-WHOLE = ("math.ceil", "math.floor")  # the same number for some turns
+WHOLE = ("ceil", "floor", "int", "round")  # the same number for some turns
 
 
 class CallersLoops:
@@ -109,7 +109,8 @@ def _counts(value: ast.expr, counted: frozenset[str]) -> bool:
         if name in ("min", "max"):
             moving = [a for a in value.args if not _stays(a, counted)]
             return len(moving) == 1 and _counts(moving[0], counted) and not _caps(value)
-        if name == "float" or (name.startswith("math.") and name not in WHOLE):
+        computes = isinstance(value.func, ast.Attribute) and dotted(value.func.value) == "math"
+        if name == "float" or (computes and last_word(value.func) not in WHOLE):
             return any(_counts(a, counted) for a in value.args)
     return isinstance(value, ast.Name) and value.id in counted
 
