@@ -13,7 +13,7 @@ from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.observers.compiled_parts import CompiledParts
 from pt2lint.static.observers.uses import Decisive, item
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, binds, parameters_in, walk
+from pt2lint.static.source.nodes import FunctionNode, below, binds, parameters_in, walk
 from pt2lint.static.values import Class, Dict, Instance, Unknown, Value
 
 if TYPE_CHECKING:
@@ -77,26 +77,27 @@ class GivenOptions:
 
     def given_to(self, place: ast.expr, env: Env, frame: Frame) -> Iterator[tuple[ClassInfo, str]]:
         """The classes that are made with what stands there, and the attribute in which they keep it."""
-        text, running = ast.unparse(place), self.at.functions.running()
-        for function in self.makers(place, frame, running):
-            for call in walk(function):
-                if isinstance(call, ast.Call) and any(
-                    ast.unparse(a) == text for a in [*call.args, *(k.value for k in call.keywords)]
-                ):
-                    yield from self.kept_by(call, text, env, frame, 3)
+        text = ast.unparse(place)
+        for call in self.calls_where(place, frame):
+            if any(ast.unparse(a) == text for a in [*call.args, *(k.value for k in call.keywords)]):
+                yield from self.kept_by(call, text, env, frame, 3)
 
-    def makers(
-        self, place: ast.expr, frame: Frame, running: FunctionNode | ast.Lambda | None
-    ) -> list[ast.AST]:
-        """The code in which the same expression is the same thing."""
-        head = ast.unparse(place).partition(".")[0]
+    def calls_where(self, place: ast.expr, frame: Frame) -> Iterator[ast.Call]:
+        """The calls in the code where the same expression is the same thing: the function at hand, the methods of its
+        object, or all that does not bind the global name anew."""
+        head, running, me = ast.unparse(place).partition(".")[0], self.at.functions.running(), frame.me
+        nodes: list[ast.AST] = [frame.module.tree]
         if running is not None and head in _bound(running):
-            me = frame.me
             own = isinstance(place, ast.Attribute) and isinstance(me, Instance) and me.cls is not None
-            return [*me.cls.methods.values()] if own and isinstance(me, Instance) and me.cls else [running]
-        tree = frame.module.tree
-        shadowed = [f for f in walk(tree) if isinstance(f, FunctionNode) and head in _bound(f) - _shared(f)]
-        return [] if shadowed else [tree]
+            nodes = [*me.cls.methods.values()] if own and isinstance(me, Instance) and me.cls else [running]
+        everywhere = nodes == [frame.module.tree]
+        while nodes:
+            node = nodes.pop()
+            if isinstance(node, ast.Call):
+                yield node
+            if everywhere and isinstance(node, FunctionNode) and head in _bound(node) - _shared(node):
+                continue
+            nodes += below(node)
 
     def kept_by(
         self, call: ast.Call, text: str, env: Env, frame: Frame, depth: int
