@@ -211,6 +211,13 @@ def _is_object(value: Value, by: Value) -> bool:
     return any(isinstance(o, (Tensor, Instance)) for o in options(value))
 
 
+def class_of(call: Call) -> Value:
+    """`type(self)`, of an object of the project."""
+    owner = call.args[0] if len(call.args) == 1 else UNKNOWN
+    known = isinstance(owner, Instance) and owner.cls is not None
+    return call.attribute(owner, "__class__") if known else UNKNOWN
+
+
 def length(call: Call) -> Value:
     """`len` of an object of the project runs its `__len__`."""
     for owner in options(call.args[0]) if call.args else ():
@@ -562,6 +569,7 @@ LIBRARY = Library(
         "builtins.hasattr": has_attribute,
         "builtins.issubclass": subclass_check,
         "builtins.len": length,
+        "builtins.type": class_of,
     },
     otherwise=called,
     measured="matrix/constructs/containers.py, matrix/constructs/python_code.py",

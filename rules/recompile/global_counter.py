@@ -8,21 +8,24 @@ from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.loop_turns import Turns, turns_around
 from pt2lint.rule.syntax import function_around, names
+from pt2lint.rule.tree import walk
 
 # From here on a number that is only counted up is not guarded on (2.13 guards, 2.15 does not).
 UNUSED_IS_FREE = (2, 15)
+OF_CLASSES = (2, 13)  # before, the graph ends where an attribute of a class is set
 
 
 class GlobalCounter(Rule):
     """A global whole number changes at every call of a compiled function.
 
     ## What happens
-    Dynamo guards on the value of a global number. A function that counts in one fails its own guard at the
-    next call and is compiled again, until the recompile limit; from then on it runs without compiling. So does one
-    that code outside sets at every turn (`STEP = n`), the variable of a loop at the top of a script
-    (`for step in range(n)`), and an attribute of an object that is a global
-    (`config.step = n`), or a place in a list or a dictionary that is one (`STATE["step"] = n`). A tensor's value is not
-    guarded on, and an attribute, an entry or a place of what is no module and no global costs one recompilation only.
+    Dynamo guards on the value of a global number. A function that counts in one fails its own guard at the next
+    call and is compiled again, until the recompile limit; from then on it runs without compiling. So does one that
+    code outside sets at every turn (`STEP = n`), the variable of a loop at the top of a script (`for step in
+    range(n)`), and an attribute of an object that is a global (`config.step = n`), or a place in a list or a
+    dictionary that is one (`STATE["step"] = n`), and a number that compiled code counts in a class (`Net.calls +=
+    1`, `type(self).calls += 1`). A tensor's value is not guarded on, and an attribute, an entry or a place of what
+    is no module and no global costs one recompilation only.
 
     ## Example
     ```python
@@ -62,7 +65,8 @@ class GlobalCounter(Rule):
     ## Versions
     Measured over 11 calls: 8 recompilations, and then eager, on torch 2.6, 2.9, 2.13 and 2.15, whether the function
     counts or code outside sets the number; none on 2.15 where the function only counts and does not use it. A float
-    costs 1. Places in lists and dictionaries: measured on 2.13.
+    costs 1. Places in lists and dictionaries: measured on 2.13. A number in a class: on 2.13 and 2.15 (on 2.6 and 2.9
+    setting it ends the graph).
     """
 
     code = "PTR203"
@@ -79,10 +83,14 @@ class GlobalCounter(Rule):
             return
         if self.function.target >= UNUSED_IS_FREE and not self.used(node):
             return
+        of_class = bool(op.detail("of"))
+        if of_class and self.function.target < OF_CLASSES:
+            return  # the graph ends there
+        what = "a number of a class" if of_class else "a global number"
         self.report(
             node,
             op,
-            f"`{self.text(node)}` is a global number that compiled code changes: a recompilation at every call, and "
+            f"`{self.text(node)}` is {what} that compiled code changes: a recompilation at every call, and "
             "eager from the limit on",
         )
 
@@ -117,6 +125,10 @@ class GlobalCounter(Rule):
     def used(self, node: cst.CSTNode) -> bool:
         """Whether the function reads the number other than to count."""
         here = function_around(self.function, node)
+        if here is not None and isinstance(node, cst.Attribute):
+            name = node.attr.value
+            parts = [p for p in walk(here.body) if isinstance(p, cst.Attribute) and p.attr.value == name]
+            return len(parts) > 1
         if here is None or not isinstance(node, cst.Name):
             return True
         name = node.value

@@ -15,6 +15,34 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "numbers that compiled code counts in a class": """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    calls = 0
+    depth = 0
+    kept = 0
+    steps = 0
+
+    @classmethod
+    def tick(cls):
+        cls.steps += 1  # PTR203
+        return cls.steps
+
+    def forward(self, x):
+        type(self).depth += 1
+        type(self).kept += 1  # PTR203
+        Net.calls += 1  # PTR203
+        y = x + Net.calls + self.tick() + self.kept
+        type(self).depth -= 1
+        return y
+
+net = torch.compile(Net())
+def run(x):
+    for _ in range(20):
+        net(x)
+""",
     "what Python's mathematics make of a number": """
 import math
 import torch

@@ -15,6 +15,42 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "deques that are full": """
+from collections import deque
+
+import torch
+
+LAST, KEPT = deque(maxlen=2), deque()
+
+class Net(torch.nn.Module):
+    def __init__(self, n=3):
+        super().__init__()
+        self.last = deque([], n)
+        self.all = deque()
+        self.once = deque(maxlen=2)
+
+    def forward(self, x):
+        before = sum(self.last)
+        self.last.append(x)
+        self.all.append(x)
+        self.once.append(x)
+        for item in self.last:  # PTS343
+            x = x + item
+        return x + self.once[0] + len(self.once) + sum(self.all) + before
+
+@torch.compile
+def f(x):
+    LAST.append(x)
+    KEPT.append(x)
+    local = deque(maxlen=2)
+    local.append(x)
+    return torch.stack([*LAST]).sum() + sum(KEPT) + sum(local)  # PTS343
+
+net = torch.compile(Net())
+
+def run():
+    return [f(torch.ones(3) * n) for n in range(5)], [net(torch.ones(3) * n) for n in range(5)]
+""",
     "members of enumerations": """
 import enum
 

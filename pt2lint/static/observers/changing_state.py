@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING
 from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.observers.growing import emptied_each_turn, joined_to_itself, stays_long
+from pt2lint.static.observers.growing import (
+    emptied_each_turn,
+    goes_over,
+    is_bounded,
+    joined_to_itself,
+    stays_long,
+)
 from pt2lint.static.observers.sizes import from_shape
 from pt2lint.static.observers.uses import LIMIT, Decisive
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, parts, walk
 from pt2lint.static.values import (
+    Class,
     Dict,
     Instance,
     Py,
@@ -41,6 +48,10 @@ class ChangingState:
             return
         if isinstance(target, ast.Attribute) and self.at.notebook.listens("change attribute", frame):
             owner = self.at.expressions.quietly(target.value, env, frame)
+            if isinstance(owner, Class) and not _comes_back(owner.info, target.attr):
+                if self.at.notebook.listens("change global", frame):
+                    self.at.notebook.note(target, "change global", frame, details={"of": owner.info.name})
+                return
             if not isinstance(owner, Instance) or owner.cls is None or _comes_back(owner.cls, target.attr):
                 return
             if self.at.classes.is_module(owner.cls):
@@ -238,14 +249,18 @@ class ChangingState:
         shrinks, target = self.at.models.last_words("shrinks"), place
         key = place.slice if isinstance(place, ast.Subscript) else None
         place = place.value if isinstance(place, ast.Subscript) else place
-        if isinstance(place, ast.Name) and self.at.notebook.listens("grow global", frame):
+        if isinstance(place, ast.Name):
             module = frame.module
             made = module.assigned.get(place.id, ())
             if place.id in env or (frame.closure is not None and place.id in frame.closure) or len(made) != 1:
                 return
+            if is_bounded(made[0]):
+                self.gone_over(node, place, frame)
+            if not self.at.notebook.listens("grow global", frame):
+                return
             if _is_list(made[0], key) and stays_long([module.tree], place, self.running(), shrinks):
                 self.at.notebook.note(node, "grow global", frame)
-        elif isinstance(place, ast.Attribute) and self.at.notebook.listens("grow attribute", frame):
+        elif isinstance(place, ast.Attribute):
             owner = self.at.expressions.quietly(place.value, env, frame)
             if not isinstance(owner, Instance) or owner.cls is None:
                 return
@@ -258,11 +273,24 @@ class ChangingState:
                 made_in = [stored for stored in made_in if len(here) > 1 or stored not in here]
             if {method.name for method, _ in made_in} != {"__init__"}:
                 return
+            if all(value is not None and is_bounded(value) for _, value in made_in):
+                self.gone_over(node, place, frame)
+            if not self.at.notebook.listens("grow attribute", frame):
+                return
             if not all(value is not None and _is_list(value, key) for _, value in made_in):
                 return
             trees = {id(m): m.tree for m in [frame.module, *(c.module for c in order)]}
             if stays_long(trees.values(), place, self.running(), shrinks):
                 self.at.notebook.note(node, "grow attribute", frame)
+
+    def gone_over(self, node: ast.expr, place: ast.expr, frame: Frame) -> None:
+        """`self.last.append(x)`, and then `torch.stack(list(self.last))`, of a deque that keeps the last few alone."""
+        function = self.at.functions.running()
+        if function is None or not self.at.notebook.listens("go over full deque", frame):
+            return
+        over = next((part for part in goes_over(function, place) if part.lineno > node.lineno), None)
+        if over is not None:
+            self.at.notebook.note(over, "go over full deque", frame, details={"line": str(node.lineno)})
 
     def running(self) -> set[str]:
         """The names of the functions that run, the one that is compiled among them."""

@@ -73,6 +73,31 @@ def emptied_each_turn(trees: Iterable[ast.AST], name: str, function: FunctionNod
     return any(calls & resets and calls - resets for calls in loops)
 
 
+def is_bounded(value: ast.expr) -> bool:
+    """`deque(maxlen=3)`: what is put into it when it is full takes the place of something."""
+    if not isinstance(value, ast.Call):
+        return False
+    callee = value.func
+    word = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
+    bounds = [*value.args[1:2], *(given.value for given in value.keywords if given.arg == "maxlen")]
+    none = any(isinstance(bound, ast.Constant) and bound.value is None for bound in bounds)
+    return word == "deque" and bool(bounds) and not none
+
+
+def goes_over(function: ast.AST, place: ast.expr) -> Iterator[ast.expr]:
+    """Where a function goes over the items of what is at a place: a loop, `list(place)`, `[*place]`."""
+    text = ast.unparse(place)
+    for part in walk(function):
+        given: list[ast.expr] = []
+        if isinstance(part, (ast.For, ast.comprehension)):
+            given = [part.iter]
+        elif isinstance(part, ast.Starred):
+            given = [part.value]
+        elif isinstance(part, ast.Call) and not (isinstance(part.func, ast.Name) and part.func.id == "len"):
+            given = part.args
+        yield from (one for one in given if ast.unparse(one) == text)
+
+
 def _set_to(text: str, function: FunctionNode) -> Iterator[tuple[ast.expr, ast.stmt, ast.expr]]:
     """The assignments to a place, each with what it is given: `self.a, self.b = x, y`."""
     for part in walk(function):
