@@ -78,7 +78,8 @@ def called(call: Call) -> Value:
         elif "rand" not in name and last not in FACTORIES and is_made_of_constants(args, kwargs, receiver):
             value.leaf = CONSTANT
     elif isinstance(value, Seq) and value.fields == FOUND and value.elts:
-        first, *more = args if receiver is None else [receiver, *args]
+        given = [one for one in (receiver, kwargs.get("input"), *args) if one is not None]
+        first, *more = given or [None]
         if isinstance(first, Tensor):
             kept = last in ("topk", "sort", "cummax", "cummin")
             unclear = not kept and ("keepdim" in kwargs or len(more) > (2 if last == "kthvalue" else 1))

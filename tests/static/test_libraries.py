@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from pt2lint.libraries import load, numpy_linalg
+from pt2lint.libraries.torch_table import table
 from pt2lint.libraries.words import value_of
 from pt2lint.static.engine import lint
 from pt2lint.static.values import Seq, Tensor
@@ -29,6 +30,24 @@ def test_numpy_linalg_returns_what_the_file_says(name: str) -> None:
     assert len(value.elts) == len(result)
     for said, part in zip(value.elts, result, strict=True):
         assert isinstance(said, Tensor) == (isinstance(part, (np.ndarray, np.floating)))
+
+
+def test_functions_may_be_given_anything(tmp_path: Path) -> None:
+    """A call that is wrong, or whose arguments all have names, costs no file its findings."""
+    ways = ("input=x", "input=x, dim=1", "", "*args", "**named", "x, *args", "[x]", "3", "'a'", "None")
+    names = sorted({name for name in table().returns if name.count(".") == 1})
+    calls = "".join(f"    y = {name}({way})\n" for name in names for way in ways)
+    path = tmp_path / "m.py"
+    path.write_text(f"import torch\n\n@torch.compile\ndef f(x: torch.Tensor, args, named):\n{calls}")
+    assert len(names) > 100
+    assert not lint([str(path)]).problems
+
+
+def test_what_has_a_name_is_as_good_as_what_has_a_place(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    body = "    _, at = torch.max(input=x, dim=1)\n    if at.sum() > 1:\n        x = x + 1\n    return x\n"
+    path.write_text(f"import torch\n\n@torch.compile\ndef f(x: torch.Tensor):\n{body}")
+    assert [finding.line for finding in lint([str(path)]).findings] == [6]
 
 
 def test_a_part_of_a_decomposition_is_an_array() -> None:
