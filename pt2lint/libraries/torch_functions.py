@@ -79,7 +79,7 @@ def called(call: Call) -> Value:
             value.leaf = CONSTANT
     elif isinstance(value, Seq) and value.fields == FOUND and value.elts:
         given = [one for one in (receiver, kwargs.get("input"), *args) if one is not None]
-        first, *more = given or [None]
+        first, *more = given or [UNKNOWN]
         if isinstance(first, Tensor):
             kept = last in ("topk", "sort", "cummax", "cummin")
             unclear = not kept and ("keepdim" in kwargs or len(more) > (2 if last == "kthvalue" else 1))
