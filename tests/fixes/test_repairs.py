@@ -530,6 +530,39 @@ def test_logging_settings(call, name, setting):
         assert not breaks(lambda: load(after).f, [X]), after
 
 
+SHARED = """import {library}
+import torch
+
+
+class Shift:
+    def arrays(self, image):
+        return self.wrap({call}(image))
+
+    def tensors(self, image: torch.Tensor):
+        return self.wrap(image + 1)
+
+    def wrap(self, h{annotation}):
+        h[h >= 360.0] -= 360.0
+        return h
+"""
+
+
+@pytest.mark.parametrize(
+    ("library", "call", "annotation", "offered"),
+    [
+        ("numpy as np", "np.asarray", "", False),
+        ("cv2", "cv2.blur", "", False),
+        ("cv2", "cv2.blur", ": torch.Tensor", True),
+        ("numpy as np", "torch.abs", "", True),
+    ],
+)
+def test_copy_is_for_tensors_alone(library, call, annotation, offered):
+    source = SHARED.format(library=library, call=call, annotation=annotation)
+    code = function_code(source, "wrap")
+    made = mask.assign_where(code, nodes(code, cst.AugAssign)[0], lambda node: "tensor")
+    assert isinstance(made, Fix) == offered, made
+
+
 def test_only_in_eager():
     source = HEAD + DEF + "# why\n    print(x)  # what\n    return x + 1\n"
     code = function_code(source)

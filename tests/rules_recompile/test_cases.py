@@ -2544,6 +2544,58 @@ def test_a_batch_is_marked_where_a_line_fits(call: str, fixed: str | None, tmp_p
     assert [text.endswith(fixed or "") for text in marks] == ([True] if fixed else [])
 
 
+WHOLE = """
+import torch
+from torch.utils.data import DataLoader
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(3, 3)
+
+    def forward(self, batch{annotation}):
+        return {computed}
+
+model = torch.compile(Net())
+
+def evaluate(data):
+    for {target} in DataLoader(data, batch_size=8):
+        {before}
+        y = model({name})
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "before", "name", "computed", "annotation", "marked"),
+    [
+        ("batch", "pass", "batch", "self.fc(batch)", "", True),
+        ("batch", "batch = batch.to(0)", "batch", "batch.view(-1).sum()", "", True),
+        ("batch, y", "pass", "batch", "self.compute(batch)", "", True),
+        ("batch", "x = batch['x']", "x", "self.compute(batch)", "", True),
+        ("batch", "x, y = batch", "x", "self.compute(batch)", "", True),
+        # What nobody knows may be a dictionary, on which a mark raises, or leaves a key.
+        ("batch", "pass", "batch", "self.compute(batch)", "", False),
+        ("batch", "batch = moved(batch)", "batch", "self.fc(batch['x'])", ": dict", False),
+        ("n, batch", "pass", "batch", "self.compute(batch)", "", False),
+    ],
+)
+def test_a_batch_that_may_be_no_tensor_is_not_marked(
+    target: str, before: str, name: str, computed: str, annotation: str, marked: bool, tmp_path: Path
+) -> None:
+    source = WHOLE.format(target=target, before=before, name=name, computed=computed, annotation=annotation)
+    if target == "n, batch":
+        source = source.replace(
+            "in DataLoader(data, batch_size=8)", "in enumerate(DataLoader(data, batch_size=8))"
+        )
+    (tmp_path / "m.py").write_text(source, encoding="utf-8")
+    (finding,) = [
+        f
+        for f in lint([str(tmp_path / "m.py")], Settings(target_torch=(2, 13))).findings
+        if f.code == "PTR212"
+    ]
+    assert any("mark_dynamic" in f.description for f in finding.fixes) == marked
+
+
 def test_one_function_leads_to_training_and_to_sampling(tmp_path: Path) -> None:
     """In files that do not import each other."""
     (tmp_path / "loss.py").write_text("def loss(model, x):\n    return model(x).sum()\n", encoding="utf-8")

@@ -19,9 +19,11 @@ from pt2lint.fixes.rewrite import (
     Repaired,
     accepted,
     ancestors,
+    enclosing_function,
     fix,
     in_parentheses,
     line,
+    parameters,
     qualified,
     replaced,
     rewrite,
@@ -266,6 +268,8 @@ def assign_where(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = 
         and _keeps_dtype(function, cst.parse_expression(value), tensor, kind)
     )
     selected = f"{where}({m}, {value}, {y})"
+    if not own and isinstance(tensor, cst.Name) and _may_get_array(function, tensor):
+        return Refusal(f"`{y}` may be an array of NumPy's in another call")
     text = f"{y} = {selected}" if own else f"{in_parentheses(y)}.copy_({selected})"
     made = line(text).body[0]
     edits = (*imports, *rewrite(function, {node: made}))
@@ -274,6 +278,33 @@ def assign_where(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = 
         f"Write all of `{y}` in place, with its own values outside the mask.{_assumed(function, tensor, mask)}{nan}",
         edits,
     )
+
+
+def _may_get_array(function: FunctionCode, name: cst.Name) -> bool:
+    """Whether it is an argument without annotation, and code of the file that uses NumPy or OpenCV calls the function:
+    a mask works on arrays too, `copy_` on tensors alone."""
+    owner = enclosing_function(function, name)
+    if owner is None or not any(
+        one.name.value == name.value and one.annotation is None for one in parameters(owner)
+    ):
+        return False
+    file = file_of(function)
+    arrays = {
+        alias.asname or alias.name
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+        if alias.name in ("numpy", "cv2")
+    }
+    for caller in ast.walk(file.tree):
+        if isinstance(caller, ast.FunctionDef | ast.AsyncFunctionDef) and caller.name != owner.name.value:
+            inside = list(ast.walk(caller))
+            calls = {ast.unparse(one.func).rpartition(".")[2] for one in inside if isinstance(one, ast.Call)}
+            if owner.name.value in calls and any(
+                isinstance(one, ast.Name) and one.id in arrays for one in inside
+            ):
+                return True
+    return False
 
 
 def _elementwise(

@@ -97,7 +97,8 @@ class Frame:
         self.on_made = False  # calls a method of an object that the function itself makes
         self.skipped = False  # a break in a loop: Dynamo runs the function as plain Python
         self.sparse: dict[object, int] = {}  # where sparse tensors of one origin were first used
-        self.loaders: list[tuple[Value, set[str]]] = []  # what loops go over, and the names made of its items
+        # What loops go over, the names made of its items, and those that may hold all of one.
+        self.loaders: list[tuple[Value, set[str], set[str]]] = []
         self.counted: frozenset[str] = frozenset()  # names that loops count in, a caller's for the parameters
         self.layers = 0  # loops over modules around the statement that runs
         self.context: int | None = (

@@ -11,14 +11,16 @@ from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.syntax import parameters_of
 from pt2lint.static.observers.padding import PADS, Padding
-from pt2lint.static.source.nodes import last_word, walk
+from pt2lint.static.source.nodes import last_word, unit_of, walk
 from pt2lint.static.values import (
     Ext,
     Func,
     Instance,
     Py,
+    Tensor,
     Value,
     Wrapped,
+    options,
 )
 
 if TYPE_CHECKING:
@@ -90,12 +92,16 @@ class Lifecycle:
                 "counts items"
             ):
                 made -= {n.id for n in walk(first) if isinstance(n, ast.Name)}
+        # Those that hold all of a batch, which is as often a dictionary as a tensor.
+        whole = set(made) if len(made) == 1 else set()
         for part in (p for statement in node.body for p in walk(statement)):
             if self.marks(part):
                 return
             if isinstance(part, ast.Assign) and _mentions(part.value, made):
                 made |= {n.id for target in part.targets for n in walk(target) if isinstance(n, ast.Name)}
-        frame.loaders = [*frame.loaders, (over, made)]
+                if _passes_on(part.value, whole):
+                    whole |= {target.id for target in part.targets if isinstance(target, ast.Name)}
+        frame.loaders = [*frame.loaders, (over, made, whole)]
 
     def entered(self, func: Func, node: Any, frame: Frame, callee: Frame) -> None:
         """What the caller's loops go over, with the parameters that take what comes from it."""
@@ -105,10 +111,11 @@ class Lifecycle:
             or any(self.marks(part) for part in walk(func.node))
         ):
             return
-        for loader, made in frame.loaders:
+        for loader, made, whole in frame.loaders:
             taken = self._taking(func, node, made)
             if taken:
-                callee.loaders = [*callee.loaders, (loader, set(taken))]
+                all_of_it = self._taking(func, node, whole) if whole else []
+                callee.loaders = [*callee.loaders, (loader, set(taken), set(all_of_it))]
 
     def _taking(self, func: Func, node: ast.Call, made: set[str]) -> list[str]:
         """The parameters that a call fills with something made of these names."""
@@ -150,7 +157,7 @@ class Lifecycle:
         function that it runs is defined ("PATH:LINE"), its name, and its parameters that take what comes from the
         loader.
         """
-        for loader, made in frame.loaders:
+        for loader, made, whole in frame.loaders:
             given = [*node.args, *(k.value for k in node.keywords)]
             if any(_mentions(a, made) for a in given):
                 column = _room_before(frame.module.as_written(frame.line, frame.line)[:-1])
@@ -158,7 +165,8 @@ class Lifecycle:
                 spread = any(_mentions(a, made) for a in given if isinstance(a, ast.Starred)) or any(
                     _mentions(k.value, made) for k in node.keywords if k.arg is None
                 )
-                names = "" if spread or not column else ",".join(dict.fromkeys(plain))
+                unsure = whole.intersection(plain) and not self._takes_tensor(inner, node, whole)
+                names = "" if spread or unsure or not column else ",".join(dict.fromkeys(plain))
                 library = self.at.models.named("reads the environment")
                 torch = next((local for local, n in frame.module.imports.items() if n == library), "")
                 words = [
@@ -177,6 +185,22 @@ class Lifecycle:
                         ",".join(taken),
                     ]
                 self.used(loader, "\t".join(words))
+
+    def _takes_tensor(self, inner: Func | None, node: ast.Call, whole: set[str]) -> bool:
+        """Whether what a call fills with a whole batch is a tensor: by annotation or use, and where a module of torch's
+        own is called."""
+        if inner is None:
+            return True
+        there = Frame(inner.module, unit_of(inner.node), title(inner))
+        given = self._taking(inner, node, whole)
+        asked = [each for each in [*inner.node.args.args, *inner.node.args.kwonlyargs] if each.arg in given]
+        return bool(asked) and all(
+            any(
+                isinstance(one, Tensor)
+                for one in options(self.at.functions.parameter(inner, each, None, there))
+            )
+            for each in asked
+        )
 
     def used(self, owner: Value | None, what: str) -> None:
         """Remember what is done with an object, if it is one whose life is followed."""
@@ -212,6 +236,17 @@ def _room_before(line: str) -> int:
     code = line.lstrip(" ")
     word = code.split(" ")[0].split("\t")[0].rstrip(":(")
     return 0 if not word or word in COMPOUND else len(line) - len(code) + 1
+
+
+def _passes_on(value: ast.expr, names: set[str]) -> bool:
+    """Whether it may be one of them, moved or changed: `batch.to(device)`, `moved(batch)`."""
+    if isinstance(value, ast.Name):
+        return value.id in names
+    if not isinstance(value, ast.Call):
+        return False
+    given = [*value.args, *(k.value for k in value.keywords)]
+    given += [value.func.value] if isinstance(value.func, ast.Attribute) else []
+    return any(_passes_on(one, names) for one in given)
 
 
 def _mentions(node: ast.AST, names: set[str]) -> bool:
