@@ -31,8 +31,8 @@ Arms = tuple[tuple[int, int], ...]
 
 
 class Where(NamedTuple):
-    """A function by its lines, a statement by its first line, the branches that lead to it, and whether it is an
-    `assert`."""
+    """A function by its lines, a statement by its first line, the branches that lead to it, and whether it is a check:
+    an `assert`, or an `if` that does nothing but raise."""
 
     function: tuple[int, int, str]
     statement: int
@@ -317,8 +317,16 @@ def _in(body: Sequence[ast.stmt], line: int, function: tuple[int, int, str], arm
             within = _in(part, line, function, (*arms, (statement.lineno, i)) if chosen else arms)
             if within is not None:
                 return within
-        return Where(function, statement.lineno, arms, isinstance(statement, ast.Assert))
+        return Where(
+            function, statement.lineno, arms, isinstance(statement, ast.Assert) or _raises(statement)
+        )
     return None
+
+
+def _raises(statement: ast.stmt) -> bool:
+    if not isinstance(statement, ast.If) or statement.orelse:
+        return False
+    return len(statement.body) == 1 and isinstance(statement.body[0], ast.Raise)
 
 
 def _parts(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], bool]]:

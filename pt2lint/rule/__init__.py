@@ -41,7 +41,7 @@ from pt2lint.finding import (
 )
 from pt2lint.op import ARRAY, DREW, Op, Range
 from pt2lint.rule import tree
-from pt2lint.rule.rows import is_nested, is_row_by_row, reads_row
+from pt2lint.rule.rows import counts_turns, is_nested, is_row_by_row, reads_row
 from pt2lint.rule.written import Shelf, Written
 from pt2lint.said import place_in
 
@@ -415,8 +415,9 @@ class GraphBreak(Rule):
             return EDGE
         if not repaired and is_nested(self.function, node, op):
             return NESTED
-        if not repaired and self.waits and reads_row(self.function, node, op):
-            return BY_ROW
+        if not repaired and self.waits:
+            if reads_row(self.function, node, op) or counts_turns(self.function, node, op):
+                return BY_ROW
         return OPTIONAL if op.optional and not self.step else ""
 
     def price(self, op: Op) -> Price | None:

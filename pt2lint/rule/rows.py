@@ -48,6 +48,30 @@ def reads_row(function: FunctionCode, node: cst.CSTNode, op: Op) -> bool:
     return not _runs_parts(within) and _Rows(function, loop, within).reads(node)
 
 
+def counts_turns(function: FunctionCode, node: cst.CSTNode, op: Op) -> bool:
+    """Whether it is what loops go over that call no part of the object, `for i in torch.unique(ids).tolist():`, by
+    itself or under the name that it is given: values decide how often they run, and for what."""
+    if op.layers or any(words in op.why for words in KEPT):
+        return False
+    inner, here = node, function.parent(node)
+    while isinstance(here, (cst.Attribute, cst.Call)) and inner in (
+        getattr(here, "value", None),
+        getattr(here, "func", None),
+    ):
+        inner, here = here, function.parent(here)
+    loops: list[cst.CSTNode | None] = [here]
+    heads = [inner]
+    if isinstance(here, cst.Assign) and isinstance(here.targets[0].target, cst.Name):
+        name = here.targets[0].target
+        within = tree.walk(function.module)
+        heads = [n for n in within if isinstance(n, cst.Name) and n.value == name.value and n is not name]
+        loops = [function.parent(head) for head in heads]
+    return bool(loops) and all(
+        isinstance(loop, cst.For) and head is loop.iter and not _runs_parts([*tree.walk(loop)])
+        for head, loop in zip(heads, loops, strict=True)
+    )
+
+
 class _Rows:
     """`turns` are the names that each turn of a loop sets anew, `rows` those that hold a row of a tensor."""
 

@@ -1019,3 +1019,45 @@ def test_a_batch_of_one(tmp_path: Path, test: str, conditions: tuple[str, ...]) 
     body = f"n = x.shape[0]\nif {test}:\n    x = x + 1\nelse:\n    x = x * x.sum().item()\nreturn x"
     [(found, _)] = when(tmp_path, body)
     assert found == conditions
+
+
+def test_what_getattr_found_is_asked_as_the_attribute(tmp_path: Path) -> None:
+    code = """
+import torch
+from torch import nn
+
+class M(nn.Linear):
+    def forward(self, graph, batch: torch.Tensor):
+        x = super().forward(graph.x)
+        n = getattr(graph, "n", None)
+        if n is None:
+            n = batch.max().item() + 1
+        return x * n
+"""
+    path = tmp_path / "m.py"
+    path.write_text(code)
+    assert [f.when for f in lint([str(path)]).findings if f.code == "PTB103"] == [("graph.n is None",)]
+
+
+def test_what_an_object_is_made_of_and_moved_may_be_a_module(tmp_path: Path) -> None:
+    code = """
+import torch
+from torch import nn
+
+class M(nn.Linear):
+    def __init__(self, device, scaler=None, scale=None):
+        super().__init__(3, 3)
+        self.scaler = scaler.to(device)
+        self.scale = scale.unsqueeze(0)
+
+    def forward(self, x: torch.Tensor):
+        x = super().forward(x)
+        if self.scaler:
+            x = x * 2
+        if self.scale:
+            x = x * 3
+        return x
+"""
+    path = tmp_path / "m.py"
+    path.write_text(code)
+    assert [f.line for f in lint([str(path)]).findings if f.code == "PTB110"] == [15]

@@ -2729,3 +2729,86 @@ class M(nn.Linear):
         "meant: it says why"
     ]
     assert notes(tmp_path, code.replace("REASON", ""), "PTB184") == [""]
+
+
+GUARDED = """
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor):
+        x = super().forward(x)
+        if not bool(torch.isfinite(x).all()):
+            raise RuntimeError("not finite")
+        y = x.exp()
+        if bool((y > 100).any()):
+            OTHER
+        return y * 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [("raise RuntimeError('large')", ["", "told with line 13"]), ("y = y.clamp(max=100)", ["", ""])],
+)
+def test_several_checks_of_one_function_are_one_finding(tmp_path: Path, other: str, told: list[str]) -> None:
+    path = tmp_path / "package" / "m.py"
+    notes(tmp_path, GUARDED.replace("OTHER", other))
+    found = check([str(path)], Configs({"target_torch": (2, 13)})).findings
+    assert [f.note for f in found if f.code == "PTB110"] == told
+
+
+TURNING = """
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor, ids: torch.Tensor):
+        x = super().forward(x)
+        out = {}
+        LOOP
+        return x * 2, out
+"""
+TURN = "in a loop that reads values row by row, and nothing here compiles the module"
+
+
+@pytest.mark.parametrize(
+    ("loop", "note"),
+    [
+        ("for i in torch.unique(ids).tolist():\n            out[i] = (x * (ids == i)).sum()", TURN),
+        ("kinds = torch.unique(ids).tolist()\n        for i in kinds:\n            out[i] = x * i", TURN),
+        ("out = {i: (x * (ids == i)).sum() for i in torch.unique(ids).tolist()}", ""),
+        ("for i in torch.unique(ids).tolist():\n            x = self.activate(x, i)", ""),
+        ("kinds = torch.unique(ids).tolist()\n        x = x * kinds[0]", ""),
+        ("out = {i: x * i for i in range(ids.tolist()[0])}", ""),
+    ],
+)
+def test_a_loop_over_the_values_of_a_tensor(tmp_path: Path, loop: str, note: str) -> None:
+    assert notes(tmp_path, TURNING.replace("LOOP", loop), "PTB105") == [note]
+
+
+GIVEN_PART = """
+class M(nn.Linear):
+    def __init__(self, special=False):
+        super().__init__(3, 3)
+        if TEST:
+            self.norm = nn.BatchNorm1d(3)
+
+    def forward(self, x: torch.Tensor):
+        x = super().forward(x)
+        if ASKS:
+            x = self.norm(x) * x.max().item()
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "asks", "off"),
+    [
+        ("special is True or special == 'norm'", "getattr(self, 'norm', None) is not None", True),
+        ("special", "getattr(self, 'norm', None)", True),
+        ("special == 'norm'", "hasattr(self, 'norm')", True),
+        ("special is not None", "hasattr(self, 'norm')", False),
+        ("special or torch.cuda.is_available()", "hasattr(self, 'norm')", False),
+        ("special", "getattr(self, 'bias', None) is not None", False),
+    ],
+)
+def test_a_part_that_is_there_only_where_an_option_asks_for_it(
+    tmp_path: Path, test: str, asks: str, off: bool
+) -> None:
+    code = GIVEN_PART.replace("TEST", test).replace("ASKS", asks)
+    assert notes(tmp_path, code) == ([f"`{asks}` is off by default"] if off else [""])

@@ -10,6 +10,7 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.guard_syntax import (
     MAX_PASSED,
     OPPOSITE,
+    asked_for,
     asks_whether_empty,
     asks_whether_none,
     counts,
@@ -158,10 +159,12 @@ class Asked:
             name = test.left if isinstance(test, ast.Compare) and len(test.ops) == 1 else test
             running = self.at.functions.running()
             made = made_once(running).get(name.id) if running and isinstance(name, ast.Name) else None
+            if made is None and test is not name:
+                made = self._asked_before(name)
             if made is None or made.lineno >= test.lineno:
                 pass
             elif isinstance(test, ast.Compare):
-                if isinstance(made, ast.Attribute):
+                if isinstance(made := asked_for(made), ast.Attribute):
                     asks = ast.Compare(made, test.ops, test.comparators)
                     self._made[test] = ast.copy_location(asks, test)
             elif isinstance(made, (ast.BoolOp, ast.Compare, ast.Attribute)) or (
@@ -169,6 +172,19 @@ class Asked:
             ):
                 self._made[test] = made
         return self._made[test]
+
+    def _asked_before(self, name: ast.expr) -> ast.expr | None:
+        """What `getattr` found that the function sets a name to first, and to something else further down: `n =
+        getattr(graph, "n", None)`, and in `if n is None:` another one."""
+        running = self.at.functions.running()
+        if running is None or not isinstance(name, ast.Name):
+            return None
+        stores = [n for n in parts(running, ast.Name) if n.id == name.id and isinstance(n.ctx, ast.Store)]
+        sets = [value for value, branch in set_under(running.body, name.id, None) if branch is None]
+        first = sets[0] if sets else None
+        if first is None or sum(store.lineno < name.lineno for store in stores) != 1:
+            return None
+        return first if asked_for(first) is not first else None
 
     def _kept_of_dtype(self, test: ast.expr, env: Env, frame: Frame) -> bool:
         """Whether a name holds what a function asked once of the dtype that a tensor had, which is another one since:
@@ -338,6 +354,7 @@ class Asked:
         if len(test.ops) > 1:
             return None
         left, right = test.left, test.comparators[0]
+        left = asked_for(left) if says_none(right) else left
         values = self.at.expressions.again(left, env, frame), self.at.expressions.again(right, env, frame)
         if (_is_dtype(values[0]) or _is_dtype(values[1])) and (
             isinstance(left, ast.Attribute) or isinstance(right, ast.Attribute)
@@ -439,6 +456,8 @@ class Asked:
             arrays = kind == self.at.models.tensor and all(isinstance(o, Tensor) for o in left)
             return ARRAYS if left and arrays else TYPE
         if outcome and self.defaults.is_never_set(test, frame):
+            return OFF
+        if outcome and self.defaults.made_where_asked(asked_for(test), frame):
             return OFF
         return OFF if outcome and self._is_distributed(test, env, frame) else None
 

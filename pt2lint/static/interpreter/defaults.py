@@ -99,10 +99,11 @@ class Defaults:
         )
 
     def made_where_asked(self, place: ast.expr, frame: Frame) -> bool:
-        """Whether `__init__` makes an attribute None, and something else but where an option of its own asks for it
-        that is off by default: `if with_labels: self.labeler = Labeler()`, `if self.frequency > 0 and ...:`."""
+        """Whether `__init__` makes an attribute something only where an option of its own asks for it that is off
+        by default, and None or nothing otherwise: `if with_labels: self.labeler = Labeler()`,
+        `if self.frequency > 0 and ...:`."""
         made = self._set_by_init(place, frame)
-        if made is None or len(made.values) != 2:
+        if made is None or len(made.values) > 2:
             return False
         options_off = options_of(made.init)
         kept = {dotted(target) for target, value in set_in(made.init.body) if is_one_of(value, options_off)}
@@ -114,7 +115,7 @@ class Defaults:
             if is_something(value) and dotted(target) == dotted(place)
         ]
         return (
-            any(says_none(value) for value in made.values if value is not None)
+            (len(made.values) == 1 or any(says_none(value) for value in made.values if value is not None))
             and bool(under)
             and not any(
                 isinstance(part, ast.Name) and self._is_switched_on(part.id, made, set())

@@ -281,12 +281,18 @@ def is_of_one(test: ast.Compare, outcome: bool, block: list[ast.stmt]) -> bool:
 
 
 def asks_for_one(test: ast.expr, places: set[str | None]) -> bool:
-    """Whether a test asks that one of the places is on: `flag`, `self.rate > 0`, and more."""
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        return any(asks_for_one(part, places) for part in test.values)
+    """Whether a test asks that one of the places is on: `flag`, `self.rate > 0`, and more, or `kind == "batch"`."""
+    if isinstance(test, ast.BoolOp):
+        parts = [asks_for_one(part, places) for part in test.values]
+        return any(parts) if isinstance(test.op, ast.And) else all(parts)
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         wanted, asked = test.ops[0], test.comparators[0]
-        if isinstance(wanted, (ast.Gt, ast.NotEq)) and is_zero(asked):
+        on = isinstance(asked, ast.Constant) and bool(asked.value)
+        if (
+            isinstance(wanted, (ast.Is, ast.Eq))
+            if on
+            else isinstance(wanted, (ast.Gt, ast.NotEq)) and is_zero(asked)
+        ):
             test = test.left
     return isinstance(test, (ast.Name, ast.Attribute)) and dotted(test) in places
 
@@ -315,6 +321,21 @@ def looks_up(value: ast.expr) -> bool:
 def asks_by_name(call: ast.Call) -> bool:
     """`hasattr(owner, "name")`, `getattr(owner, "name")`"""
     return is_name(call.func, "hasattr") or is_name(call.func, "getattr")
+
+
+def asked_for(node: ast.expr) -> ast.expr:
+    """The attribute that `getattr(owner, "name", None)` or `hasattr(owner, "name")` asks for; what else it is as it
+    stands."""
+    if not isinstance(node, ast.Call) or not asks_by_name(node) or len(node.args) < 2:
+        return node
+    named, usual = node.args[1], node.args[2:]
+    if (
+        not isinstance(named, ast.Constant)
+        or not isinstance(named.value, str)
+        or not all(map(says_none, usual))
+    ):
+        return node
+    return ast.copy_location(ast.Attribute(node.args[0], named.value, ast.Load()), node)
 
 
 class _Put(ast.NodeTransformer):

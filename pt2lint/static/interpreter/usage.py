@@ -55,6 +55,7 @@ class Usage:
         self._shared = at.models.last_words("tells a tensor of arguments alone")
         self._sized = at.models.last_words("takes sizes alone")
         self._keywords = at.models.last_words("tells a tensor as keyword")
+        self._moves = at.models.last_words("converts")
         self._used: dict[Any, dict[str, Use]] = {}
         self._asked: dict[Any, set[str]] = {}
         self._counted: dict[Any, set[str]] = {}
@@ -228,7 +229,9 @@ class Usage:
                     end = n.lineno
                     rebound[n.id] = min(rebound.get(n.id, end), end)
             elif n.__class__ in _SHAPES:
-                add(self._told_by_shape(n))
+                # What an object is made of may be a module, which has `to(device)` and the like too.
+                if node.name != "__init__" or getattr(n, "attr", "") not in self._moves:
+                    add(self._told_by_shape(n))
             elif isinstance(n, ast.If | ast.IfExp):
                 add(self._told_by_stand_in(n, frame))
             elif isinstance(n, ast.Call):
