@@ -490,7 +490,10 @@ def entry(name: str, function: Any, overloads: list[Overload], method: bool, cal
     overloads, call = callable_as(own, overloads, call)
     done = first_call(function, overloads, method) if call else None
     inplace = own.endswith("_") and (not own.endswith("__") or re.match(r"__i(?!n[tv]|s|ter|ndex)\w+__", own))
-    if inplace and own != "__init__" and ("tensor" in kinds or (done and isinstance(done[0], torch.Tensor))):
+    # `clip_grad_norm_` works in place on the gradients of what it is given, and returns their norm.
+    of_one = not any(o.parameters and "or_tensors" in o.parameters[0].annotation for o in overloads)
+    gives = "tensor" in kinds or (done and isinstance(done[0], torch.Tensor))
+    if inplace and own != "__init__" and of_one and gives:
         if done and done[1] and isinstance(done[1][0], torch.Tensor) and done[0] is not done[1][0]:
             raise SystemExit(f"{name} is named as an in-place operation and returns another tensor")
         return "self"

@@ -16,5 +16,6 @@ LIBRARY = Library(
     },
     told_by={"torch.amp.GradScaler": ("unscale_()", "scale() step() update")},
     otherwise=called,
+    renamed=lambda name: "torch.amp.GradScaler" if name == "torch.amp.grad_scaler.GradScaler" else None,
     measured="matrix/constructs/contexts.py",
 )

@@ -54,6 +54,12 @@ WHY_GAPS = "Dynamo takes no `out=` that lies in memory with gaps"
 WITHOUT_GAPS = "Assign what it returns instead: `rows[:, 0] = torch.add(x, y)`"
 FOUND = ("values", "indices")  # what functions return that say where they found it
 SIZED = frozenset("zeros ones empty rand randn".split())
+# Where torch has these from.
+HOMES = {
+    "torch._tensor.Tensor": "torch.Tensor",
+    "torch.functional.Tensor": "torch.Tensor",
+    "torch.cuda.amp.grad_scaler.GradScaler": "torch.cuda.amp.GradScaler",
+}
 
 
 def called(call: Call) -> Value:
@@ -434,6 +440,7 @@ LIBRARY = Library(
         "torch.is_tensor": is_tensor,
     },
     otherwise=called,
+    renamed=HOMES.get,
     tensor_first=lambda name: table().takes_tensor_first(name),
     knows=table().lists,
     measured="pt2lint/libraries/torch_table.json, matrix/operators.py, matrix/calls.py",

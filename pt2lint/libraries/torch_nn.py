@@ -285,6 +285,8 @@ def first_is_tensor(name: str) -> bool:
 def renamed(name: str) -> str | None:
     """`torch.nn.modules.linear.Linear` is where torch.nn has Linear from."""
     last = name.rsplit(".", 1)[-1]
+    if name.startswith("torch.nn.utils.clip_grad."):
+        return "torch.nn.utils." + last
     return "torch.nn." + last if name.startswith("torch.nn.modules.") and last[:1].isupper() else None
 
 

@@ -9,6 +9,8 @@ from pt2lint.libraries.torch_table import table
 from pt2lint.static.values import LEAF, Func, Instance, Seq, Tensor, Value
 
 GROUP = "torch.optim.Optimizer.param_group"
+# What torch.optim has under the names of these modules alone.
+OWN = ("lr_scheduler", "swa_utils")
 STATE, STATE_OF_ONE = "torch.optim.Optimizer.state", "torch.optim.Optimizer.state.item"
 
 
@@ -40,6 +42,13 @@ def attribute(type_name: str, owner: Value, name: str) -> Value | None:
     return Seq(None, group, "list")
 
 
+def public(name: str) -> str | None:
+    """`torch.optim.optimizer.Optimizer` is where torch.optim has Optimizer from."""
+    parts = name.split(".")
+    moved = len(parts) > 3 and parts[2] not in OWN and parts[3][:1].isupper()
+    return ".".join(["torch.optim", *parts[3:]]) if moved else None
+
+
 LIBRARY = Library(
     "torch.optim",
     given="tensors",
@@ -64,5 +73,6 @@ LIBRARY = Library(
     },
     otherwise=made,
     attribute=attribute,
+    renamed=public,
     measured="matrix/recompilations/optimizers.py",
 )

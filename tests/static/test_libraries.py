@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from pt2lint.libraries import load, numpy_linalg
 from pt2lint.libraries.torch_table import table
 from pt2lint.libraries.words import value_of
 from pt2lint.static.engine import lint
-from pt2lint.static.values import Seq, Tensor
+from pt2lint.static.values import Ext, Seq, Tensor
 
 A = np.array([[2.0, 1.0], [1.0, 3.0]])
 MORE = {"lstsq": (A, None)}
@@ -661,3 +662,48 @@ def test_layers_that_look_at_values(made: str, given: str, told: list[str] | Non
         torch.ones(2, 4)
     )
     assert (len(graphs) > 1) is (told is not None)
+
+
+@pytest.mark.parametrize(
+    ("home", "public"),
+    [
+        ("torch.optim.optimizer.Optimizer", "torch.optim.Optimizer"),
+        ("torch.optim.adamw.AdamW", "torch.optim.AdamW"),
+        ("torch.amp.grad_scaler.GradScaler", "torch.amp.GradScaler"),
+        ("torch.cuda.amp.grad_scaler.GradScaler", "torch.cuda.amp.GradScaler"),
+        ("torch._tensor.Tensor", "torch.Tensor"),
+        ("torch.functional.Tensor", "torch.Tensor"),
+        ("torch.nn.utils.clip_grad.clip_grad_norm_", "torch.nn.utils.clip_grad_norm_"),
+        ("torch.optim.lr_scheduler.LambdaLR", "torch.optim.lr_scheduler.LambdaLR"),
+        ("torch.optim.swa_utils.AveragedModel", "torch.optim.swa_utils.AveragedModel"),
+    ],
+)
+def test_what_is_imported_from_where_it_is_defined_is_the_same(home: str, public: str) -> None:
+    pytest.importorskip("torch")
+    value = load().value(home)
+    assert isinstance(value, Ext)
+    assert value.name == public
+    (module, name), (also, as_well) = home.rsplit(".", 1), public.rsplit(".", 1)
+    assert getattr(importlib.import_module(module), name) is getattr(importlib.import_module(also), as_well)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("use", "code"),
+    [
+        ("return x + n.item()", "PTB103"),
+        ("return x + float(n)", "PTB104"),
+        ("if n > 2:\n        x = x + 1\n    return x", "PTB110"),
+    ],
+)
+def test_the_norm_that_clip_grad_norm_returns_is_a_tensor(use: str, code: str) -> None:
+    torch = pytest.importorskip("torch")
+    text = (
+        "import torch\nnet = torch.nn.Linear(4, 4)\nnet(torch.ones(2, 4)).sum().backward()\n"
+        f"def f(x):\n    n = torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n    {use}\n"
+        "compiled = torch.compile(f)\n"
+    )
+    assert [f.code for f in lint(["m.py"], None, {"m.py": text}).findings] == [code]
+    names: dict[str, Any] = {}
+    exec(text, names)
+    assert torch._dynamo.explain(names["f"])(torch.ones(2)).graph_break_count == 1
