@@ -219,6 +219,24 @@ class Turns:
         clipped = self._clipped(value)
         return clipped is not None and self.stepped(clipped)
 
+    def flag(self, value: cst.BaseExpression) -> bool:
+        """Whether it is True at some turns and False at others: `n < 100`, `n % 10 == 0`, `n > 5 and last`."""
+        value = self.meaning(value)
+        if isinstance(value, cst.BooleanOperation):
+            return self.flag(value.left) or self.flag(value.right)
+        if isinstance(value, cst.UnaryOperation):
+            return isinstance(value.operator, cst.Not) and self.flag(value.expression)
+        if not isinstance(value, cst.Comparison) or len(value.comparisons) != 1:
+            return False
+        other = value.comparisons[0]
+        orders = cst.LessThan | cst.LessThanEqual | cst.GreaterThan | cst.GreaterThanEqual
+        if not isinstance(other.operator, orders | cst.Equal | cst.NotEqual):
+            return False
+        side, limit = self.meaning(value.left), other.comparator
+        if isinstance(side, cst.BinaryOperation) and isinstance(side.operator, cst.Modulo):
+            side = side.left
+        return (self.number(side) or self.fraction(side)) and _is_number(limit) and not self.number(limit)
+
     def drawn(self, value: cst.BaseExpression) -> bool:
         """Whether a turn draws it: `random.randint(8, 64)`, `int(torch.randint(8, 64, (1,)))`, or with `.item()`."""
         if not self.loops or not isinstance(value, cst.Call):

@@ -90,7 +90,7 @@ class AttributeSet(Rule):
         strong = op.detail("use").startswith(("range", "index", "place", "constant"))
         if what is None or not turns.are_any or not self.called(node, op, turns):
             return
-        becomes_input = op.arg(0) == "float" or self.function.target < INT_IS_CONSTANT
+        becomes_input = op.detail("becomes") or op.arg(0) == "float" or self.function.target < INT_IS_CONSTANT
         once = not strong and (what == "fraction" or (what == "number" and becomes_input))
         op = self.led_to(op, op.detail("at"), f"`{op.detail('to')}` reads it")
         kind = "text" if what == "text" else "number"

@@ -32,7 +32,7 @@ class ChangingArgument(CompiledCall):
     (`group["lr"]`) is another number wherever a schedule sets it: with `dynamic=False`, which people write for the
     step of an optimizer of their own, each is compiled anew, until the limit. So it is with an option that a function
     hands on (`def sample(x, temperature: float)`, which gives it to compiled code): whoever calls it with another
-    number has it compiled once more.
+    number has it compiled once more. A flag that some turns set (`step < warmup`, `step % 10 == 0`) makes two graphs.
 
     ## Example
     ```python
@@ -143,6 +143,15 @@ class ChangingArgument(CompiledCall):
                 continue
             if not argument.use and op.detail(f"name {argument.key}") and not turns.bound_in(argument.value):
                 continue  # nothing is done with it
+            if argument.use and turns.flag(argument.value):
+                self.report(
+                    argument.value,
+                    self.shown(op, argument.key, "is used here"),
+                    f"{self.quote(argument.value)} is True at some turns and False at others: {self.callee(op)} is "
+                    "compiled for each of these once",
+                    severity="note",
+                )
+                continue
             what = "" if op.detail("no tensors") else self.what(argument, op, turns)
             if not what and op.name == "call apart" and argument.use and self.is_listed(argument.value, node):
                 what = "is another text at every turn"

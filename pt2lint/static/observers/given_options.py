@@ -41,7 +41,9 @@ class GivenOptions:
             return
         if not self.at.notebook.listens("set attribute of compiled", frame):
             return
+        held = False
         for module, attribute in self.holders(target.value, owner, env, frame):
+            held = True
             found = self.decisive.of_attribute(module, item(attribute, target))
             if found is not None:
                 use, reader = found
@@ -50,6 +52,22 @@ class GivenOptions:
                 args: dict[int | str, str] = {0: self.at.types.sort(value)}
                 self.at.notebook.note(target, "set attribute of compiled", frame, args=args, details=words)
                 return
+
+        if isinstance(owner, Instance) and owner.cls is not None and isinstance(target, ast.Attribute):
+            if not held:  # what a module holds is a constant
+                self.own(target, owner, value, frame)
+
+    def own(self, target: ast.Attribute, owner: Instance, value: Value, frame: Frame) -> None:
+        """`self.step += 1` of an object that is no module, and has a method of its own compiled that reads it."""
+        running = self.at.functions.running()
+        init = isinstance(running, FunctionNode) and running.name == "__init__"
+        found = None if init else self.decisive.of_attribute(owner, target.attr)
+        if found is not None:
+            use, reader = found
+            words = {"head": ast.unparse(target.value), "use": use.how, "becomes": "input"}
+            words |= {"at": told_place(use.path, use.line), "to": title(reader)}
+            args: dict[int | str, str] = {0: self.at.types.sort(value)}
+            self.at.notebook.note(target, "set attribute of compiled", frame, args=args, details=words)
 
     def holders(
         self, place: ast.expr, owner: Value, env: Env, frame: Frame

@@ -20,9 +20,11 @@ from pt2lint.static.source.nodes import (
     FunctionNode,
     Unit,
     binds,
+    last_word,
     parameters_in,
     parts,
     unit_of,
+    walk,
     yields,
 )
 from pt2lint.static.values import NO_CONST, UNKNOWN, Func, Instance, Py, Seq, Tensor, Value, Wrapped, options
@@ -42,6 +44,7 @@ MADE = frozenset(
 )
 DETACHED, CARRIES = "a tensor without gradients", "a tensor that carries gradients"
 GRADLESS = "without gradients"
+REQUIRES = "requires_grad_"
 DEEP = 6  # modules in modules in which one that minds the mode is looked for
 TOLD = 4  # other calls that a rule is told of, and is to choose from
 Place = tuple[str, int, int]
@@ -100,10 +103,19 @@ class Ways:
         self._differentiable: set[ast.AST] = set()  # calls of modules, where gradients are wanted
         self._met: dict[tuple[Place, Any], Met] = {}  # by the callee
         self._compiling: set[str] = set()  # files that give something to torch.compile
+        self._batches: dict[ast.AST, set[str]] = {}  # names that loops over loaders bind, by function or file
 
     def compiled(self, target: Value, node: Any, frame: Frame | None) -> None:
         if node is not None and frame is not None:
             self._compiling.add(frame.module.path)
+
+    def looped(self, node: ast.For | ast.While, over: Value, env: Env, frame: Frame) -> None:
+        """`for images, labels in loader:`, which carry no gradients."""
+        if frame.region or not isinstance(node, ast.For) or not isinstance(over, Instance):
+            return
+        if self.at.models.plays(over.external, "loader"):
+            bound = {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+            self._batches.setdefault(self.whole(frame), set()).update(bound)
 
     def entered(self, func: Func, node: Any, frame: Frame, callee: Frame) -> None:
         if not callee.region:
@@ -134,8 +146,13 @@ class Ways:
         """A module, whose `forward` counts as compiled, is called in code that is not."""
         for one in self.at.calls.roots.presumed(func):
             self.called_compiled(one, args, {}, node, frame, presumed=True)
-        if not frame.gradless and any(self.is_module(one) for one in options(func)):
+        if not frame.gradless and any(self.is_module(one) or self.is_method(one) for one in options(func)):
             self._differentiable.add(node)
+
+    def is_method(self, value: Value) -> bool:
+        """Whether it is a compiled method of a module: `policy.get_action`."""
+        inner = value.inner if isinstance(value, Wrapped) and value.how == "compiled" else None
+        return isinstance(inner, Func) and inner.bound is not None and self.is_module(inner.bound)
 
     def is_module(self, value: Value) -> bool:
         if isinstance(value, Wrapped):
@@ -229,6 +246,8 @@ class Ways:
             and arg not in self._differentiable
             and isinstance(arg.func, ast.Attribute)
         ):
+            if arg.func.attr == REQUIRES:
+                return "" if arg.args or arg.keywords else CARRIES
             if arg.func.attr in self.at.models.last_words("detaches") or _draws(arg):
                 return DETACHED
             return self.carried(arg.func.value, line, frame)  # `generator(z).view(4, -1)`
@@ -236,8 +255,15 @@ class Ways:
             of_drawn = self.length(arg.value, line, frame) == DRAWN
             return DETACHED if arg.attr == "data" or of_drawn else ""
         if isinstance(arg, ast.Name):
+            whole = self.whole(frame)
+            if any(_requires(part, arg.id) for part in walk(whole)):
+                return ""
             last = self.last_bound(arg.id, line, frame)
-            return self.carried(last.value, last.lineno, frame) if last is not None else ""
+            if last is not None:
+                return self.carried(last.value, last.lineno, frame)
+            return DETACHED if arg.id in self._batches.get(whole, ()) else ""
+        if isinstance(arg, ast.Call) and last_word(arg.func) == "Variable" and arg.args:
+            return "" if arg.keywords else self.carried(arg.args[0], line, frame)
         return CARRIES if arg in self._differentiable else ""
 
     def last_bound(self, name: str, line: int, frame: Frame) -> ast.Assign | None:
@@ -412,6 +438,24 @@ def _difference(here: Way, other: Way, later: bool) -> tuple[str, str] | None:
     return None
 
 
+def _requires(part: ast.AST, name: str) -> bool:
+    """`images.requires_grad = True`, `images.requires_grad_()`"""
+    if isinstance(part, ast.Call):
+        part = part.func
+        return isinstance(part, ast.Attribute) and part.attr == REQUIRES and _is_named(part.value, name)
+    sets = isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store)
+    return (
+        isinstance(part, ast.Attribute)
+        and sets
+        and f"{part.attr}_" == REQUIRES
+        and _is_named(part.value, name)
+    )
+
+
+def _is_named(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
 def _is_one(part: ast.Slice) -> bool:
     """`[-1:]`, `[i : i + 1]`, `[:1]`"""
     lower, upper = part.lower, part.upper
@@ -459,7 +503,11 @@ def _bound(whole: ast.AST) -> dict[str, list[ast.Assign]]:
         if not isinstance(part, ast.Assign) or len(part.targets) != 1:
             continue
         target = part.targets[0]
-        several = target.elts if isinstance(target, ast.Tuple) and _draws(part.value) else [target]
+        several = [target]
+        if isinstance(target, ast.Tuple):
+            # Of what a model returns, the first is what it computed.
+            first = target.elts[:1] if isinstance(part.value, ast.Call) else []
+            several = target.elts if _draws(part.value) else first
         for one in several:
             if isinstance(one, ast.Name):
                 found.setdefault(one.id, []).append(part)

@@ -32,6 +32,29 @@ class Scaled(nn.Module):
         return x * self.rate
 
 
+class Trainer:
+    def __init__(self):
+        self.step, self.fast = 0, torch.compile(self.scaled_step)
+
+    def scaled_step(self, x):
+        return x * min(1.0, self.step / 10)
+
+    def fit(self, steps):
+        for _ in range(steps):
+            self.fast(torch.ones(2))
+            self.step += 1  # PTR211 once in scaled_step
+
+
+@torch.compile
+def flagged(x, last):
+    return x * 2 if last else x + 1
+
+
+def accumulate(steps):
+    for step in range(steps):
+        flagged(torch.ones(2), (step + 1) % 4 == 0)  # PTR220 once in flagged
+
+
 @torch.compile
 def loss_of(x):
     return x.mean()
@@ -85,6 +108,8 @@ def run():
     player = Player()
     for _ in range(4):
         player.act(torch.ones(2))
+    Trainer().fit(12)
+    accumulate(12)
     grow(9)
     lengthen(torch.ones(2, 64), 12, 48)
     tiled(torch.ones(10, 10), 4)
