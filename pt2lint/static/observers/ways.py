@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 MOST = 40  # calls of one function that are compared
 IN_MODES = ("in evaluation mode", "in training mode")
 ONE, WHOLE, DRAWN = "a size of 1", "the sizes that its caller is given", "a batch that is drawn"
+OBSERVED = "what an environment gives"  # an observation of each environment, which are fewer, or one
 # What gives a tensor of as many elements along each dimension.
 ALIKE = frozenset(
     ("to", "cuda", "cpu", "float", "double", "half", "long", "int", "clone", "detach", "contiguous")
@@ -62,7 +63,9 @@ class Way(NamedTuple):
     tensors: bool  # whether it is given any
     given: dict[str, str]
     mode: str  # what a statement above says of the module: "train", "eval"; "" where none does
-    lengths: tuple[str, ...]  # ONE, WHOLE or DRAWN, of each argument of which that shows; "" of another
+    lengths: tuple[
+        str, ...
+    ]  # ONE, WHOLE, DRAWN or OBSERVED, of each argument of which that shows; "" of another
     carried: tuple[
         str, ...
     ]  # what Dynamo will find each argument to be: DETACHED, CARRIES; "" where that is not known
@@ -216,7 +219,11 @@ class Ways:
                 return self.length(callee.value, line, frame)
             if word in MADE and len(arg.args) >= 1:
                 return self.length(arg.args[0], line, frame)
-            return ONE if _gives_one(word, arg) else DRAWN if _draws(arg) else ""
+            if _gives_one(word, arg):
+                return ONE
+            if _draws(arg):
+                return DRAWN
+            return OBSERVED if _observes(arg, self.whole(frame)) else ""
         if isinstance(arg, ast.Subscript):
             places = arg.slice.elts if isinstance(arg.slice, ast.Tuple) else [arg.slice]
             if any(isinstance(p, ast.Slice) and _is_one(p) for p in places) or _is_none(places[0]):
@@ -424,8 +431,8 @@ def _difference(here: Way, other: Way, later: bool) -> tuple[str, str] | None:
     if here.graded is False and other.graded:
         return GRADLESS, "with them"
     for own, another in zip(here.lengths, other.lengths, strict=False):
-        if own in (WHOLE, DRAWN) and another == ONE:
-            return f"with {own}", f"with {ONE}"
+        if (own in (WHOLE, DRAWN) and another == ONE) or (own, another) == (DRAWN, OBSERVED):
+            return f"with {own}", f"with {another}"
     if not later or (other.graded is False and here.graded):
         return None
     for name, word in here.given.items():
@@ -536,6 +543,22 @@ def _draws(value: ast.expr) -> bool:
         and len(value.args) == 1
         and isinstance(value.args[0], (ast.Name, ast.Attribute, ast.Constant))
         and getattr(value.args[0], "value", None) != 1
+    )
+
+
+def _observes(value: ast.Call, whole: ast.AST) -> bool:
+    """`env.reset()`, the beginning of an episode, where the code takes steps in it, too: `env.step(action)`."""
+    callee = value.func
+    if not isinstance(callee, ast.Attribute) or callee.attr != "reset":
+        return False
+    owner = ast.unparse(callee.value)
+    return any(
+        isinstance(part, ast.Call)
+        and len(part.args) == 1
+        and isinstance(part.func, ast.Attribute)
+        and part.func.attr == "step"
+        and ast.unparse(part.func.value) == owner
+        for part in walk(whole)
     )
 
 

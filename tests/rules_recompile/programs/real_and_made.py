@@ -39,6 +39,19 @@ class Batch:
         self.states, self.actions = torch.randn(size, 4), torch.randn(size, 4)
 
 
+class World:
+    def reset(self, seed=None):
+        return torch.ones(1, 4), {}
+
+    def step(self, action):
+        return torch.ones(1, 4), 0.0, False, False, {}
+
+
+class Actor(nn.Module):
+    def forward(self, x):
+        return torch.tanh(x)
+
+
 judge, value, maker = torch.compile(Judge()), torch.compile(Value()), nn.Linear(4, 4)
 same = torch.compile(nn.Tanh())
 
@@ -61,6 +74,16 @@ def learned():
         value(data.states, action)  # PTR222 once in forward
 
 
+def acted():
+    actor, memory, world = torch.compile(Actor()), Memory(), World()
+    seen, _ = world.reset(seed=1)
+    for _ in range(3):
+        action = actor(seen)
+        seen, *_ = world.step(action)
+        data = memory.sample(8)
+        actor(data.states)  # PTR222 once in forward
+
+
 def wanted():
     for (images,) in DataLoader(TensorDataset(torch.randn(8, 4)), batch_size=4, drop_last=True):
         images.requires_grad = True
@@ -71,4 +94,5 @@ def wanted():
 def run():
     judged()
     learned()
+    acted()
     wanted()
