@@ -256,6 +256,9 @@ def _by_function(groups: Sequence[Group]) -> list[Group]:
     return list(merged.values())
 
 
+LEFT_BY_BREAK = re.compile(r"___stack\d+")  # Dynamo's name for it
+
+
 def _unforeseen(group: Group, files: Files) -> Finding:
     recompile = group.first
     evidence = _evidence([group], files)
@@ -267,6 +270,8 @@ def _unforeseen(group: Group, files: Files) -> Finding:
         else ""
     )
     guard = evidence["guards"][0] if evidence["guards"] else "a guard failed"
+    left = LEFT_BY_BREAK.search(guard)
+    end += f"; `{left[0]}` is what a graph break left for the code behind it: mend that first" if left else ""
     statements = files.statements(recompile.path)
     function = statements.compiled(recompile.line, recompile.function) if statements else None
     line = function.lineno if function else recompile.line

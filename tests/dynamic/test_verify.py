@@ -804,6 +804,34 @@ def test_what_keeps_a_script_from_running_is_told_once_with_what_to_do(
 
 
 @needs_torch
+def test_a_recompilation_for_what_a_break_left_says_so(project: Project) -> None:
+    path = project.write(
+        "m.py",
+        """
+        import torch
+
+        @torch.compile
+        def f(x):
+            for n in range(int(x.abs().max().item()) + 1):
+                x = x + n
+            return x
+
+        for n in (1.5, 2.5, 3.5):
+            f(torch.full((2, 2), n))
+        """,
+    )
+    result = project.verify(path)
+    told = [each.message for each in result.findings if each.code == "PTR900"]
+    assert told
+    assert all(
+        message.endswith("is what a graph break left for the code behind it: mend that first")
+        for message in told
+        if "___stack" in message
+    )
+    assert any("___stack" in message for message in told)
+
+
+@needs_torch
 def test_our_own_arguments_are_none_of_a_module_that_is_imported(project: Project) -> None:
     project.write(
         "net.py",

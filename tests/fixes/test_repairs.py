@@ -563,6 +563,26 @@ def test_copy_is_for_tensors_alone(library, call, annotation, offered):
     assert isinstance(made, Fix) == offered, made
 
 
+@pytest.mark.parametrize(
+    ("beside", "in_graph"),
+    [
+        ("print('of', x)", True),
+        ("x = x + 1", True),
+        ("print(x.shape)", False),  # which cannot stay in the graph
+        ("x = x + 1\n        print(x.shape)", True),
+    ],
+)
+def test_prints_side_by_side_go_one_way(beside, in_graph):
+    source = (
+        f"import torch\n\n\ndef f(x: torch.Tensor, verbose=False):\n    if verbose:\n        print('now')\n"
+        f"        {beside}\n    return x\n"
+    )
+    code = function_code(source, path=NO_PROJECT)
+    found = printing.fixes(code, nodes(code, cst.Call)[0])
+    assert any("part of the graph" in one.description for one in found) == in_graph
+    assert found
+
+
 def test_only_in_eager():
     source = HEAD + DEF + "# why\n    print(x)  # what\n    return x + 1\n"
     code = function_code(source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
@@ -55,7 +56,9 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
             *(replace(one, description=f"{one.description} {ONCE_PROVEN}.") for one in operators),
         )
     return accepted(
-        print_in_graph(function, node, kind),
+        print_in_graph(function, node, kind)
+        if _beside_go_too(function, node, kind)
+        else Refusal("what is printed beside it cannot stay in the graph"),
         log_while_tracing(function, node, kind),
         log_in_graph(function, node, kind) if _logs(function, node) else Refusal("not a call that logs"),
         keep_logging(function, node, kind),
@@ -121,6 +124,26 @@ def print_in_graph(function: FunctionCode, node: cst.Call, kind: Kind | None = N
     return fix(
         "Print with the operator that is part of the graph, from torch 2.13 on: it prints the same, compiled or not.",
         edits,
+    )
+
+
+def _beside_go_too(function: FunctionCode, node: cst.Call, kind: Kind) -> bool:
+    """Whether all that is printed right before and behind can be printed in the graph too: else one guard is put around
+    all of it."""
+    statement = statement_of(function, node)
+    block = function.parent(statement) if statement is not None else None
+    if statement is None or not isinstance(block, cst.IndentedBlock) or not says(function, statement):
+        return True
+    at = next(i for i, one in enumerate(block.body) if one is statement)
+    behind = itertools.takewhile(lambda one: says(function, one), block.body[at + 1 :])
+    before = itertools.takewhile(lambda one: says(function, one), reversed(block.body[:at]))
+    beside = [small_of(one) for one in (*before, *behind)]
+    return all(
+        not isinstance(one, cst.Expr)
+        or not isinstance(one.value, cst.Call)
+        or _logs(function, one.value)
+        or not isinstance(print_in_graph(function, one.value, kind), Refusal)
+        for one in beside
     )
 
 
