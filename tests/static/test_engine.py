@@ -605,6 +605,49 @@ def test_a_folder_may_have_an_at_sign_in_its_name(
     assert [(Path(f.path).name, f.line) for f in result.findings] == [("parts.py", 5)]
 
 
+@pytest.mark.parametrize(
+    ("folder", "line", "marked"),
+    [
+        ("pkg/ops", "from ..parts import get", "pkg"),  # a package's folder without an `__init__.py`
+        ("pkg/ops", "from .. import parts\nget = parts.get", "pkg"),
+        ("pkg/ops/fast", "from ...parts import get", "pkg"),
+        ("pkg/ops/fast", "from ...parts import get", "pkg/ops/fast"),  # a package in such a folder
+        ("src/pkg/ops", "from ..parts import get", ""),  # none is marked
+    ],
+)
+def test_relative_imports_lead_out_of_folders_that_are_no_marked_packages(
+    folder: str, line: str, marked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    package = Path(folder.partition("/ops")[0])
+    Path(folder).mkdir(parents=True)
+    if marked:
+        Path(marked, "__init__.py").touch()
+    Path(package, "parts.py").write_text("import torch\n\n\ndef get(x: torch.Tensor):\n    return x.item()\n")
+    Path(folder, "parts.py").write_text("def get(x):\n    return x\n")  # not this one
+    Path(folder, "run.py").write_text(
+        f"import torch\n{line}\n\n\n@torch.compile\ndef f(x):\n    return get(x)\n"
+    )
+    files = [str(Path(folder, "run.py")), str(Path(package, "parts.py"))]
+    for each in (files, files[::-1]):
+        found = lint(each, Settings(roots="explicit")).findings
+        assert [(Path(f.path).parent, f.line) for f in found] == [(package, 5)]
+
+
+def test_an_extension_that_a_folder_of_a_package_imports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pkg/ops").mkdir(parents=True)
+    Path("pkg/__init__.py").touch()
+    Path("pkg/ops/gemv.py").write_text(
+        "import torch\nfrom .._C import ops\nfrom .. import _C\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n"
+        "    return ops.gemv(x) + _C.scale(x)\n"
+    )
+    found = lint(["pkg/ops/gemv.py"], Settings(roots="explicit")).findings
+    assert [(f.code, f.line) for f in found] == [("PTB185", 8), ("PTB185", 8)]
+
+
 def test_a_forward_that_its_own_compiled_method_calls_is_still_a_root(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -156,6 +156,11 @@ def _is_overload(function: FunctionNode) -> bool:
     )
 
 
+def top_level(name: str) -> str:
+    """What a file means by a top-level name where no other file is known; "" for a package above it."""
+    return name.strip(".")
+
+
 class Module:
     """One parsed file: what its top-level names are bound to."""
 
@@ -167,12 +172,13 @@ class Module:
         is_package: bool,
         linted: bool = False,
         whole: bool = True,
-        home: Callable[[str], str] = str,
+        home: Callable[[str], str] = top_level,
         reads: Reads | None = None,
         parse: Callable[[str, str], ast.Module] = parse,
     ) -> None:
-        """`home` gives the name by which the project knows what the file imports under a top-level name; `reads` is
-        told what of the file is read; `parse` makes the tree of a text and its path."""
+        """`home` gives the name by which the project knows what the file imports under a top-level name, and of "..." the
+        package that lies as many folders above the one that is imported from; `reads` is told what of the file is read;
+        `parse` makes the tree of a text and its path."""
         self.path, self.name, self.is_package = path, name, is_package
         self.home, self._parse = home, parse
         self.above: tuple[str, ...] = ()  # packages that have the file below folders without an `__init__.py`
@@ -429,7 +435,10 @@ class Module:
         if statement.level:
             parts = self.name.split(".")
             keep = len(parts) - statement.level + (1 if self.is_package else 0)
-            base = ".".join(parts[: max(keep, 0)] + ([base] if base else []))
+            over = (
+                [self.home("." * -keep)] if keep < 0 else []
+            )  # a package around folders without an `__init__.py`
+            base = ".".join(filter(None, [*over, *parts[: max(keep, 0)], base]))
         base = self._absolute(base)
         return [(a.asname or a.name, base if a.name == "*" else f"{base}.{a.name}") for a in statement.names]
 

@@ -233,7 +233,9 @@ class Project:
     def home(self, folders: tuple[str, ...], top: str) -> str:
         """What a file that imports from `folders` means by a top-level module: its own neighbour, where several
         programs in one tree have a `model.py` each. "3@model" is the one below the fourth of all folders that are
-        imported from."""
+        imported from. Of "..", it is the package two folders above the first."""
+        if top.startswith("."):
+            return self._package_over(folders[0], len(top))
         if len(self._roots) < 2 or folders[0] not in self._roots:
             return top
         key = (folders, top)
@@ -242,6 +244,16 @@ class Project:
             other = own is not None and next(each for each in self._roots if _holds(each, top)) != own
             self._homes[key] = f"{self._roots.index(own)}@{top}" if own is not None and other else top
         return self._homes[key]
+
+    def _package_over(self, root: str, levels: int) -> str:
+        """The package that lies so many folders above one that is imported from, as a file in a folder without an
+        `__init__.py` imports from it (`from .. import ops`)."""
+        folder = os.path.abspath(root)
+        for _ in range(levels):
+            self.looked_at.add(os.path.join(folder, "__init__.py"))
+            folder = os.path.dirname(folder)
+        parts, _ = package_of(folder)
+        return ".".join(parts) or os.path.basename(folder)
 
     def find(self, name: str) -> Module | None:
         """The first-party module of that dotted name, if a file on disk holds it and parses."""
