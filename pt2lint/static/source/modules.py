@@ -176,9 +176,9 @@ class Module:
         reads: Reads | None = None,
         parse: Callable[[str, str], ast.Module] = parse,
     ) -> None:
-        """`home` gives the name by which the project knows what the file imports under a top-level name, and of "..." the
-        package that lies as many folders above the one that is imported from; `reads` is told what of the file is read;
-        `parse` makes the tree of a text and its path."""
+        """`home` gives the name by which the project knows what the file imports under a top-level name, and of ".."
+        what lies two folders above the one that is imported from; `reads` is told what of the file is read; `parse`
+        makes the tree of a text and its path."""
         self.path, self.name, self.is_package = path, name, is_package
         self.home, self._parse = home, parse
         self.above: tuple[str, ...] = ()  # packages that have the file below folders without an `__init__.py`
