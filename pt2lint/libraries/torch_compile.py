@@ -101,6 +101,7 @@ LIBRARY = Library(
     },
     modules={SCRIPTED: "any"},
     roles={
+        "scripted": (SCRIPTED,),
         "compiles": ("torch.compile", "torch.compiler.compile", "torch._dynamo.optimize"),
         "holds settings": (
             "torch._dynamo.config",

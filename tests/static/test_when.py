@@ -1061,3 +1061,36 @@ class M(nn.Linear):
     path = tmp_path / "m.py"
     path.write_text(code)
     assert [f.line for f in lint([str(path)]).findings if f.code == "PTB110"] == [15]
+
+
+def test_what_may_be_scripted_or_not_is_no_script(tmp_path: Path) -> None:
+    code = """
+import torch
+from torch import nn
+
+SCRIPTS = []
+
+def perhaps(module):
+    if SCRIPTS:
+        return torch.jit.script(module)
+    return module
+
+class Part(nn.Module):
+    def forward(self, x: torch.Tensor):
+        return x * x.max().item()
+
+class M(nn.Linear):
+    def __init__(self):
+        super().__init__(3, 3)
+        self.one = perhaps(Part())
+        self.other = torch.jit.script(Part())
+
+    def forward(self, x: torch.Tensor):
+        x = super().forward(x)
+        x = self.one(x)
+        return self.other(x)
+"""
+    path = tmp_path / "m.py"
+    path.write_text(code)
+    found = [(f.code, f.line) for f in lint([str(path)]).findings if f.code.startswith("PTB")]
+    assert found == [("PTB103", 14), ("PTB185", 25)]

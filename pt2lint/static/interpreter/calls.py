@@ -142,11 +142,11 @@ class Calls:
         if isinstance(func, Class):
             return self.at.objects.construct(func.info, args, kwargs, node, frame, spread)
         if isinstance(func, Union):
-            results = [
-                self._apply_part(o, args, kwargs, node, frame, spread)
-                for o in func.options
-                if is_none(o) is not True and o is not UNKNOWN
-            ]
+            parts = [o for o in func.options if is_none(o) is not True and o is not UNKNOWN]
+            if any(isinstance(o, Instance) and o.cls is not None for o in parts):
+                # `script(net) if scripts else net`: who compiles it may well leave that out.
+                parts = [o for o in parts if not self._is_scripted(o)]
+            results = [self._apply_part(o, args, kwargs, node, frame, spread) for o in parts]
             if any(o is UNKNOWN for o in func.options):
                 results.append(UNKNOWN)
             return join_all(results)
@@ -158,6 +158,9 @@ class Calls:
             return self.call_sequential(func, args, kwargs, node, frame)
         self.at.notebook.count(frame, any(isinstance(given, Tensor) for given in args))
         return UNKNOWN
+
+    def _is_scripted(self, part: Value) -> bool:
+        return isinstance(part, Instance) and self.at.models.plays(part.external, "scripted")
 
     def _apply_part(
         self, part: Value, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, spread: bool
