@@ -178,6 +178,33 @@ def chosen(args, x):
         net = torch.compile(net)
     return validate(net, x)
 
+def made_anew_before(x):
+    net = Net()
+    net = net.to("cpu")
+    fast = torch.compile(net)
+    return fast(x) - validate(net, x)  # PTS302
+
+def converted_and_held(args, x):
+    net = Net()
+    if args.sync:
+        net = nn.SyncBatchNorm.convert_sync_batchnorm(net)
+    task = Task(model=net)
+    task = torch.compile(task)
+    return task(x) - validate(net, x)  # PTS302
+
+def made_anew_after(x):
+    net = Net()
+    fast = torch.compile(net)
+    net = Net()
+    return fast(x) - validate(net, x)
+
+def another_is_held(x):
+    net = Net()
+    task = Task(net)
+    net = Net()
+    task = torch.compile(task)
+    return task(x) - validate(net, x)
+
 def in_place(x):
     net = Net()
     net.compile()

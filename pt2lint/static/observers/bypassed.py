@@ -11,7 +11,7 @@ from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.source.nodes import FunctionNode, binds, parts, unit_of, walk
-from pt2lint.static.values import Func, Instance, Value
+from pt2lint.static.values import Func, Instance, Value, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -50,14 +50,16 @@ class Bypassed:
             return
         self.in_methods(wrapper, given, node, bound, frame)
         plain = {given: ""} if given != wrapper else {}
-        made = [part.value for part in bound if dotted(part.targets[0]) == given and part.value is not node]
-        if made and all(
-            isinstance(one, ast.Call) for one in made
-        ):  # `task = Task(model)`, whichever task it is
-            held = set.intersection(*(_given(one) for one in made if isinstance(one, ast.Call)))
+        made = [part for part in bound if dotted(part.targets[0]) == given and part.value is not node]
+        calls = [part.value for part in made if isinstance(part.value, ast.Call)]
+        if made and len(calls) == len(made):  # `task = Task(model)`, whichever task it is
+            held = set.intersection(*map(_given, calls))
             plain |= dict.fromkeys(sorted(held), " for what holds it")
+        first = min([part.lineno for part in made], default=node.lineno)
         for name, of in plain.items():
-            if sum(dotted(part.targets[0]) == name for part in bound) == 1:
+            lines = [part.lineno for part in bound if dotted(part.targets[0]) == name]
+            # What is bound anew before is what was compiled, or what that holds.
+            if lines and max(lines) < (first if of else node.lineno):
                 here = self.plain.setdefault((frame.module.path, running), {})
                 here[name] = Plain(wrapper, node.lineno, of)
 
@@ -91,14 +93,17 @@ class Bypassed:
             self.both.add(func.node)
         for parameter, argument, value in zip(parameters_of(func), node.args, args, strict=False):
             plain = names.get(argument.id) if isinstance(argument, ast.Name) else None
-            if plain is None or node.lineno <= plain.line or not isinstance(value, Instance):
+            if plain is None or node.lineno <= plain.line:
                 continue
             calls = (dotted(call.func) for call in parts(func.node, ast.Call))
-            module = self.at.classes.is_module(value.cls) and not self.at.calls.roots.is_compiled_in_place(
-                value
-            )
+            module = any(map(self.is_plain_module, options(value)))
             if module and parameter in calls and parameter not in binds(func.node):
                 self.note(node, ast.unparse(argument), plain, func.node, frame)
+
+    def is_plain_module(self, value: Value) -> bool:
+        if not isinstance(value, Instance) or not self.at.classes.is_module(value.cls):
+            return False
+        return not self.at.calls.roots.is_compiled_in_place(value)
 
     def note(self, call: ast.Call, name: str, plain: Plain, by: FunctionNode, frame: Frame) -> None:
         column = frame.module.column(call.lineno, call.col_offset)
