@@ -31,8 +31,8 @@ Names of operations:
 - `equate member`    a tensor is compared (`==`, `!=`) with a member of an enumeration of numbers; detail "named" where
                     it is written as `Kind.MEMBER`
 - `untraced object`  an object of the project is used in a way that Dynamo does not trace; details "how" ("attribute",
-                    "order", "decorated", "hook", "jvp", "index", "text", "without gradient" and others) and "what", the
-                    builtin method, the context or the function
+                    "order", "decorated", "hook", "jvp", "index", "text", "without gradient", "fake" and others) and
+                    "what", the builtin method, the context or the function
 - `format tensor`   a tensor is turned into text
 - `use sparse`      a sparse tensor is given to a call, stands in an expression, or an attribute of it is read
 - `make torch.nn.Module`  a module is constructed; the argument "made" names it, or the torch modules that it holds

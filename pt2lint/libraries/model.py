@@ -69,6 +69,8 @@ ROLES = {
     "forward hook": "adds a function that runs with a module's forward, and is traced with it",
     "base of hooks": "its subclasses have `pre_forward` and `post_forward`, which run with a forward",
     "defines operators": "decorates a function that becomes an operator of torch, with a schema",
+    "defines untraced operators": "the same, of a function that is not traced",
+    "registers fakes": "tells of an operator what shapes it returns",
     "traces modules": "makes a graph of a module by other means than Dynamo",
     "adds a part": "a method that adds a module to another one, or puts it in the place of one",
     "backward hook": "adds a function that runs with a module's backward pass",

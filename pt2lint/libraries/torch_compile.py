@@ -130,6 +130,8 @@ LIBRARY = Library(
             "torch.jit.script_method*",
         ),
         "defines operators": ("torch.library.custom_op", "torch.library.triton_op"),
+        "defines untraced operators": ("torch.library.custom_op",),
+        "registers fakes": ("torch.library.register_fake", "torch.library.impl_abstract"),
         "traces modules": ("torch.jit.script", "torch.jit.trace", "torch.fx.symbolic_trace"),
         "marks sizes before": tuple(
             f"{m}.{n}" for m in MARKERS for n in ("mark_dynamic", "maybe_mark_dynamic")

@@ -212,6 +212,14 @@ def checkpoint(call: Call) -> Value:
     return call.trace(call.args[0], call.args[1:]) if call.args else UNKNOWN
 
 
+def hooked(call: Call) -> Value:
+    """`y.register_hook(clip)`: the hook of what compiled code computed is traced, those of its inputs are not."""
+    tensor = tensor_of(call.receiver) if call.receiver is not None else None
+    if call.args and call.frame.region and tensor is not None and not tensor.leaf:
+        call.trace(call.args[0], [Tensor(tensor.dtype, call.origin("a hook is given a gradient"))])
+    return UNKNOWN
+
+
 def cond(call: Call) -> Value:
     """Either branch may run; neither may draw random numbers for the other's sake."""
     args = call.args
@@ -273,6 +281,14 @@ UNTRACED = (
         "SobolEngine",
         "Dynamo does not trace it: make it before, and draw before the compiled call",
     ),
+    (
+        "torch.nn.utils.prune",
+        "identity l1_unstructured random_unstructured ln_structured random_structured custom_from_mask",
+        "it adds a hook to a module: prune before the compiled code runs",
+    ),
+    ("torch.nn.utils.fusion", "fuse_conv_bn_eval", "it copies modules: fuse them where the model is made"),
+    ("torch.func", "stack_module_state", "it makes tensors that require gradients: call it before"),
+    ("torch.autograd.graph", "register_multi_grad_hook", "it hands Python's function to the autograd engine"),
     ("torch.nn.utils", "skip_init", "it makes a module: make it where the model is made"),
     ("torch.Tensor", "apply_ map_ map2_", "it calls a function of Python for each element"),
     ("torch.Tensor", "_is_view sparse_dim", "Dynamo has no answer of its own for it"),
@@ -432,6 +448,7 @@ LIBRARY = Library(
     breaks={f"{home}.{name}": why for home, names, why in UNTRACED for name in names.split()},
     handlers={
         "torch.utils.checkpoint.checkpoint": checkpoint,
+        "torch.Tensor.register_hook": hooked,
         "torch.func.vmap": mapped,
         "torch.vmap": mapped,
         "torch.cond": cond,

@@ -16,11 +16,11 @@ class ExplicitBreak(GraphBreak):
 
     ## What happens
     That is what it is for (GB0025). It is meant for looking into the compiler, and easily left behind. Calls
-    that steer the compiler belong around what is compiled: `torch._dynamo.reset` and
-    `torch.compiler.cudagraph_mark_step_begin` end the graph as well (GB0007), `torch._dynamo.mark_dynamic` and
-    `torch.compiler.set_stance` raise. `torch._dynamo.disallow_in_graph(op)`, wherever it stands, makes every call of
-    `op` end the graph from then on (GB0007): an operator that cannot be traced needs a fake instead,
-    `torch.library.register_fake`.
+    that steer the compiler belong around what is compiled: `torch._dynamo.reset`,
+    `torch.compiler.reset` and `torch.compiler.cudagraph_mark_step_begin` end the graph as well (GB0007),
+    `torch._dynamo.mark_dynamic`, `maybe_mark_dynamic` and `torch.compiler.set_stance` raise.
+    `torch._dynamo.disallow_in_graph(op)`, wherever it stands, makes every call of `op` end the graph from then on
+    (GB0007): an operator that cannot be traced needs a fake instead, `torch.library.register_fake`.
 
     ## Example
     ```python
@@ -52,8 +52,8 @@ class ExplicitBreak(GraphBreak):
     code = "PTB184"
     name = "explicit-break"
     ops = (
-        *calls("torch._dynamo", "graph_break reset mark_dynamic disallow_in_graph"),
-        *calls("torch.compiler", "cudagraph_mark_step_begin set_stance"),
+        *calls("torch._dynamo", "graph_break reset mark_dynamic maybe_mark_dynamic disallow_in_graph"),
+        *calls("torch.compiler", "cudagraph_mark_step_begin reset set_stance"),
     )
     anywhere = True
     says = "{code} ends the graph"

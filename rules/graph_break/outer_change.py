@@ -17,15 +17,18 @@ SAYS = MappingProxyType(
         "collection": "{code}, inside of what `{operator}` runs, changes a collection that was there before",
     }
 )
-CHECKPOINT = "torch.utils.checkpoint.checkpoint"
+RAISES = ("torch.cond", "torch._higher_order_ops.cond")
+HOOK = "torch.Tensor.register_hook"
+TRACED = (2, 13)  # from here on Dynamo traces such a hook; before, adding it ends the graph
 
 
 class OuterChange(GraphBreak):
-    """What `checkpoint` or `torch.cond` runs changes something that was there before.
+    """What `checkpoint`, `torch.cond` or a tensor's hook runs changes something that was there before.
 
     ## What happens
     Dynamo traces the function that `torch.utils.checkpoint.checkpoint` is given as a graph of its own, and so it does
-    the branches of `torch.cond`. Such a graph gives back what the function returns, and nothing else: an attribute
+    the branches of `torch.cond` and, from torch 2.13 on, the hook of a tensor that compiled code computes
+    (`y.register_hook(keep)`). Such a graph gives back what the function returns, and nothing else: an attribute
     that it sets, a list or a dictionary that it adds to, a global or `nonlocal` name that it assigns (GB0067, GB4413)
     end the graph at the call. Python then runs all that `checkpoint` was given, without compiling any of it: where
     the layers of a model are checkpointed in a loop, that is the whole model. `torch.cond` raises instead.
@@ -90,7 +93,8 @@ class OuterChange(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.6, 2.9, 2.13 and 2.15, with `use_reentrant` True and False. On 2.13 and 2.15 an
-    attribute that is set to what it was before is none.
+    attribute that is set to what it was before is none. Hooks of tensors: on 2.13 and 2.15; before, adding one ends
+    the graph (PTB162). Those of the graph's inputs Python runs.
     """
 
     code = "PTB198"
@@ -99,6 +103,8 @@ class OuterChange(GraphBreak):
     graph_breaks = ("GB0067", "GB4413")
 
     INVALID = (
+        "weight = torch.ones(4, requires_grad=True)\nkept = []\n"
+        "def f(x, m, i):\n    y = x * weight\n    y.register_hook(lambda grad: kept.append(grad))\n    return y + 1",
         "from torch.utils.checkpoint import checkpoint\nweight = torch.ones(4, requires_grad=True)\n"
         "def f(x, m, i):\n    kept = []\n    def part(y):\n        kept.append(y)\n        return y * 2\n"
         "    return checkpoint(part, x * weight, use_reentrant=False) + kept[0]",
@@ -119,6 +125,8 @@ class OuterChange(GraphBreak):
         "    return y + kept['y']",
     )
     VALID = (
+        "weight = torch.ones(4, requires_grad=True)\nkept = []\n"
+        "def f(x, m, i):\n    y = x * weight\n    y.register_hook(lambda grad: grad.clamp(-1, 1))\n    return y + 1",
         "from torch.utils.checkpoint import checkpoint\ndef part(y):\n    kept = []\n    kept.append(y)\n"
         "    more = {}\n    more['y'] = y\n    return y * 2 + kept[0] + more['y']\n"
         "def f(x, m, i):\n    return checkpoint(part, x + 1, use_reentrant=False) + 1",
@@ -145,14 +153,15 @@ class OuterChange(GraphBreak):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         self.operator = op.detail("operator")
-        short = self.operator.removeprefix("torch.utils.checkpoint.").replace(
-            "torch._higher_order_ops.", "torch."
-        )
+        if self.operator == HOOK and self.function.target < TRACED:
+            return
+        short = self.operator.replace("torch._higher_order_ops.", "torch.")
+        short = short.removeprefix("torch.utils.checkpoint.").removeprefix("torch.Tensor.")
         says = SAYS[op.detail("how")].replace("{operator}", short)
-        if self.operator == CHECKPOINT:
-            says += f": Dynamo leaves all of {op.detail('runs')} to Python"
-        else:
+        if self.operator in RAISES:
             says += ": it raises"
+        else:
+            says += f": Dynamo leaves all of {op.detail('runs')} to Python"
         self.breaks(node, op, says)
 
     def price(self, op: Op) -> Price | None:

@@ -25,6 +25,9 @@ SAYS = MappingProxyType(
         "without gradient": (
             "{code} marks all that `forward` returns, where Dynamo fails with an AssertionError if a gradient is wanted"
         ),
+        "fake": (
+            "{code} calls an operator without a fake, of which compiling has to know what shapes it returns: it raises"
+        ),
         "text": "{code} calls a text's method of a member of an enumeration, which Dynamo does not trace",
     }
 )
@@ -53,6 +56,10 @@ INSTEAD = MappingProxyType(
         "without gradient": (
             "Write it as a function of the detached tensor, or return it in a tuple: `return (y,)`, and take it out "
             "where it is applied"
+        ),
+        "fake": (
+            "Say what comes out, of shapes and dtypes alone: a function under `@{what}.register_fake`, which returns "
+            "`torch.empty_like(...)` or the like"
         ),
         "text": "Ask the member's value: `member.value.startswith(...)` is traced",
     }
@@ -83,7 +90,10 @@ class UntracedObject(GraphBreak):
     - take a member of an `IntEnum` for the position in a list, a tuple or a `ModuleList`: on torch 2.13 that ends with
       an `InternalTorchDynamoError`;
     - apply a `torch.autograd.Function` whose `forward` marks the one tensor that it returns as not differentiable
-      where a gradient is wanted: it ends with an `AssertionError`.
+      where a gradient is wanted: it ends with an `AssertionError`;
+    - run a function under `torch.library.custom_op`: it asks the operator's fake (`register_fake`) what shapes come
+      out, and compiling raises where there is none. Kernels that are registered for devices do not help, and an
+      operator that returns nothing needs none.
 
     ## Example
     ```python
@@ -119,7 +129,8 @@ class UntracedObject(GraphBreak):
     ## Versions
     Measured: breaks on torch 2.13, in default mode and with `fullgraph=True`; hooks and `jvp` on 2.6 to 2.15, and
     `mark_dirty` on 2.13 and 2.15 (on 2.6 and 2.9 it stays in the graph). `mark_non_differentiable` and a look into a
-    member's text on 2.6 to 2.15; a position in a list on 2.9 (where it is a graph break) and 2.13, no more on 2.15.
+    member's text on 2.6 to 2.15, and so are operators without a fake; a position in a list on 2.9 (where it is a
+    graph break) and 2.13, no more on 2.15.
     """
 
     code = "PTB196"
@@ -190,8 +201,22 @@ class UntracedObject(GraphBreak):
         "        ctx.mark_non_differentiable(y)\n        return y\n"
         "    @staticmethod\n    def backward(ctx, grad):\n        return None\n"
         "weight = torch.ones(4, requires_grad=True)\ndef f(x, m, i):\n    return Signs.apply(x + weight) + 1",
+        "@torch.library.custom_op('pt2lint_case::kernel', mutates_args=())\n"
+        "def kernel(x: torch.Tensor) -> torch.Tensor:\n    return x * 2\n"
+        "@kernel.register_kernel('cpu')\ndef _(x):\n    return x + x\n"
+        "@torch.library.custom_op('pt2lint_case::other', mutates_args=())\n"
+        "def other(x: torch.Tensor) -> torch.Tensor:\n    return x * 2\n"
+        "@other.register_fake\ndef _(x):\n    return torch.empty_like(x)\n"
+        "def f(x, m, i):\n    return kernel(other(x)) + 1",
     )
     VALID = (
+        "@torch.library.custom_op('pt2lint_case::fill', mutates_args=('x',))\n"
+        "def fill(x: torch.Tensor) -> None:\n    x.fill_(2)\n"
+        "def f(x, m, i):\n    y = x * 2\n    fill(y)\n    return y + 1",
+        "@torch.library.custom_op('pt2lint_case::named', mutates_args=())\n"
+        "def named(x: torch.Tensor) -> torch.Tensor:\n    return x * 2\n"
+        "@torch.library.register_fake('pt2lint_case::named')\ndef _(x):\n    return torch.empty_like(x)\n"
+        "def f(x, m, i):\n    return named(x) + 1",
         "import enum\nclass Kind(enum.IntEnum):\n    TEXT = 0\n    IMAGE = 1\nSCALES = [1.0, 2.0]\n"
         "def f(x, m, i):\n    return x[Kind.IMAGE] * SCALES[Kind.IMAGE.value] * {0: 1.0, 1: 2.0}[Kind.IMAGE]",
         "class Signs(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        y = x > 0\n"
@@ -229,19 +254,19 @@ class UntracedObject(GraphBreak):
         "def f(x, m, i):\n    return Doubled.apply(x + 1) + 1",
     )
 
-    how = ""  # what Dynamo does not trace
+    how = what = ""  # what Dynamo does not trace
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        self.how = op.detail("how")
+        self.how, self.what = op.detail("how"), op.detail("what")
         target = self.function.target
         if self.how == "dirty" and target < (2, 13):
             return
         if self.how == "index" and not (2, 9) <= target < (2, 15):
             return
-        self.breaks(node, op, SAYS[self.how].replace("{what}", op.detail("what")))
+        self.breaks(node, op, SAYS[self.how].replace("{what}", self.what))
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """What to write instead of each."""
         from pt2lint.fixes.repairs import by_hand
 
-        yield by_hand.told(INSTEAD[self.how])
+        yield by_hand.told(INSTEAD[self.how].replace("{what}", self.what))

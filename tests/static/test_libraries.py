@@ -577,12 +577,15 @@ threading.Semaphore(2)
 threading.active_count()
 torch.accelerator.device_count()
 torch.backends.mha.set_fastpath_enabled(True)
+torch.autograd.graph.register_multi_grad_hook([torch.ones(3, requires_grad=True) * 2], lambda grads: None)
 torch.cpu.is_available()
 torch.func.linearize(torch.sin, x)
 torch.fx.symbolic_trace(layer)
 torch.jit.script(layer)
 torch.jit.trace(torch.sin, x)
 torch.multiprocessing.cpu_count()
+torch.nn.utils.fusion.fuse_conv_bn_eval(torch.nn.Conv1d(3, 3, 1).eval(), torch.nn.BatchNorm1d(3).eval())
+torch.nn.utils.prune.l1_unstructured(pruned, "weight", amount=0.3)
 torch.nn.utils.skip_init(torch.nn.Linear, 3, 3)
 torch.nn.utils.stateless.functional_call(layer, {}, (x,))
 tracemalloc.get_traced_memory()
@@ -590,6 +593,7 @@ types.MethodType(part, x)
 types.new_class("Made")
 unicodedata.category("a")
 urllib.parse.quote("a b")
+x = x * torch.func.stack_module_state([layer, layer])[0]["weight"].sum()
 x._is_view()
 x.clone().apply_(part)
 x.clone().map_(x, max)
@@ -598,9 +602,9 @@ x.sparse_dim()
 HOMES = """
 import ast, calendar, cmath, fnmatch, linecache, marshal, multiprocessing, random, shlex, sys, threading
 import tracemalloc, types, unicodedata, urllib.parse
-import torch, torch.fx, torch.multiprocessing, torch.nn.utils.stateless
+import torch, torch.fx, torch.multiprocessing, torch.nn.utils.fusion, torch.nn.utils.prune, torch.nn.utils.stateless
 
-layer = torch.nn.Linear(3, 3)
+layer, pruned = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
 
 def part(x):
     return x
