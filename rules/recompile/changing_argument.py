@@ -162,7 +162,7 @@ class ChangingArgument(CompiledCall):
                     argument.value,
                     self.shown(op, argument.key, "is used here"),
                     f"{self.quote(argument.value)} {what} for {self.callee(op)}: {told}; "
-                    f"{self.costless(argument, op)}",
+                    + ("always alike, it costs nothing" if each == "one" else self.costless(argument, op)),
                     severity=self.severity_of(op) if "read out" in what or "at every turn" in what else None,
                 )
 

@@ -431,7 +431,9 @@ def _difference(here: Way, other: Way, later: bool) -> tuple[str, str] | None:
     if here.graded is False and other.graded:
         return GRADLESS, "with them"
     for own, another in zip(here.lengths, other.lengths, strict=False):
-        if (own in (WHOLE, DRAWN) and another == ONE) or (own, another) == (DRAWN, OBSERVED):
+        # Between an observation without gradients and a batch with them, those are told where the first is called.
+        observed = (own, another) == (DRAWN, OBSERVED) and not (here.graded and other.graded is False)
+        if (own in (WHOLE, DRAWN) and another == ONE) or observed:
             return f"with {own}", f"with {another}"
     if not later or (other.graded is False and here.graded):
         return None
