@@ -199,6 +199,7 @@ class _Run:
         self._habits: dict[str, Habits] = {}
         self.stamps: dict[str, entries.Stamp | None] = {}  # of files that were read or sought later
         self._parsed: Project | None = None  # for child processes: what they need not parse
+        self._read: dict[str, set[Any]] = {}  # what some of them read of a file (Facts.functions_read)
         self._room = 8_000_000  # bytes of text; bound, it takes ten times as much, and children share it
         self._changes: dict[tuple[str, str], Change | None] = {}
 
@@ -618,12 +619,21 @@ class _Run:
 
     def _parse_what_others_read(self, share: Sequence[Facts]) -> None:
         """What a process has parsed beyond its own files, the children still to come may read too: they find it
-        parsed, and share the memory that it takes."""
+        parsed, and share the memory that it takes. Of each file, the functions that were read."""
         assert self._parsed is not None
-        for path in sorted({path for facts in share for path in facts.parsed} - self._parsed.parsed()):
+        parsed = {path for facts in share for path in facts.parsed}
+        for path in sorted(parsed - self._parsed.parsed()):
             if self._room > 0:
                 with contextlib.suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):
                     self._room -= len(self._parsed.load(path, whole=False).text)
+        there = self._parsed.parsed()
+        for facts in share:
+            for path, lines, asked in facts.functions_read():
+                read = self._read.setdefault(path, set())
+                if path in there and not read.issuperset(lines | asked):
+                    with contextlib.suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+                        self._parsed.load(path, whole=False).parse_ahead(lines - read, asked - read)
+                    read |= lines | asked
 
     def analyse_groups(self, groups: Sequence[Sequence[str]]) -> list[Facts]:
         return [self.analyse_group(group) for group in groups]

@@ -13,7 +13,7 @@ from pt2lint.project.entries import digest
 from pt2lint.said import moved
 from pt2lint.static.interpreter.guards import RARE, UNCALLED
 from pt2lint.static.source.nodes import Unit
-from pt2lint.static.source.reads import Reads
+from pt2lint.static.source.reads import OF_CLASSES, Reads
 
 Notes = dict[Unit, list[Op]]
 Place = Callable[[str, int], str]  # where a line of a file stands
@@ -62,6 +62,18 @@ class Facts:
     def reads(self) -> Reads:
         """What was read of the files; made anew each time where it is kept as text."""
         return Reads.from_plain(json.loads(self.reads_)) if isinstance(self.reads_, str) else self.reads_
+
+    def functions_read(self) -> Iterator[tuple[str, set[int], set[tuple[str, str]]]]:
+        """Of each file, the lines of functions whose bodies were read, and what was asked of all methods of a class, as
+        (fact, class); nothing where what was read is not kept as JSON."""
+        data = json.loads(self.reads_) if isinstance(self.reads_, str) else {"bodies": {}, "facts": []}
+        asked: dict[str, set[tuple[str, str]]] = {}
+        for kind, about, *paths in data["facts"]:
+            if kind in OF_CLASSES:
+                for path in paths:
+                    asked.setdefault(path, set()).add((kind, about.partition(" ")[0]))
+        for path in data["bodies"].keys() | asked.keys():
+            yield path, set(data["bodies"].get(path, ())), asked.get(path, set())
 
     @property
     def files(self) -> list[str]:

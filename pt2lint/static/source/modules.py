@@ -93,7 +93,8 @@ class ClassInfo:
         """What the methods count in."""
         self.module.asked("counting", f"{self.name} self")
         if self._counting is None:
-            self._counting = [counting(method) for method in self.methods.values()]
+            methods = _saying(self.methods, "+=", "range", "property")  # what tells any of it
+            self._counting = [counting(method) for method in methods]
         return self._counting
 
     def layers(self) -> list[tuple[str, ast.expr]]:
@@ -113,11 +114,10 @@ def _handed(source: str) -> frozenset[str]:
     return frozenset(re.findall(r"(?<!\bself)\.(\w+)\s*=(?!=)", source))
 
 
-def _saying(functions: Mapping[str, FunctionNode], word: str) -> list[FunctionNode]:
-    """Those that may have the word in their text: one that has not need not be parsed to know that."""
-    later = functions.later() if isinstance(functions, Late) else {}
-    names = functions.names() if isinstance(functions, Late) else functions
-    return [functions[name] for name in names if name not in later or word in later[name].text]
+def _saying(functions: Mapping[str, FunctionNode], *words: str) -> list[FunctionNode]:
+    """Those that may have one of the words in their text."""
+    names = functions.saying(words) if isinstance(functions, Late) else functions
+    return [functions[name] for name in names]
 
 
 def _is_setter(function: FunctionNode) -> bool:
@@ -340,6 +340,19 @@ class Module:
             return ClassInfo(self._statement(part), self)
         assert isinstance(node, ast.ClassDef)
         return ClassInfo(node, self, None, late)
+
+    def parse_ahead(self, lines: set[int], asked: set[tuple[str, str]]) -> None:
+        """Parse the functions and methods in which these lines are, of a file that is bound in parts, and those that
+        answer what will be asked of classes (`OF_CLASSES`)."""
+        if self.whole or not isinstance(self.functions, Late) or not isinstance(self.classes, Late):
+            return
+        self.functions.parse_at(lines)
+        for cls in self.classes.parse_at(lines):
+            if isinstance(cls.methods, Late):
+                cls.methods.parse_at(lines)
+        for kind, name in asked:
+            if name in self.classes:
+                getattr(self.classes[name], kind)()
 
     def put_later(self, name: str) -> list[ast.Call]:
         """The calls whose results functions of the file put into a global of that name."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -120,10 +120,12 @@ class Late(dict[str, Any]):
     def __init__(self, parse: Callable[[Part], Any]) -> None:
         super().__init__()
         self._parse = parse
+        self._texts: dict[str, str] = {}  # of parts that were asked for
 
     def __getitem__(self, key: str) -> Any:
         value = super().__getitem__(key)
         if value.__class__ is Part:
+            self._texts[key] = value.text
             value = self[key] = self._parse(value)
         elif value.__class__ is list and any(v.__class__ is Part for v in value):
             value = self[key] = [self._parse(v) if v.__class__ is Part else v for v in value]
@@ -142,9 +144,19 @@ class Late(dict[str, Any]):
         """What nobody has asked for."""
         return {key: value for key, value in super().items() if value.__class__ is Part}
 
-    def names(self) -> list[str]:
-        """The keys, for one who notes by himself what he reads of them."""
-        return [*super().__iter__()]
+    def saying(self, words: Iterable[str]) -> list[str]:
+        """The keys of those that may have one of the words in their text, for one who notes by himself what he reads of
+        them: one that has not need not be parsed to know that."""
+        texts = self._texts | {key: part.text for key, part in self.later().items()}
+        keys = super().__iter__()
+        return [key for key in keys if key not in texts or any(word in texts[key] for word in words)]
+
+    def parse_at(self, lines: set[int]) -> list[Any]:
+        """Parse the parts in which one of these lines is; all values in which one may be."""
+        for key, part in self.later().items():
+            if any(part.first <= line <= part.last for line in lines):
+                Late.__getitem__(self, key)  # which puts it in its place
+        return [value for value in super().values() if value.__class__ is not Part]
 
 
 class Definitions(Late):

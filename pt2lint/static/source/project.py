@@ -73,7 +73,11 @@ class Project:
         self.looked_at: set[str] = set()  # every place where a first-party module was sought, found or not
         self._missing: set[str] = set()
         self._extensions: set[str] | None = None
+        self._is_extension: dict[str, bool] = {}
         self._path_of: dict[str, str | None] = {}
+        # What was found where, of names by the folders that are imported from, with all places that were looked at.
+        self._found: dict[tuple[str, tuple[str, ...]], tuple[str | None, list[str]]]
+        self._found = {} if parsed is None else parsed._found
         self._homes: dict[tuple[tuple[str, ...], str], str] = {}
         self._folders: dict[str, bool] = {}
         self._nearest: dict[str, list[str]] = {}
@@ -334,6 +338,16 @@ class Project:
         return path
 
     def _search(self, name: str) -> str | None:
+        key = (name, tuple(self._roots))
+        if key not in self._found:
+            places: list[str] = []
+            self._found[key] = self._search_anew(name, places), places
+        path, places = self._found[key]
+        self.looked_at.update(places)
+        return path
+
+    def _search_anew(self, name: str, places: list[str]) -> str | None:
+        """The path of the module of that name; `places` gets all that were looked at."""
         below, name = self._below(name)
         relative = name.replace(".", os.sep)
         top = name.split(".", 1)[0]
@@ -342,7 +356,7 @@ class Project:
                 continue  # what is installed beside the project is not the project's, torch least of all
             for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
                 path = os.path.join(root, candidate)
-                self.looked_at.add(path)
+                places.append(path)
                 if os.path.isfile(path):
                     return os.path.relpath(path) if not os.path.isabs(root) else path
         return None
@@ -350,6 +364,12 @@ class Project:
     def is_extension(self, qualified: str) -> bool:
         """Whether a name is, or is in, a compiled extension: one that the project's setup.py builds, or a module that
         is called like one and lies in a package, where no file holds it."""
+        known = self._is_extension.get(qualified)
+        if known is None:
+            known = self._is_extension[qualified] = self._is_in_extension(qualified)
+        return known
+
+    def _is_in_extension(self, qualified: str) -> bool:
         if self._extensions is None:
             found = {name for root in self._roots for name in extensions(root, self._beside)}
             self._extensions = {name for name in found if self.find(name) is None}

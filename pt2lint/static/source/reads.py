@@ -126,6 +126,8 @@ OF_BODIES: dict[str, Callable[[FunctionNode, str], object]] = {
     "puts": _puts,  # the calls whose results become the global
     "callees": _callees,  # what the function of that name calls
 }
+# Those of them that `ClassInfo` asks of all methods of a class at once.
+OF_CLASSES = ("gives", "counting")
 
 
 @dataclass
