@@ -404,7 +404,10 @@ class Models:
         return next((handler for handler in above if handler is not None), made_or_unknown)
 
     def plays(self, name: str | None, role: str) -> bool:
-        return name is not None and role in self.of(name).roles
+        if name is None:
+            return False
+        known = self._entries.get(name)  # many a name of the project is asked about once
+        return self._role[role].played_by(name) if known is None else role in known.roles
 
     def named(self, role: str) -> str:
         """The first whole name that plays the role."""

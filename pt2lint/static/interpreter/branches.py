@@ -103,8 +103,9 @@ class Branches:
     def of_test(self, node: ast.If, frame: Frame) -> Path:
         """What is said of a test that is asked in a loop, without gradients: `if cost < best: best = cost` searches.
         With gradients it may be a loss, such as the least one over all orders of its targets."""
-        gradless = frame.gradless or any(guard.sort == GRADLESS for guard in frame.guards)
-        if frame.inside != "loop" or not frame.region or not gradless:
+        if frame.inside != "loop" or not frame.region:
+            return ()
+        if not frame.gradless and all(guard.sort != GRADLESS for guard in frame.guards):
             return ()
         tests = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
         for test in tests:

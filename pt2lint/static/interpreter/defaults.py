@@ -208,6 +208,7 @@ class Defaults:
         told = [
             part
             for own in self.at.classes.bases(cls)[0]
+            if own.module.says("add_argument")
             for method in own.methods.values()
             for part in walk(method)
             if isinstance(part, ast.Call)

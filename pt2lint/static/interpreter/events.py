@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 EVENTS = {
-    "calling": "(node, func, env, frame): a call is about to be made",
+    "calling": "(node, func, env, frame): traced code is about to make a call",
     "called": "(node, func, args, result, env, frame): a call was made in code that is not compiled",
     "external": "(call, result): something outside the project was called (pt2lint/libraries/call.py)",
     "compiled": "(target, node, frame): a callable is a compile root; at `node`, or, if None, where it is defined",

@@ -754,9 +754,9 @@ class Expressions:
             return self.at.classes.super_call(args, frame)
         if func is UNKNOWN and isinstance(node.func, ast.Attribute) and frame.region:
             func = self.sized_method(node.func, args, env, frame) or func
-        for hear in self.at.events.calling:
-            hear(node, func, env, frame)
         if frame.region:
+            for hear in self.at.events.calling:
+                hear(node, func, env, frame)
             if rows := of_rows(self.at, func, node, env, frame):
                 before = frame.guards if before is None else before
                 frame.guards += rows

@@ -77,8 +77,12 @@ class Functions:
 
     def running(self) -> FunctionNode | None:
         """The function that runs, unless it is a lambda."""
-        node = _definition(self.active[-1]) if self.active else None
-        return node if isinstance(node, FunctionNode) else None
+        node = self.innermost()
+        return None if isinstance(node, ast.Lambda) else node
+
+    def innermost(self) -> FunctionNode | ast.Lambda | None:
+        """The definition of what runs."""
+        return _definition(self.active[-1]) if self.active else None
 
     def call_function(
         self,

@@ -24,7 +24,7 @@ class CachedFunctions:
 
     def calling(self, node: ast.Call, func: Value, env: Env, frame: Frame) -> None:
         """A function under functools.lru_cache is called in compiled code, where its body is traced each time."""
-        if not frame.region or not isinstance(func, Func):
+        if not isinstance(func, Func):
             return
         definition = func.node
         if isinstance(definition, ast.Lambda) or not definition.decorator_list:

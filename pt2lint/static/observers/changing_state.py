@@ -80,7 +80,9 @@ class ChangingState:
 
     def settled(self, test: ast.expr, env: Env, frame: Frame) -> None:
         """`if len(state) == 0: state["step"] = 0`, where `state = self.state[p]`."""
-        if not frame.region or not self.at.notebook.listens("first call", frame):
+        if not frame.region or not frame.module.linted:
+            return
+        if not self.at.notebook.listens("first call", frame):
             return
         names = [part for part in walk(test) if isinstance(part, ast.Name) and part.id in env]
         if any(self.is_kept(name.id, env, frame) for name in names):
@@ -113,13 +115,12 @@ class ChangingState:
 
     def kept(self, target: ast.Attribute | ast.Subscript, frame: Frame) -> None:
         """A module keeps a size that compares with the next call's, or something in a dictionary under a size."""
-        me, node = frame.me, self.at.functions.running()
-        if (
-            not frame.region
-            or not self.at.notebook.listens("keep by size", frame)
-            or not isinstance(me, Instance)
-        ):
+        me = frame.me
+        if not frame.region or not frame.module.linted or not isinstance(me, Instance):
             return
+        if not self.at.notebook.listens("keep by size", frame):
+            return
+        node = self.at.functions.running()
         place = target.value if isinstance(target, ast.Subscript) else target
         if (
             not isinstance(place, ast.Attribute)
@@ -162,7 +163,7 @@ class ChangingState:
         elif isinstance(target, ast.Attribute) and owner is frame.me:
             if isinstance(value, Py) and value.type == "int":
                 self.kept(target, frame)
-            elif frame.region and self.at.notebook.listens("grow buffer", frame):
+            elif frame.region and frame.module.linted and self.at.notebook.listens("grow buffer", frame):
                 self.joined(target, owner, frame)
 
     def joined(self, target: ast.Attribute, owner: Value, frame: Frame) -> None:
@@ -220,11 +221,7 @@ class ChangingState:
     def calling(self, node: ast.Call, func: Value, env: Env, frame: Frame) -> None:
         """`self.seen.append(x)`, `SEEN.append(x)`"""
         callee = node.func
-        if (
-            frame.region
-            and isinstance(callee, ast.Attribute)
-            and callee.attr in self.at.models.last_words("grows")
-        ):
+        if isinstance(callee, ast.Attribute) and callee.attr in self.at.models.last_words("grows"):
             self.grown(node, self.stands_for(callee.value, env, frame), env, frame)
 
     def stands_for(self, place: ast.expr, env: Env, frame: Frame) -> ast.expr:

@@ -27,7 +27,9 @@ class FixedSizes:
     def entered(self, func: Func, node: Any, frame: Frame, callee: Frame) -> None:
         """A function that compiling starts with: what it does in any case."""
         definition = func.node
-        if isinstance(definition, ast.Lambda) or not callee.region or not self.is_step(definition, callee):
+        if not callee.region or not callee.module.linted:
+            return
+        if isinstance(definition, ast.Lambda) or not self.is_step(definition, callee):
             return
         if not self.at.notebook.listens("fix size", callee):
             return
@@ -98,8 +100,10 @@ class FixedSizes:
 
     def calling(self, node: ast.Call, func: Value, env: Env, frame: Frame) -> None:
         """`self.log(f"start of {n}")`: a text of a size, given to a function of the project."""
+        if not isinstance(func, Func) or not frame.module.linted:
+            return
         definition = self.at.functions.running()
-        if not isinstance(func, Func) or definition is None or not frame.region:
+        if definition is None:
             return
         if not self.is_step(definition, frame) or not self.at.notebook.listens("fix size", frame):
             return

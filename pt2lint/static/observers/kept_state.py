@@ -45,8 +45,10 @@ class KeptState:
         self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
     ) -> None:
         """`self.kept = ...`, `KEPT[key] = ...`, `global kept; kept = ...` in compiled code."""
+        if not frame.region or not frame.module.linted or isinstance(value, (Func, Wrapped)):
+            return
         node = self.at.functions.running()
-        if not frame.region or node is None or isinstance(value, (Func, Wrapped)):
+        if node is None:
             return
         place = target.value if isinstance(target, ast.Subscript) else target
         if target not in self._statements:  # the same in every run of the function
@@ -101,7 +103,7 @@ class KeptState:
             return
         if len(node.args) != 2 or isinstance(node.args[0], ast.Constant):
             return  # under one key: filled once
-        if frame.region and self.at.models.plays(func.name, "puts where there is none"):
+        if self.at.models.plays(func.name, "puts where there is none"):
             if self.at.notebook.listens("fill cache", frame) and self.outlives(
                 callee.value, None, env, frame
             ):

@@ -24,7 +24,7 @@ class MethodKinds:
     def calling(self, node: ast.Call, func: Value, env: Env, frame: Frame) -> None:
         """`Class.method(...)` in compiled code."""
         callee = node.func
-        if not frame.region or not isinstance(callee, ast.Attribute):
+        if not isinstance(callee, ast.Attribute):
             return
         static, function = "call decorated static method", "call class method of function"
         if not (self.at.notebook.listens(static, frame) or self.at.notebook.listens(function, frame)):

@@ -129,7 +129,7 @@ class UntracedObjects:
                     self._note(node, frame, "text in")
 
     def calling(self, node: ast.Call, func: Value, env: Env, frame: Frame) -> None:
-        if not frame.region or not isinstance(node.func, ast.Attribute):
+        if not isinstance(node.func, ast.Attribute) or not frame.module.linted:
             return
         if not self.at.notebook.listens(OPERATION, frame):
             return

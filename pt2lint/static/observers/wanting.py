@@ -20,9 +20,9 @@ class Wanting:
 
     def entered(self, definition: FunctionNode | ast.Lambda) -> None:
         """What has a function compute gradients wants them, too: `scaler(loss, optimizer)`."""
-        running = self.at.functions.stack()
-        if running and self._is_training(definition):
-            self._trains[running[-1]] = True
+        running = self.at.functions.innermost()
+        if running is not None and self._is_training(definition):
+            self._trains[running] = True
 
     def at_call(self, frame: Frame) -> bool | None:
         """True where what runs computes gradients itself, or is a script's own code; None where a caller may want
