@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pt2lint.said import plain
+from pt2lint.static.engine import lint
 from pt2lint.static.interpret import Interpreter
 from pt2lint.static.source.project import Project
 
@@ -797,3 +798,18 @@ def f(x):
     return Batch(x).x + 1
 """
     assert noted(source, tmp_path) == ["test tensor @ self.x.min() < 0"]
+
+
+def test_a_tensor_and_what_may_be_one_make_a_tensor() -> None:
+    code = """
+import torch
+
+def moved(*args):
+    return [a.to("cpu") for a in args]
+
+@torch.compile
+def f(x: torch.Tensor, y):
+    _, y = moved(x, y)
+    return (x - y).sum().item()
+"""
+    assert [(f.line, f.confidence) for f in lint(["m.py"], None, {"m.py": code}).findings] == [(10, "high")]

@@ -424,7 +424,8 @@ class Expressions:
             assert first is not None
             if a is not None and b is not None and a.array != b.array:
                 first = b if a.array else a
-            sure = (a is None or a.sure) and (b is None or b.sure)
+            # A tensor and what may be one make a tensor, as a tensor and what nobody knows do.
+            sure = (a is not None and a.sure) or (b is not None and b.sure)
             self.at.notebook.count(frame)
             if a is None or b is None:
                 # `[0] * t` and the like are no tensors; what a foreign class does with one is not known.
