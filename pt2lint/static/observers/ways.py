@@ -269,6 +269,8 @@ class Ways:
             if last is not None:
                 return self.carried(last.value, last.lineno, frame)
             return DETACHED if arg.id in self._batches.get(whole, ()) else ""
+        if isinstance(arg, ast.Subscript):  # `batch["image"]`; of what a model made, some parts are counts
+            return DETACHED if self.carried(arg.value, line, frame) == DETACHED else ""
         if isinstance(arg, ast.Call) and last_word(arg.func) == "Variable" and arg.args:
             return "" if arg.keywords else self.carried(arg.args[0], line, frame)
         return CARRIES if arg in self._differentiable else ""

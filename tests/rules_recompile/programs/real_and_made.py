@@ -52,6 +52,19 @@ class Actor(nn.Module):
         return torch.tanh(x)
 
 
+class Named(torch.utils.data.Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, at):
+        return {"image": torch.ones(4)}
+
+
+class Painter(nn.Module):
+    def forward(self, image):
+        return torch.sigmoid(image)
+
+
 judge, value, maker = torch.compile(Judge()), torch.compile(Value()), nn.Linear(4, 4)
 same = torch.compile(nn.Tanh())
 
@@ -84,6 +97,14 @@ def acted():
         actor(data.states)  # PTR222 once in forward
 
 
+def painted():
+    painter = torch.compile(Painter())
+    for batch in DataLoader(Named(), batch_size=4, drop_last=True):
+        image = batch["image"].float()
+        painter(image)
+        painter(maker(image))  # PTR222 once in forward
+
+
 def wanted():
     for (images,) in DataLoader(TensorDataset(torch.randn(8, 4)), batch_size=4, drop_last=True):
         images.requires_grad = True
@@ -95,4 +116,5 @@ def run():
     judged()
     learned()
     acted()
+    painted()
     wanted()
