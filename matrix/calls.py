@@ -240,6 +240,7 @@ CALLS = {
         for kind in ("LSTM", "GRU", "RNN")
         for name in "input_size hidden_size num_layers batch_first bidirectional dropout proj_size".split()
     },
+    "call builtins.isinstance of an RNN": "isinstance(gru, nn.LSTM)",
     **each("torch.random", "manual_seed", "torch.random.manual_seed(0)"),
     "call torch.random.get_rng_state": "torch.random.get_rng_state()",
     "call torch.random.set_rng_state": "torch.random.set_rng_state(torch.random.get_rng_state())",

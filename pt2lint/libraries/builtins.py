@@ -270,6 +270,8 @@ def instance_check(call: Call, first: Value) -> Value:
         for option in options(first)
     ):
         call.note("isinstance of compiled", details={"maybe": "yes"} if may_be_plain(first) else None)
+    if any(isinstance(o, Instance) and call.models.plays(o.external, "recurrent") for o in options(first)):
+        call.note("call builtins.isinstance of an RNN")
     names = [named(k) for k in kinds]
     answers = {call.is_instance(o, tuple(filter(None, names))) for o in options(first)}
     if answers == {True} or (all(names) and answers == {False}):

@@ -306,6 +306,7 @@ LIBRARY = Library(
     returns=RETURNS,
     modules=table().modules,
     roles={
+        "recurrent": RECURRENT,
         "module base": (MODULE, "torch.nn.modules.module.Module", "torch.jit.ScriptModule"),
         "module namespace": ("torch.nn.*",),
         "holds modules": ("torch.nn.ModuleList", "torch.nn.ModuleDict"),

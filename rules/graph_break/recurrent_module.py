@@ -10,6 +10,7 @@ from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
 SIZES = "input_size hidden_size num_layers batch_first bidirectional dropout proj_size"
+TYPE = "call builtins.isinstance of an RNN"
 
 
 class RecurrentModule(GraphBreak):
@@ -17,8 +18,9 @@ class RecurrentModule(GraphBreak):
 
     ## What happens
     By default Dynamo does not trace these modules and ends the graph (GB0014); up to 2.13 what comes after it in the
-    function that calls one, or asks it for its sizes, is not compiled either. Packing sequences breaks as well
-    (GB0007), and so does what goes through a module that holds one, as `clip_grad_norm_(model.parameters())` does.
+    function that calls one, or asks it for its sizes or its type (`isinstance(self.rnn, nn.LSTM)`), is not compiled
+    either. Packing sequences breaks as well (GB0007), and so does what goes through a module that holds one, as
+    `clip_grad_norm_(model.parameters())` does.
 
     ## Example
     ```python
@@ -80,6 +82,7 @@ class RecurrentModule(GraphBreak):
         "call torch.nn.utils.rnn.pack_sequence",
         "call torch.nn.Module.flatten_parameters",
         "call torch.nn.utils.clip_grad_norm_ of an RNN",
+        TYPE,
     )
     says = "{code} runs a recurrent module, which Dynamo does not trace"
     graph_breaks = ("GB0014", "GB0007")
@@ -93,13 +96,19 @@ class RecurrentModule(GraphBreak):
         "def f(x, m, i):\n    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n    return x",
         "rnn = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    rnn.flatten_parameters()\n    return x",
         "rnn = torch.nn.LSTM(4, 4)\ndef f(x, m, i):\n    return x.reshape(-1, rnn.input_size)",
+        "rnn = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    return x + int(isinstance(rnn, torch.nn.LSTM))",
     )
     VALID = (
         "layer = torch.nn.Linear(4, 4)\nlayer.weight.grad = torch.ones(4, 4)\n"
         "def f(x, m, i):\n    torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)\n    return x",
         "cell = torch.nn.GRUCell(4, 4)\ndef f(x, m, i):\n    return cell(x)",
+        "cell = torch.nn.GRUCell(4, 4)\ndef f(x, m, i):\n    return x + int(isinstance(cell, torch.nn.LSTM))",
         "attend = torch.nn.MultiheadAttention(4, 1)\ndef f(x, m, i):\n    return attend(x, x, x)[0]",
     )
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        asks = "{code} asks for the type of a recurrent module, which Dynamo does not trace"
+        self.breaks(node, op, asks if op.name == TYPE else self.says)
 
     def price(self, op: Op) -> Price | None:
         price = super().price(op)
