@@ -32,6 +32,9 @@ class ModelledBreak(GraphBreak):
     `np.s_`, `np.r_`, `np.mgrid` and their like (GB0008). Of what `re` finds, `groupdict()` and
     `finditer` are not kept (GB0292, GB0811).
 
+    Compiled code makes no objects of pydantic's models and data classes, nor of classes under `@attrs.frozen`; what is
+    read of one that was there before is traced.
+
     With some arguments only: `clip_grad_norm_` with `error_if_nonfinite=True` tests the norm (GB0170),
     `nn.BatchNorm1d`, `2d` and `3d` with `momentum=None` read in training how many batches they have seen (GB0124), and
     a distribution of torch that is made with `validate_args=True` checks what it is given (GB0007, measured on 2.13;
@@ -121,9 +124,15 @@ class ModelledBreak(GraphBreak):
         "return torch.nn.utils.rnn.unpad_sequence(x[None], torch.tensor([3]), batch_first=True)[0] + 1",
         "return x + torch.quasirandom.SobolEngine(4).draw(1) * 0",
         "import re\nreturn x + len(re.search('(?P<a>a)', 'a').groupdict())",
+        "import itertools\nreturn x + sum(a * b for a, b in itertools.combinations_with_replacement([1, 2], 2))",
+        "import attrs\n@attrs.frozen\nclass Batch:\n    x: torch.Tensor\n"
+        "def f(x, m, i):\n    return Batch(x).x + 1",
         "import re\nreturn x + len([found for found in re.finditer('a', 'aa')])",
     )
     VALID = (
+        "import attrs\n@attrs.frozen\nclass Batch:\n    n: int\nbatch = Batch(2)\n"
+        "@attrs.define\nclass Pair:\n    x: torch.Tensor\n    n: int = 2\n"
+        "def f(x, m, i):\n    return Pair(x).x * batch.n",
         "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.norm = torch.nn.BatchNorm1d(4, momentum=None, track_running_stats=False)\n"
         "    def forward(self, x, m, i):\n        return self.norm(x) + 1\nf = M()",

@@ -2,16 +2,21 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+import libcst as cst
+
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, is_tensor
+
+ASKS = frozenset("len str repr int float sorted list getattr".split())
 
 
 class TensorToText(GraphBreak):
     """Text made of a tensor needs its values.
 
     ## What happens
-    `str(t)`, `repr(t)`, `"%s" % t`, `"{}".format(t)` and an f-string whose text is used read the values:
-    the graph ends (GB0569, GB0088, GB0208). Text made of shapes, dtypes and devices is fine.
+    `str(t)`, `repr(t)`, `"%s" % t`, and `"{}".format(t)` and an f-string whose text is used read the values (one
+    that is only kept or returned does not): the graph ends (GB0569, GB0088, GB0208). Text made of shapes, dtypes
+    and devices is fine.
 
     ## Example
     ```python
@@ -64,6 +69,20 @@ class TensorToText(GraphBreak):
         "return x + len(str(x.shape))",
         "if x.dim() != 2:\n    raise ValueError(f'{x}')\nreturn x",
     )
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name != "format tensor" and not self.is_used(node):
+            op = op._replace(sure=False)
+        super().check(node, op)
+
+    def is_used(self, node: cst.CSTNode) -> bool:
+        """Whether the text is asked for something where it is made: Dynamo formats lazily, and one that is only kept,
+        returned or put into a collection does not end the graph."""
+        around = self.function.parent(node)
+        if isinstance(around, cst.Arg):
+            call = self.function.parent(around)
+            return isinstance(call, cst.Call) and isinstance(call.func, cst.Name) and call.func.value in ASKS
+        return isinstance(around, cst.Attribute | cst.Comparison | cst.ComparisonTarget | cst.BinaryOperation)
 
     @classmethod
     def accepts(cls, op: Op) -> bool:

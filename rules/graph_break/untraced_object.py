@@ -28,6 +28,7 @@ SAYS = MappingProxyType(
         "fake": (
             "{code} calls an operator without a fake, of which compiling has to know what shapes it returns: it raises"
         ),
+        "operator": "{code} applies an operator to a tensor and a `{what}`, which Dynamo does not trace",
         "text": "{code} calls a text's method of a member of an enumeration, which Dynamo does not trace",
     }
 )
@@ -61,6 +62,10 @@ INSTEAD = MappingProxyType(
             "Say what comes out, of shapes and dtypes alone: a function under `@{what}.register_fake`, which returns "
             "`torch.empty_like(...)` or the like"
         ),
+        "operator": (
+            "Call a method by its name, which is traced (`matrix.applied_to(x)` in place of `matrix @ x`), or take the "
+            "tensor out of the object first"
+        ),
         "text": "Ask the member's value: `member.value.startswith(...)` is traced",
     }
 )
@@ -89,6 +94,9 @@ class UntracedObject(GraphBreak):
       (`"a" in mode`, GB4411);
     - take a member of an `IntEnum` for the position in a list, a tuple or a `ModuleList`: on torch 2.13 that ends with
       an `InternalTorchDynamoError`;
+    - apply an operator to a tensor and an object whose class says what that is (`matrix @ x`, of a class with
+      `__matmul__`; GB0055). Of two such objects it mostly is traced, and so are comparisons and methods that are called
+      by name;
     - apply a `torch.autograd.Function` whose `forward` marks the one tensor that it returns as not differentiable
       where a gradient is wanted: it ends with an `AssertionError`;
     - run a function under `torch.library.custom_op`: it asks the operator's fake (`register_fake`) what shapes come
@@ -127,10 +135,10 @@ class UntracedObject(GraphBreak):
     ```
 
     ## Versions
-    Measured: breaks on torch 2.13, in default mode and with `fullgraph=True`; hooks and `jvp` on 2.6 to 2.15, and
-    `mark_dirty` on 2.13 and 2.15 (on 2.6 and 2.9 it stays in the graph). `mark_non_differentiable` and a look into a
-    member's text on 2.6 to 2.15, and so are operators without a fake; a position in a list on 2.9 (where it is a
-    graph break) and 2.13, no more on 2.15.
+    Measured: breaks on torch 2.13, in default mode and with `fullgraph=True`; operators, hooks and `jvp` on 2.6 to
+    2.15, and `mark_dirty` on 2.13 and 2.15 (on 2.6 and 2.9 it stays in the graph). `mark_non_differentiable` and a
+    look into a member's text on 2.6 to 2.15, and so are operators without a fake; a position in a list on 2.9
+    (where it is a graph break) and 2.13, no more on 2.15.
     """
 
     code = "PTB196"
@@ -146,10 +154,19 @@ class UntracedObject(GraphBreak):
         "GB0144",
         "GB0156",
         "GB2019",
+        "GB0055",
         "GB4411",
     )
 
     INVALID = (
+        "class Matrix:\n    def __init__(self, w):\n        self.w = w\n"
+        "    def __matmul__(self, x):\n        return self.w @ x\n"
+        "matrix = Matrix(torch.ones(4, 4))\ndef f(x: torch.Tensor, m, i):\n    return matrix @ x + 1",
+        "class Scale:\n    def __init__(self, w):\n        self.w = w\n"
+        "    def __rmul__(self, x):\n        return x * self.w\n"
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.scale = Scale(2.0)\n    def forward(self, x: torch.Tensor, m, i):\n"
+        "        return x * self.scale + 1\nf = M()",
         "class Config(dict):\n    __getattr__ = dict.get\nclass M(torch.nn.Module):\n    def __init__(self):\n"
         "        super().__init__()\n        self.config = Config(scale=2.0)\n"
         "    def forward(self, x, m, i):\n        return x * self.config.scale\nf = M()",
@@ -217,6 +234,11 @@ class UntracedObject(GraphBreak):
         "def named(x: torch.Tensor) -> torch.Tensor:\n    return x * 2\n"
         "@torch.library.register_fake('pt2lint_case::named')\ndef _(x):\n    return torch.empty_like(x)\n"
         "def f(x, m, i):\n    return named(x) + 1",
+        "class Scale:\n    def __init__(self, w):\n        self.w = w\n"
+        "    def __add__(self, other):\n        return Scale(self.w + other.w)\n"
+        "    def __mul__(self, n):\n        return Scale(self.w * n)\n"
+        "    def of(self, x):\n        return x * self.w\n"
+        "scale = Scale(2.0)\ndef f(x: torch.Tensor, m, i):\n    return (scale + Scale(x) * 2).of(x)",
         "import enum\nclass Kind(enum.IntEnum):\n    TEXT = 0\n    IMAGE = 1\nSCALES = [1.0, 2.0]\n"
         "def f(x, m, i):\n    return x[Kind.IMAGE] * SCALES[Kind.IMAGE.value] * {0: 1.0, 1: 2.0}[Kind.IMAGE]",
         "class Signs(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        y = x > 0\n"

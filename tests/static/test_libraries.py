@@ -711,3 +711,30 @@ def test_the_norm_that_clip_grad_norm_returns_is_a_tensor(use: str, code: str) -
     names: dict[str, Any] = {}
     exec(text, names)
     assert torch._dynamo.explain(names["f"])(torch.ones(2)).graph_break_count == 1
+
+
+def test_objects_of_pydantic_are_not_made_in_compiled_code() -> None:
+    source = """
+import pydantic
+import torch
+from pydantic import BaseModel
+from pydantic.dataclasses import dataclass
+
+class Options(BaseModel):
+    scale: float = 2.0
+
+@dataclass
+class Sizes:
+    n: int = 2
+
+options = Options()
+held = Sizes()
+
+@torch.compile
+def f(x: torch.Tensor):
+    made = Options(scale=3.0)
+    sizes = Sizes(n=3)
+    return x * options.scale * held.n
+"""
+    found = [(f.code, f.line) for f in lint(["m.py"], None, {"m.py": source}).findings]
+    assert found == [("PTB187", 19), ("PTB187", 20)]

@@ -27,6 +27,7 @@ EVENTS = {
     "that the owner may be, where it is one of several",
     "compared": "(node, left, right, frame): `left in right` is evaluated",
     "equated": "(node, place, value, env, frame): traced code asks whether a tensor equals the value at `place`",
+    "operated": "(node, left, right, op, frame): traced code applies an operator to an object of the project",
     "looked_up": "(node, owner, index, frame): `owner[index]` is evaluated, by a name of a parameter or a module, or "
     "where those of a module that torch.compile wrapped are the keys",
     "indexed": "(node, owner, index, env, frame): traced code reads an element of a list, a tuple or a list of modules",
@@ -56,6 +57,7 @@ class Events:
         self.read: Hear = ()
         self.compared: Hear = ()
         self.equated: Hear = ()
+        self.operated: Hear = ()
         self.looked_up: Hear = ()
         self.indexed: Hear = ()
         self.looked_for: Hear = ()

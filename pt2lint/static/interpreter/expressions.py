@@ -414,6 +414,9 @@ class Expressions:
     def binary(self, left: Value, right: Value, op: ast.operator, node: Any, frame: Frame) -> Value:
         self.used(node, frame, left, right)
         if isinstance(left, Instance) or isinstance(right, Instance):
+            if frame.region:
+                for hear in self.at.events.operated:
+                    hear(node, left, right, op, frame)
             own = operated(self.at, left, right, op, node, frame)
             if own is not None:
                 return own

@@ -17,6 +17,7 @@ from pt2lint.static.values import (
     UNKNOWN,
     Class,
     Dict,
+    Ext,
     Func,
     Instance,
     Py,
@@ -109,6 +110,8 @@ class Objects:
             return OBJECT
         if frame.region:
             self.made_traced.add(cls)
+            for name in (*externals, *self._decorators(cls)):
+                self.at.calls.breaks(self.at.models.of(name), node, frame)
         init = self.at.classes.find_method(cls, "__init__")
         instance = Instance(cls)
         key = (cls, signature(Seq(args)), signature(Dict(kwargs)))
@@ -129,6 +132,13 @@ class Objects:
             method = self.at.classes.method_value(*init, instance)
             self.at.calls.apply(method, args, kwargs, node, frame, spread)
         return instance
+
+    def _decorators(self, cls: ClassInfo) -> list[str]:
+        """The names of what decorates a class from outside the project."""
+        home = Frame(cls.module, unit_of(cls.node), cls.name)
+        heads = [d.func if isinstance(d, ast.Call) else d for d in cls.node.decorator_list]
+        values = [self.at.expressions.quietly(head, cls.env or {}, home) for head in heads]
+        return [value.name for value in values if isinstance(value, Ext)]
 
     def annotated(self, cls: ClassInfo) -> list[str]:
         """The names that the class and its bases annotate, in the order in which a dataclass takes them."""

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from pt2lint.libraries.call import Call
 from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.special import OPERATORS
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import parts, walk
-from pt2lint.static.values import Class, Ext, Instance, Seq, Value, options
+from pt2lint.static.values import Class, Ext, Instance, Seq, Tensor, Value, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -120,6 +121,20 @@ class UntracedObjects:
         cls = index.cls if isinstance(index, Instance) else self._of_member(node.slice, env, frame)
         if cls is not None and self._is_enumeration_of(cls, "numbers"):
             self._note(node, frame, "index", owner.type)
+
+    def operated(self, node: ast.expr, left: Value, right: Value, op: ast.operator, frame: Frame) -> None:
+        """`self.matrix @ x`, of an object whose class says what that is, and a tensor."""
+        name = OPERATORS[op.__class__]
+        for owner, method, other in ((left, f"__{name}__", right), (right, f"__r{name}__", left)):
+            if not isinstance(owner, Instance) or owner.cls is None or not isinstance(other, Tensor):
+                continue
+            if self.at.classes.find_method(owner.cls, method) is None or not other.sure or other.array:
+                continue
+            # What is derived from torch's tensors, or from Python's tuples and numbers, is traced in other ways.
+            wraps = self.at.classes.find_method(owner.cls, "__torch_function__") is not None
+            if not wraps and not self.at.classes.bases(owner.cls)[1]:
+                self._note(node, frame, "operator", owner.cls.name)
+                return
 
     def compared(self, node: ast.Compare, left: Value, right: Value, frame: Frame) -> None:
         """`"a" in self.mode`, of a member of an enumeration of texts."""
