@@ -285,7 +285,8 @@ class ChangingState:
         function = self.at.functions.running()
         if function is None or not self.at.notebook.listens("go over full deque", frame):
             return
-        over = next((part for part in goes_over(function, place) if part.lineno > node.lineno), None)
+        words = self.at.models.last_words("goes over items") | self.at.models.last_words("passes items")
+        over = next((part for part in goes_over(function, place, words) if part.lineno > node.lineno), None)
         if over is not None:
             self.at.notebook.note(over, "go over full deque", frame, details={"line": str(node.lineno)})
 

@@ -84,8 +84,8 @@ def is_bounded(value: ast.expr) -> bool:
     return word == "deque" and bool(bounds) and not none
 
 
-def goes_over(function: ast.AST, place: ast.expr) -> Iterator[ast.expr]:
-    """Where a function goes over the items of what is at a place: a loop, `list(place)`, `[*place]`."""
+def goes_over(function: ast.AST, place: ast.expr, over: frozenset[str]) -> Iterator[ast.expr]:
+    """Where a function goes over the items of what is at a place: a loop, `[*place]`, `list(place)` of these words."""
     text = ast.unparse(place)
     for part in walk(function):
         given: list[ast.expr] = []
@@ -93,8 +93,9 @@ def goes_over(function: ast.AST, place: ast.expr) -> Iterator[ast.expr]:
             given = [part.iter]
         elif isinstance(part, ast.Starred):
             given = [part.value]
-        elif isinstance(part, ast.Call) and not (isinstance(part.func, ast.Name) and part.func.id == "len"):
-            given = part.args
+        elif isinstance(part, ast.Call):
+            word = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
+            given = part.args if word in over else []
         yield from (one for one in given if ast.unparse(one) == text)
 
 
