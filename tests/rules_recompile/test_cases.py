@@ -97,6 +97,17 @@ class Net(nn.Module):
         with self.depth:
             return x * 2 if self.depth.active else x
 """,
+    "loops that begin at the end": """
+import torch
+
+@torch.compile
+def returns(rewards: torch.Tensor, rate: float):
+    sums, last = torch.zeros_like(rewards), 0.0
+    for t in reversed(range(rewards.shape[0])):  # PTR230
+        last = rewards[t] + rate * last
+        sums[t] = last
+    return sums
+""",
     "buffers that are joined to": """
 import torch
 from torch import nn

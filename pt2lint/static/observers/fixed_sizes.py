@@ -84,6 +84,8 @@ class FixedSizes:
             return
         given = {p.arg for p in parameters_in(definition.args)}
         source = node.iter
+        if isinstance(source, ast.Call) and last_word(source.func) == "reversed" and source.args:
+            source = source.args[0] if is_range(source.args[0]) else source  # the last turn first
         if is_range(source):
             if size := _bounding(source, definition, given):
                 self.note(source, frame, "range", size)
