@@ -85,7 +85,7 @@ class RecurrentModule(GraphBreak):
         TYPE,
     )
     says = "{code} runs a recurrent module, which Dynamo does not trace"
-    graph_breaks = ("GB0014", "GB0007")
+    graph_breaks = ("GB0014", "GB0007", "GB0175")
 
     INVALID = (
         "rnn = torch.nn.RNN(4, 4)\ndef f(x, m, i):\n    return rnn(x[None])[0]",
