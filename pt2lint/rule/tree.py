@@ -6,6 +6,7 @@ LibCST's own `visit` and `children` build every node anew on the way: a hundred 
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
@@ -41,11 +42,10 @@ class TooMuch(Exception):
     """A repair looked at more nodes than a function is worth."""
 
 
-class _Effort:
-    __slots__ = ("left",)
+class _Effort(threading.local):
+    """Each thread has its own: an editor's documents are linted side by side."""
 
-    def __init__(self) -> None:
-        self.left = sys.maxsize
+    left = sys.maxsize
 
 
 _effort = _Effort()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import libcst as cst
 import pytest
 from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider
@@ -106,3 +108,21 @@ def test_visit_goes_below_unless_told_not_to(stop: bool) -> None:
 
     tree.visit(cst.parse_expression("a + b(c) + d"), Visitor())
     assert seen == (["a", "d"] if stop else ["a", "b", "c", "d"])
+
+
+def test_threads_have_an_effort_each() -> None:
+    """One that ends while another one is at work gives back its own, not the other's."""
+    started, ended = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with tree.effort(1):
+            started.set()
+            ended.wait(10)
+
+    thread = threading.Thread(target=other)
+    with tree.effort(2):
+        thread.start()
+        assert started.wait(10)
+    ended.set()
+    thread.join()
+    tree.spend(1000)  # no effort is asked for here: nothing is too much

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import textwrap
 from pathlib import Path
 
@@ -798,6 +799,54 @@ def f(x):
     return Batch(x).x + 1
 """
     assert noted(source, tmp_path) == ["test tensor @ self.x.min() < 0"]
+
+
+def test_what_an_object_sets_as_it_is_made_was_not_there_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is anything compiled again for it."""
+    import torch._dynamo.testing
+
+    path = tmp_path / "made_of_rates.py"
+    code = """
+from dataclasses import dataclass
+import torch
+
+@dataclass
+class Rates:
+    rate: float = None
+    calls: int = 0
+
+    def __post_init__(self):
+        self.calls += 1
+        if self.rate is None:
+            self.rate = 0.5
+
+class Sizes:
+    def __init__(self):
+        self.calls = 0
+        self.calls += 1
+        self.size = None
+        if self.size is None:
+            self.size = 2
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rates, self.sizes = Rates(), Sizes()
+
+    def forward(self, x):
+        return x * self.rates.rate * Rates().rate * self.sizes.size * Sizes().size
+"""
+    path.write_text(code)
+    assert not lint([str(path)]).findings
+    monkeypatch.syspath_prepend(str(tmp_path))
+    torch._dynamo.reset()
+    counts = torch._dynamo.testing.CompileCounter()
+    net = torch.compile(importlib.import_module(path.stem).Net(), backend=counts)
+    for _ in range(4):
+        net(torch.ones(3))
+    assert counts.frame_count == 1
 
 
 def test_a_tensor_and_what_may_be_one_make_a_tensor() -> None:

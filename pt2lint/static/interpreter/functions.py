@@ -12,7 +12,7 @@ from pt2lint.static.interpreter.passed import Passed
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.interpreter.usage import Usage
 from pt2lint.static.source.modules import Module
-from pt2lint.static.source.nodes import FunctionNode, Unit, unit_of, walk
+from pt2lint.static.source.nodes import MAKERS, FunctionNode, Unit, unit_of, walk
 from pt2lint.static.values import (
     LEAF,
     LEFT_OUT,
@@ -467,6 +467,10 @@ class Functions:
         caller = self.active[-1]
         running = caller[0] if isinstance(caller, tuple) else caller
         return getattr(running, "name", "") != getattr(func.node, "name", "")
+
+    def is_making(self, owner: Value, frame: Frame) -> bool:
+        """Whether the function that runs makes the object, so that what it sets there was not there before."""
+        return owner is frame.me and getattr(self.running(), "name", "") in MAKERS
 
     def _is_made_with(self, func: Func) -> bool:
         """Whether the parameters of a function are what an object is made with."""

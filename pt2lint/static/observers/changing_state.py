@@ -54,6 +54,8 @@ class ChangingState:
                 return
             if not isinstance(owner, Instance) or owner.cls is None or _comes_back(owner.cls, target.attr):
                 return
+            if self.at.functions.is_making(owner, frame):
+                return
             if self.at.classes.is_module(owner.cls):
                 self.at.notebook.note(
                     target, "change attribute", frame, details=self.made_once(owner.cls, target.attr, frame)

@@ -48,7 +48,7 @@ class KeptState:
         if not frame.region or not frame.module.linted or isinstance(value, (Func, Wrapped)):
             return
         node = self.at.functions.running()
-        if node is None:
+        if node is None or self.at.functions.is_making(owner, frame):
             return
         place = target.value if isinstance(target, ast.Subscript) else target
         if target not in self._statements:  # the same in every run of the function

@@ -7,7 +7,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.source.nodes import FunctionNode, parts
+from pt2lint.static.source.nodes import MAKERS, FunctionNode, parts
 from pt2lint.static.values import NO_CONST, Dict, Ext, Instance, Py, Seq, Tensor, Value, options
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class OuterChanges:
         function = self.at.functions.running()
         if not isinstance(owner, Instance) or owner.cls is None:
             return False
-        if isinstance(function, FunctionNode) and function.name == "__init__":
+        if isinstance(function, FunctionNode) and function.name in MAKERS:
             return False  # it makes the object
         if self.at.classes.is_module(owner.cls):
             return True

@@ -13,6 +13,7 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Unit = tuple[int, int]
 Node = TypeVar("Node", bound=ast.AST)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+MAKERS = ("__init__", "__post_init__")  # what they set was not there before
 # Statements in which no other stands.
 SIMPLE = frozenset(
     (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.Pass)
