@@ -19,6 +19,7 @@ Names of operations:
                     a value to fill with; details "uncaptured": compiling a captured one raises; "number": none
                     that is a size
 - `index mask`      a tensor is read through a boolean mask
+- `index bytes`     a tensor is read through a mask of torch.uint8
 - `set NAME`        an attribute of an external object is assigned: `set torch.Tensor.requires_grad`
 - `get NAME`        an attribute of an external object is read: `get logging.Logger.level`
 - `with NAME`       an external context manager is entered

@@ -395,8 +395,8 @@ def outcome(function: Any, *args: Any) -> Any:
 
 
 def dtype_class(result: torch.Tensor) -> str:
-    if result.dtype == torch.bool:
-        return "bool"
+    if result.dtype in (torch.bool, torch.uint8):
+        return "bool" if result.dtype == torch.bool else "byte"
     return "float" if result.is_floating_point() or result.is_complex() else "int"
 
 

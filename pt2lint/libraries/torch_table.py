@@ -16,6 +16,9 @@ _CONVERT = {"bool": "bool", "long": "int", "int": "int", "short": "int"} | dict.
     ("float", "double", "half", "bfloat16"), "float"
 )
 
+# Parameters of `torch.where` that are given tensors; a tensor in the place of another one is none of its.
+TENSORS = ("input", "other", "self")
+
 # Shape operations and the like: the result holds the same elements.
 _KEEPS_DTYPE = frozenset(
     "view reshape permute transpose t unsqueeze squeeze flatten expand expand_as repeat contiguous clone detach "
@@ -55,7 +58,7 @@ class TorchTable:
                 given = kwargs.get(parameter)
                 if given is None and position is not None and position < len(args):
                     given = args[position]
-                if given is None or isinstance(given, Tensor):
+                if given is None or (isinstance(given, Tensor) and parameter not in TENSORS):
                     continue
                 if truth(given) is False and isinstance(given, Py) and given.type in ("bool", "none"):
                     continue

@@ -28,14 +28,15 @@ SHARED = frozenset(
 TYPED = {
     "torch.Tensor": "tensor",
     **dict.fromkeys((f"torch.{n}Tensor" for n in ("Float", "Double", "Half", "BFloat16")), "tensor:float"),
-    **dict.fromkeys((f"torch.{n}Tensor" for n in ("Long", "Int", "Short", "Byte", "Char")), "tensor:int"),
+    **dict.fromkeys((f"torch.{n}Tensor" for n in ("Long", "Int", "Short", "Char")), "tensor:int"),
+    "torch.ByteTensor": "tensor:byte",
     "torch.BoolTensor": "tensor:bool",
     "torch.nn.Parameter": "tensor",
     "torch.nn.parameter.Parameter": "tensor",
     "torch.nn.Buffer": "tensor",
 }
 FLOATS = ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
-INTS = ("int", "long", "short", "uint8", "int8", "int16", "int32", "int64")
+INTS = ("int", "long", "short", "int8", "int16", "int32", "int64")
 
 # Where a number by position before the tensors makes one argument too many, by how many there are today.
 NUMBER_FIRST = {"torch.Tensor.add_": 1, "torch.Tensor.addcmul_": 2, "torch.Tensor.addcdiv_": 2}
@@ -115,6 +116,7 @@ LIBRARY = Library(
         **{f"torch.{n}": "dtype:float" for n in FLOATS},
         **{f"torch.{n}": "dtype:int" for n in INTS},
         "torch.bool": "dtype:bool",
+        "torch.uint8": "dtype:byte",
     },
     roles={
         "tensor": ("torch.Tensor",),

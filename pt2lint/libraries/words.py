@@ -1,6 +1,6 @@
 """The short words for values in which the tables and the users' models speak.
 
-tensor, tensor:bool :int :float     a tensor, of that class of dtype
+tensor, tensor:bool :int :float     a tensor, of that class of dtype (:byte: torch.uint8)
 tensors, tensors:N                  a tuple of tensors (of N)
 array                               a NumPy array, which Dynamo traces as a tensor
 first                               a tensor like the first argument
@@ -58,8 +58,8 @@ SIMPLE: dict[str, Value] = {
     "release": Py("str", RELEASE),
 }
 _WORD = re.compile(
-    r"tensor(:(bool|int|float))?|tensors(:\d+)?|array|first|self|size|range|packed|list|dict|set|frozenset|tuple"
-    r"|data:(bool|int|float|number|list|str|any)|dtype:(bool|int|float)|instance [\w.]+"
+    r"tensor(:(bool|byte|int|float))?|tensors(:\d+)?|array|first|self|size|range|packed|list|dict|set|frozenset|tuple"
+    r"|data:(bool|int|float|number|list|str|any)|dtype:(bool|byte|int|float)|instance [\w.]+"
 )
 
 

@@ -15,6 +15,22 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "masks of bytes": """
+import torch
+
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor, mask=None, kept: torch.ByteTensor = None):
+        if mask is None:
+            mask = x.new_ones(x.shape[:1], dtype=torch.uint8)
+        low = (x < 0).byte()
+        y = torch.where(low, x, x * 2)  # PTS344
+        y = y.where(low.to(torch.uint8), x)  # PTS344
+        y = y + x[mask] + x[:, kept] + x[low & low]  # PTS344, PTS344, PTS344
+        z = torch.where(low.bool(), x, y) + torch.where(low > 0, x, y) + x[x.argmax(0)] + x[low.long()].sum()
+        z = z.masked_fill(low.bool(), 0.0) + torch.zeros(3, dtype=torch.uint8) / 255 + x[low[0, 0].long()]
+        y[low] = 0  # in eager mode this raises, too
+        return y + z
+""",
     "deques that are full": """
 from collections import deque
 

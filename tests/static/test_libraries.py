@@ -44,6 +44,15 @@ def test_functions_may_be_given_anything(tmp_path: Path) -> None:
     assert not lint([str(path)]).problems
 
 
+@pytest.mark.parametrize("call", ["torch.where(x > 0, x, x * 2)", "torch.where(x > 0, input=x, other=x)"])
+def test_where_of_tensors_is_a_tensor(call: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    body = f"    x = {call}\n    if x.sum() > 1:\n        x = x + 1\n    return x, torch.where(x)[0]\n"
+    path.write_text(f"import torch\n\n@torch.compile\ndef f(x: torch.Tensor):\n{body}")
+    found = {(finding.line, finding.code) for finding in lint([str(path)]).findings}
+    assert found == {(6, "PTB110"), (8, "PTB121")}
+
+
 def test_what_has_a_name_is_as_good_as_what_has_a_place(tmp_path: Path) -> None:
     path = tmp_path / "m.py"
     body = "    _, at = torch.max(input=x, dim=1)\n    if at.sum() > 1:\n        x = x + 1\n    return x\n"

@@ -155,6 +155,9 @@ class Subscripts:
                     ndim += {"int": -1, "none": 1, "slice": 0, "ellipsis": 0, "bool": 1}.get(part.type, -99)
                 else:
                     ndim = ndim - 1 if mask is not None and mask.ndim == 0 else -99
+            if mask is not None and mask.dtype == "byte" and mask.ndim != 0 and not mask.array:
+                if isinstance(node.ctx, ast.Load) and self.at.notebook.listens("index bytes", frame):
+                    self.at.notebook.note(node, "index bytes", frame, about=mask)
             if self.is_number(mask) and self.at.notebook.listens("size tensor", frame):
                 self.at.notebook.note(node, "size tensor", frame, about=mask)
             if isinstance(node.ctx, (ast.Load, ast.Store)) and self.at.notebook.listens("index mask", frame):
