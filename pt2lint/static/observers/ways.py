@@ -263,12 +263,13 @@ class Ways:
             return DETACHED if arg.attr == "data" or of_drawn else ""
         if isinstance(arg, ast.Name):
             whole = self.whole(frame)
-            if any(_requires(part, arg.id) for part in walk(whole)):
-                return ""
             last = self.last_bound(arg.id, line, frame)
             if last is not None:
-                return self.carried(last.value, last.lineno, frame)
-            return DETACHED if arg.id in self._batches.get(whole, ()) else ""
+                found = self.carried(last.value, last.lineno, frame)
+            else:
+                found = DETACHED if arg.id in self._batches.get(whole, ()) else ""
+            asked = found and REQUIRES[:-1] in frame.module.text
+            return "" if asked and any(_requires(part, arg.id) for part in walk(whole)) else found
         if isinstance(arg, ast.Subscript):  # `batch["image"]`; of what a model made, some parts are counts
             return DETACHED if self.carried(arg.value, line, frame) == DETACHED else ""
         if isinstance(arg, ast.Call) and last_word(arg.func) == "Variable" and arg.args:
