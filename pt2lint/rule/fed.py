@@ -18,7 +18,7 @@ def feeds(op: Op, word: str = FEEDS) -> list[Feed]:
     not one that somebody else compiles."""
     if word == FEEDS and not any(use.startswith((FEEDS, STATIC)) for use in op.uses):
         word = PRESUMED
-    return sorted((_fed(use) for use in op.uses if use.startswith(word)), key=lambda each: each[:2])
+    return sorted(_fed(use) for use in op.uses if use.startswith(word))
 
 
 def taken(place: str, title: str, names: str) -> list[Step]:
