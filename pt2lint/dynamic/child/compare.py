@@ -208,7 +208,7 @@ class InMode:
                 lambda tensor: widened(tensor, wider) if tensor.is_floating_point() else tensor,
                 self.arguments(variant),
             )
-            with without_autocast(self.target):
+            with self.target.around(enabled=False):
                 said = outcome(
                     function,
                     self.mode,
@@ -411,14 +411,6 @@ def put_back_determinism() -> Iterator[None]:
         torch.use_deterministic_algorithms(was, warn_only=only)
         torch.utils.deterministic.fill_uninitialized_memory = filled
         torch.backends.cudnn.benchmark = measured
-
-
-@contextlib.contextmanager
-def without_autocast(target: Target) -> Iterator[None]:
-    with contextlib.ExitStack() as stack:
-        for device, _ in target.autocast:
-            stack.enter_context(torch.autocast(device, enabled=False))
-        yield
 
 
 def widened(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

@@ -71,11 +71,12 @@ class Target:
         return tensor.detach().to(self.dtype).requires_grad_(tensor.requires_grad)
 
     @contextlib.contextmanager
-    def around(self) -> Iterator[None]:
-        """What its calls run in; weights are cast anew for each, as they are put back from call to call."""
+    def around(self, enabled: bool = True) -> Iterator[None]:
+        """What its calls run in, or that turned off; weights are cast anew for each, as they are put back from call to
+        call."""
         with contextlib.ExitStack() as stack:
             for device, dtype in self.autocast:
-                stack.enter_context(torch.autocast(device, dtype, cache_enabled=False))
+                stack.enter_context(torch.autocast(device, dtype, enabled, cache_enabled=False))
             yield
 
     def add(self, call: Call, mode: str | None = None) -> None:

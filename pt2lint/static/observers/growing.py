@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from pt2lint.static.source.nodes import FunctionNode, walk
+from pt2lint.static.source.nodes import FunctionNode, last_word, walk
 
 JOINS = ("cat", "concat", "concatenate", "hstack", "vstack")
 
@@ -77,11 +77,9 @@ def is_bounded(value: ast.expr) -> bool:
     """`deque(maxlen=3)`: what is put into it when it is full takes the place of something."""
     if not isinstance(value, ast.Call):
         return False
-    callee = value.func
-    word = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
     bounds = [*value.args[1:2], *(given.value for given in value.keywords if given.arg == "maxlen")]
     none = any(isinstance(bound, ast.Constant) and bound.value is None for bound in bounds)
-    return word == "deque" and bool(bounds) and not none
+    return last_word(value.func) == "deque" and bool(bounds) and not none
 
 
 def goes_over(function: ast.AST, place: ast.expr, over: frozenset[str]) -> Iterator[ast.expr]:
@@ -94,8 +92,7 @@ def goes_over(function: ast.AST, place: ast.expr, over: frozenset[str]) -> Itera
         elif isinstance(part, ast.Starred):
             given = [part.value]
         elif isinstance(part, ast.Call):
-            word = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
-            given = part.args if word in over else []
+            given = part.args if last_word(part.func) in over else []
         yield from (one for one in given if ast.unparse(one) == text)
 
 
