@@ -270,6 +270,13 @@ def _unread_roots(
             yield Problem(place, f"`roots` names `{name}`, but no file that was read is that module")
 
 
+def unread_steps(checked: Checked) -> list[str]:
+    """Training steps of files that compile nothing, as `roots` would name them."""
+    from pt2lint.static.source import training
+
+    return training.unread_steps(checked.files, partial(_source, checked.texts))
+
+
 def nearest_code(word: str, known: Iterable[str]) -> str:
     """What to say after "no rule has this code"."""
     from difflib import get_close_matches

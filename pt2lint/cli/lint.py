@@ -20,6 +20,7 @@ from pt2lint.cli.options import (
     writes,
 )
 
+NAMED = 3  # how many training steps a note names
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
@@ -97,6 +98,8 @@ def _lint(options: argparse.Namespace, arguments: list[str], memory: Scratch | N
         from pt2lint.cli.edits import fix
 
         return fix(options, configs, checked, memory)
+    if judge is None and _is_for_a_reader(options) and checked.status == 0:
+        checked.notes += _steps_to_name(configs, paths, checked)
     out, err, status = answered(options, checked)
     if watch is not None:
         watch.store(checked.watched, out, err, status, checked.stamps)
@@ -161,6 +164,28 @@ def _judge(
 
         return judge_by_logs
     return None
+
+
+def _is_for_a_reader(options: argparse.Namespace) -> bool:
+    return options.format == "text" and not (options.output or options.quiet or options.statistics)
+
+
+def _steps_to_name(configs: Configs, paths: Sequence[str], checked: Checked) -> list[str]:
+    """What to say of training steps where a whole program was read, compiles nothing, and shows nothing that fails."""
+    settings = settings_of(configs, paths[0])
+    if settings.roots != "modules" or settings.root_names or not any(map(os.path.isdir, paths)):
+        return []
+    from pt2lint.check import unread_steps
+
+    steps = unread_steps(checked)
+    if not steps:
+        return []
+    named = ",".join(["modules", *steps[:NAMED]])
+    more = f", of {len(steps)} that there are," if len(steps) > NAMED else ""
+    return [
+        "no torch.compile here: the forward of each module was read, as if somebody compiled it; to read"
+        f" {'training steps' if steps[1:] else 'a training step'}{more} too: --roots {named}"
+    ]
 
 
 def _read_stdin() -> str:

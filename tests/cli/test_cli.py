@@ -665,3 +665,63 @@ class Outer(nn.Module):
         Path("m.py").write_text(code.replace("item()", f"item()  # {comment}"))
         ran = run("m.py")
         assert (ran.status, "Nothing found" in ran.out) == (0, True), comment
+
+NET = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x * 2
+"""
+TRAINER = """\
+import torch.nn.functional as F
+
+
+class Trainer:
+    def update(self, model, optimizer, x, y):
+        for _ in range(4):
+            loss = F.mse_loss(model(x), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+"""
+EPOCH = """\
+import torch.nn.functional as F
+
+
+def epoch(model, optimizer, loader):
+    for x, y in loader:
+        F.mse_loss(model(x), y).backward()
+        optimizer.step()
+"""
+
+
+def test_a_program_that_compiles_nothing_is_told_which_training_step_to_name(run) -> None:  # type: ignore[no-untyped-def]
+    Path("net.py").write_text(NET)
+    Path("train.py").write_text(TRAINER)
+    assert run(".").out == (
+        "note: no torch.compile here: the forward of each module was read, as if somebody compiled it; to read a training"
+        " step too: --roots modules,train.py:Trainer.update\nNothing found in 2 files.\n"
+    )
+    assert "train.py:8:13: PTB166" in run("--roots", "modules,train.py:Trainer.update", ".").out
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "arguments"),
+    [
+        ("compiled.py", "import torch\nfrom net import Net\nnet = torch.compile(Net())\n", ["."]),
+        ("train.py", EPOCH, ["."]),  # a whole training is no step of one
+        ("test_train.py", TRAINER, ["."]),
+        ("net.py", NET, ["net.py", "train.py"]),  # as a commit hook names files
+        ("net.py", NET, ["--roots", "modules,train.py:Trainer.update", "--quiet", "."]),
+        ("net.py", NET, ["--format", "concise", "."]),
+        ("net.py", NET.replace("x * 2", "print(x)"), ["."]),  # there is enough to do
+        ("broken.py", "def f(:\n", ["."]),
+    ],
+)
+def test_else_training_steps_are_not_spoken_of(run, name: str, text: str, arguments: list[str]) -> None:  # type: ignore[no-untyped-def]
+    Path("net.py").write_text(NET)
+    Path("train.py").write_text(TRAINER if name != "test_train.py" else "")
+    Path(name).write_text(text)
+    assert "training step" not in run(*arguments).out
