@@ -49,7 +49,11 @@ def _computes_gradients(body: Sequence[ast.AST]) -> bool:
             continue
         if isinstance(node, ast.For | ast.AsyncFor) and not _is_range(node.iter):
             continue
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "backward"
+        ):
             return True
         if _computes_gradients([*ast.iter_child_nodes(node)]):
             return True
