@@ -52,7 +52,7 @@ def filled(text: str, inputs: dict[str, str], outputs: dict[str, str]) -> str:
     return re.sub(r"\$\{\{ *steps\.check\.outputs\.(\w+) *\}\}", lambda found: outputs[found[1]], text)
 
 
-def holds(condition: str | None, inputs: dict[str, str], outputs: dict[str, str], folder: Path) -> bool:
+def holds(condition: str | None, inputs: dict[str, str], outputs: dict[str, str]) -> bool:
     """Whether a step runs: the action's conditions are comparisons that are joined by &&."""
     words = re.sub(r"^\$\{\{|\}\}$", "", condition or "always()").split("&&")
     values = {f"inputs.{name}": value for name, value in inputs.items()}
@@ -61,15 +61,16 @@ def holds(condition: str | None, inputs: dict[str, str], outputs: dict[str, str]
         if word == "always()":
             continue
         left, sign, right = re.fullmatch(r"(\S+) (==|!=) '(.*)'", word).groups()
-        of_file = re.fullmatch(r"hashFiles\(inputs\.([\w-]+)\)", left)
-        value = str((folder / inputs[of_file[1]]).exists() or "") if of_file else values[left]
-        if (value == right) != (sign == "=="):
+        if (values.get(left, "") == right) != (sign == "=="):
             return False
     return True
 
 
 def test_all_steps_as_a_runner_takes_them(tmp_path: Path) -> None:
-    """Installs the action's own folder into an environment of its own, checks, and stops where a step fails."""
+    """Installs the action's own folder into an environment of its own, checks, and stops where a step fails.
+
+    The checkout holds modules that are called as those of Python that the steps load: none of them runs.
+    """
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     inputs = {name: str(one["default"]) for name, one in action["inputs"].items()} | {"fail": "true"}
     source, work, runner = tmp_path / "action", tmp_path / "work", tmp_path / "runner"
@@ -80,6 +81,8 @@ def test_all_steps_as_a_runner_takes_them(tmp_path: Path) -> None:
         source.mkdir(exist_ok=True)
         copy(ROOT / name, source / name)
     (work / "m.py").write_text(BAD)
+    for name in ("argparse", "logging", "shlex", "shutil", "subprocess", "types", "venv"):
+        (work / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').write(__name__)\n1 / 0\n")
     environment = {
         **os.environ, "RUNNER_TEMP": str(runner), "GITHUB_OUTPUT": str(tmp_path / "output"),
         "GITHUB_ACTION_PATH": str(source), "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -91,9 +94,7 @@ def test_all_steps_as_a_runner_takes_them(tmp_path: Path) -> None:
     ran: list[str] = []
     failed = 0
     for step in action["runs"]["steps"]:
-        if (failed and "always()" not in step.get("if", "")) or not holds(
-            step.get("if"), inputs, outputs, work
-        ):
+        if (failed and "always()" not in step.get("if", "")) or not holds(step.get("if"), inputs, outputs):
             continue
         ran.append(step["name"])
         if "run" not in step:
@@ -109,11 +110,32 @@ def test_all_steps_as_a_runner_takes_them(tmp_path: Path) -> None:
         if (tmp_path / "output").exists():
             outputs = dict(line.split("=", 1) for line in (tmp_path / "output").read_text().splitlines())
     assert ran == ["Install", "Check", "Upload", "Fail on findings"]
-    assert (failed, outputs) == (1, {"status": "1"})
-    assert not holds(step["if"], inputs | {"fail": "false"}, outputs, work)
-    assert not holds(step["if"], inputs, {"status": "0"}, work)
+    assert (failed, outputs) == (1, {"status": "1", "report": "written"})
+    assert not holds(step["if"], inputs | {"fail": "false"}, outputs)
+    assert not holds(step["if"], inputs, {"status": "0"})
     assert (runner / "pt2lint" / "bin" / "pt2lint").exists()
+    assert not (tmp_path / "ran").exists()
     assert json.loads((work / "pt2lint.sarif").read_text())["runs"][0]["results"]
+
+
+def checked(
+    folder: Path, paths: str, arguments: str, sarif: str = "out/r.sarif"
+) -> subprocess.CompletedProcess[str]:
+    """The step `check`, in a folder with a finding in `src` and in `other`."""
+    runner = folder / "runner"
+    (runner / "pt2lint").mkdir(parents=True)
+    (runner / "pt2lint" / "bin").symlink_to(Path(sys.executable).parent)
+    for name in ("src", "other"):
+        (folder / name).mkdir()
+        (folder / name / "m.py").write_text(BAD)
+    environment = {
+        **os.environ, "RUNNER_TEMP": str(runner), "GITHUB_OUTPUT": str(folder / "output"),
+        "PATHS": paths, "ARGS": arguments, "SARIF": sarif,
+    }  # fmt: skip
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script()],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -126,22 +148,24 @@ def test_all_steps_as_a_runner_takes_them(tmp_path: Path) -> None:
     ],
 )
 def test_the_script(tmp_path: Path, paths: str, arguments: str, status: int, fails: bool) -> None:
-    runner = tmp_path / "runner"
-    (runner / "pt2lint").mkdir(parents=True)
-    (runner / "pt2lint" / "bin").symlink_to(Path(sys.executable).parent)
-    for folder in ("src", "other"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "m.py").write_text(BAD)
-    environment = {
-        **os.environ, "RUNNER_TEMP": str(runner), "GITHUB_OUTPUT": str(tmp_path / "output"),
-        "PATHS": paths, "ARGS": arguments, "SARIF": "out/r.sarif",
-    }  # fmt: skip
-    done = subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script()],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = checked(tmp_path, paths, arguments)
     assert (done.returncode != 0) == fails, done.stderr
-    assert (tmp_path / "output").read_text() == f"status={status}\n"
+    assert (tmp_path / "output").read_text() == f"status={status}\nreport=written\n"
     results = json.loads((tmp_path / "out" / "r.sarif").read_text())["runs"][0]["results"]
     assert len(results) == (0 if status == 0 else len(paths.replace("gone", "").split()))
     assert ("Found" in done.stdout) == (status != 0)
+
+
+def test_arguments_that_no_shell_would_take_fail_the_step(tmp_path: Path) -> None:
+    done = checked(tmp_path, "src", "--select 'PTR")
+    assert done.returncode != 0
+    assert "No closing quotation" in done.stderr
+    assert not (tmp_path / "output").exists()
+
+
+def test_a_report_may_lie_outside_of_the_checkout(tmp_path: Path) -> None:
+    """hashFiles, which a condition could ask, sees no file that does."""
+    sarif = tmp_path / "runner" / "r.sarif"
+    assert checked(tmp_path, "src", "", str(sarif)).returncode == 0
+    assert sarif.exists()
+    assert (tmp_path / "output").read_text() == "status=1\nreport=written\n"
