@@ -107,7 +107,7 @@ def has_gaps(call: Call) -> bool:
         return isinstance(given, ast.Attribute) and given.attr in ("t", "transpose")
     if isinstance(given, ast.Attribute):
         return given.attr in ("T", "mT")
-    if not isinstance(given, ast.Subscript) or not isinstance(given.slice, ast.Tuple):
+    if not isinstance(given, ast.Subscript) or not isinstance(given.slice, ast.Tuple) or not given.slice.elts:
         return False
     first, *rest = given.slice.elts
     whole = isinstance(first, ast.Slice) or (isinstance(first, ast.Constant) and first.value is ...)

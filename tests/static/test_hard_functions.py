@@ -149,3 +149,45 @@ def test_long_sequences_are_known_at_their_start() -> None:
         extend(grown, grown)
     assert grown.elts is None
     assert grown.elem is NONE
+
+
+# What few write and Python takes: each ended the answer for its file. `{0}` is a parameter more, `{1}` a statement.
+EMPTY = {
+    "an argument without places": ("", "torch.add(x, x, out=x[()])"),
+    "an annotation without parts": (", parts: list[()] = []", "pass"),
+    "an isinstance without arguments": ("", "if isinstance():\n            x.item()"),
+    "a text in no texts": (", mode='text'", "if mode in ():\n            x.item()"),
+    "a loop that binds nothing": (
+        ", parts=()",
+        "for () in enumerate(parts):\n            x = self.parts[0](x)",
+    ),
+}
+AROUND = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList()
+
+    def forward(self, x{0}):
+        {1}
+        return x.max().item()
+
+
+@torch.compile
+def g(x):
+    return x.tolist()
+
+
+if __name__ == "__main__":
+    g(torch.ones(2)[()])
+"""
+
+
+@pytest.mark.parametrize(("parameter", "statement"), EMPTY.values(), ids=[*EMPTY])
+def test_what_is_empty_is_followed(parameter: str, statement: str, tmp_path: Path) -> None:
+    source = AROUND.format(parameter, statement)
+    assert any(finding.code == "PTB103" for finding in found(tmp_path / "m.py", source))

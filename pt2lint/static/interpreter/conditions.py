@@ -183,7 +183,12 @@ class Conditions:
         if isinstance(test, (ast.Name, ast.Attribute)):
             value = self.at.expressions.again(test, env, frame)
             return isinstance(value, Py) and value.off >= least
-        if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
+        if (
+            isinstance(test, ast.Call)
+            and isinstance(test.func, ast.Name)
+            and test.func.id == "isinstance"
+            and test.args
+        ):
             # Whether something of no known kind is a text: models are not given texts.
             kind = self.at.expressions.again(test.args[-1], env, frame)
             kinds = kind.elts or () if isinstance(kind, Seq) else (kind,)

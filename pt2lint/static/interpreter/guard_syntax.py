@@ -171,7 +171,7 @@ def is_by_default(test: ast.Compare, frame: Frame) -> bool | None:
     asked = right.elts if isinstance(right, (ast.Tuple, ast.List, ast.Set)) else [right]
     texts = [part.value for part in asked if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     several = isinstance(op, (ast.In, ast.NotIn))
-    if len(texts) != len(asked) or several is (asked[0] is right):
+    if not texts or len(texts) != len(asked) or several is (asked[0] is right):
         return None
     return (default in texts) is isinstance(op, (ast.In, ast.Eq)) if type(op) in OPPOSITE else None
 

@@ -106,6 +106,8 @@ class Types:
             name = base.name if isinstance(base, Ext) else ""
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             said, dtype = self.at.models.form(name)
+            if not parts and said != "tuple":  # `list[()]`
+                return UNKNOWN
             if said == "optional":
                 return declare([NONE, self.annotation(parts[0], frame, line, text)])
             if said == "either":

@@ -159,7 +159,7 @@ def _keys(look: Look) -> Iterator[tuple[str, str]]:
             continue
         over, target = look.made(one.iter), one.target
         if isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute):
-            if over.func.attr == "items" and isinstance(target, ast.Tuple):
+            if over.func.attr == "items" and isinstance(target, ast.Tuple) and target.elts:
                 target = target.elts[0]
             over = over.func.value if over.func.attr in ("items", "keys") else over
         root = (dotted(over) or "").partition(".")[0]

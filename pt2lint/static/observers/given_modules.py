@@ -181,6 +181,7 @@ class Look:
             or any(isinstance(k.value, ast.Constant) and k.value.value is False for k in source.keywords)
             or not self.is_given(source.func.value)
             or not isinstance(target, ast.Tuple)
+            or not target.elts
             or not isinstance(target.elts[0], ast.Name)
         ):
             return

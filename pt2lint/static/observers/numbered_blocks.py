@@ -282,7 +282,7 @@ def _number_of_turn(over: ast.expr, target: ast.expr) -> str:
     if not isinstance(over, ast.Call) or not isinstance(over.func, ast.Name) or over.func.id not in COUNTS:
         return ""
     if over.func.id == "enumerate":
-        target = target.elts[0] if isinstance(target, ast.Tuple) else target
+        target = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
     return target.id if isinstance(target, ast.Name) else ""
 
 

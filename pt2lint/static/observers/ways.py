@@ -226,7 +226,7 @@ class Ways:
             return OBSERVED if _observes(arg, self.whole(frame)) else ""
         if isinstance(arg, ast.Subscript):
             places = arg.slice.elts if isinstance(arg.slice, ast.Tuple) else [arg.slice]
-            if any(isinstance(p, ast.Slice) and _is_one(p) for p in places) or _is_none(places[0]):
+            if any(isinstance(p, ast.Slice) and _is_one(p) for p in places) or any(map(_is_none, places[:1])):
                 return ONE
             # What is cut off at some length is given as well: `x[:, -self.block_size :]`.
             cut = isinstance(arg.value, ast.Name) and all(map(_cuts, places))
