@@ -11,8 +11,8 @@ ASK_ONCE = (
     "Ask once, in `__init__` or at the top of the file, and test the answer: a flag of Python is known "
     "while tracing"
 )
-SET_BEFORE = "Set it where the program starts"
-SET_BEFORE = "Set it around the call of the compiled function"
+SET_FIRST = "Set it where the program starts"
+SET_AROUND = "Set it around the call of the compiled function"
 
 
 class LoggingCall(GraphBreak):
@@ -80,10 +80,10 @@ class LoggingCall(GraphBreak):
             "call logging.Logger.hasHandlers": ASK_ONCE,
             "get logging.Logger.level": ASK_ONCE,
             "call logging.getLogger": "Get the logger once, at the top of the file",
-            "call logging.basicConfig": SET_BEFORE,
-            "call logging.disable": SET_BEFORE,
-            "call warnings.simplefilter": SET_BEFORE,
-            "call warnings.filterwarnings": SET_BEFORE,
+            "call logging.basicConfig": SET_FIRST,
+            "call logging.disable": SET_FIRST,
+            "call warnings.simplefilter": SET_AROUND,
+            "call warnings.filterwarnings": SET_AROUND,
         }
     )
     graph_breaks = ("GB0291", "GB0007", "GB4841")
