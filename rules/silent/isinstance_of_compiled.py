@@ -122,7 +122,7 @@ class IsinstanceOfCompiled(Rule):
             return
         if op.detail("plain"):
             inner = op.detail("plain")
-        if isinstance(call, cst.Call) and call.args:
+        if isinstance(call, cst.Call) and call.args and not self.narrows(call):
             fix = self.fix(
                 "Ask the module inside of the wrapper, where there is one.",
                 *rewrite(self.function, {call.args[0].value: cst.parse_expression(inner)}),
@@ -131,6 +131,22 @@ class IsinstanceOfCompiled(Rule):
         if op.detail("outcome"):
             says = f"{self.quote(node)} is {op.detail('outcome')} true of a module that torch.compile wrapped"
         self.report(node, op, says, severity=severity(op), fixes=[fix] if fix is not None else [])
+
+    def narrows(self, test: cst.Call) -> bool:
+        """Whether a type checker may learn the type from `isinstance(model, Net)`: in a function with annotations, but
+        for a parameter that is annotated so. Asked of what is inside of the wrapper, it would learn nothing."""
+        around: cst.CSTNode | None = test
+        while around is not None and not isinstance(around, cst.FunctionDef):
+            around = self.function.parent(around)
+        if around is None or len(test.args) != 2 or self.text(test.func) != "isinstance":
+            return False
+        listed = around.params
+        parameters = (*listed.posonly_params, *listed.params, *listed.kwonly_params)
+        said = {
+            p.name.value: self.text(p.annotation.annotation) for p in parameters if p.annotation is not None
+        }
+        known = said.get(self.text(test.args[0].value)) == self.text(test.args[1].value)
+        return (bool(said) or around.returns is not None) and not known
 
     def unwrapped(self, node: cst.CSTNode, name: str, inner: str) -> list[Fix]:
         """The wrapper taken off before and after: it may be around the others, or inside of them."""

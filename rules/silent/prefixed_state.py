@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.finding import LEFT_TO_YOU, Fix
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.given_module import ask_original, inside, severity
+from pt2lint.rule.given_module import ask_original, inside, loaded_back, severity
 from pt2lint.rule.syntax import names
 
 DECIDES = ("_orig_mod", "compile")
@@ -165,10 +166,26 @@ class PrefixedState(Rule):
             f"the keys of {self.quote(call)} start with `{within}_orig_mod.`, as the module is wrapped by "
             "torch.compile: they do not load into the plain model; `model.compile()` keeps the names",
             severity="note" if op.detail("aware") else None,
-            fixes=ask_original(
-                self, node, op, "Ask the original: checkpoints saved from here on have the model's own names."
+            fixes=self.with_loads(
+                self.text(node.value),
+                ask_original(
+                    self,
+                    node,
+                    op,
+                    "Ask the original: checkpoints saved from here on have the model's own names.",
+                ),
             ),
         )
+
+    def with_loads(self, place: str, fixes: list[Fix]) -> list[Fix]:
+        """The fixes; told alone where the file loads what it saves into the wrapped module, which would fail then."""
+        line = loaded_back(self.function.source, place) if fixes else 0
+        if not line:
+            return fixes
+        says = (
+            f"Ask the original, here and where the state is loaded (line {line}): its names are others then"
+        )
+        return [self.fix(f"{says}; {LEFT_TO_YOU}.")]
 
     def is_forgotten(self, asked: cst.Attribute) -> bool:
         """Whether a file that takes the module out of its wrapper elsewhere saves this state as it is."""
@@ -201,12 +218,15 @@ class PrefixedState(Rule):
             f"the keys of {self.quote(node)} start with `_orig_mod.` where torch.compile wrapped `{name}`: what is "
             "saved does not load into the plain model",
             severity=severity(op),
-            fixes=[
-                self.fix(
-                    "Ask the original, where there is a wrapper.",
-                    self.edit(node.func.value, inside(name)),
-                )
-            ],
+            fixes=self.with_loads(
+                name,
+                [
+                    self.fix(
+                        "Ask the original, where there is a wrapper.",
+                        self.edit(node.func.value, inside(name)),
+                    )
+                ],
+            ),
         )
 
     def read(self, node: cst.CSTNode, op: Op) -> None:

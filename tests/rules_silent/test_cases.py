@@ -2910,6 +2910,81 @@ def test_what_has_no_fix(body: str, tmp_path: Path) -> None:
     assert not finding.fixes
 
 
+LOADS = """
+import torch
+from torch import nn
+
+class Trainer:
+    def __init__(self, net):
+        self.net = net
+        COMPILE
+
+    def save(self, path):
+        torch.save({"net": self.net.state_dict()}, path)
+
+    def load(self, path):
+        self.net.load_state_dict(torch.load(path)["net"])
+
+    def step(self, x):
+        return self.net(x)
+"""
+
+
+@pytest.mark.parametrize(
+    "compiles", ["self.net = torch.compile(net)", "self.other = torch.compile(self.other)"]
+)
+def test_a_state_that_is_loaded_back_is_not_saved_under_other_names(compiles: str, tmp_path: Path) -> None:
+    """It would no longer load into the wrapped module, which was saved and loaded before."""
+    path = tmp_path / "m.py"
+    path.write_text(LOADS.replace("COMPILE", compiles))
+    saved = next(f for f in lint([str(path)]).findings if f.code == "PTS303" and f.line == 11)
+    (fix,) = saved.fixes
+    assert not fix.edits
+    assert "where the state is loaded (line 14)" in fix.description
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "    net = Net()\n    net.load_state_dict(torch.load(path))\n    net = torch.compile(net)\n",
+        "    net = torch.compile(Net())\n    other = Net()\n    other.load_state_dict(torch.load(path))\n",
+    ],
+)
+def test_a_state_that_the_plain_module_loads_is_saved_under_its_names(before: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(f"{HEADER}def f(path):\n{before}    torch.save(net.state_dict(), path)\n")
+    saved = next(f for f in lint([str(path)]).findings if "`net.state_dict()`" in f.message)
+    (fix,) = saved.fixes
+    assert [edit.text for edit in fix.edits] == ["net._orig_mod"]
+
+
+def test_what_a_property_returns_is_not_what_the_object_was_given(tmp_path: Path) -> None:
+    """It may take the wrapper off."""
+    path = tmp_path / "m.py"
+    unwraps = "    @property\n    def inner(self):\n        return unwrap(self.net)\n\n    def step(self, x):"
+    source = LOADS.replace("COMPILE", "self.other = torch.compile(self.other)").replace(
+        "self.net.", "self.inner."
+    )
+    path.write_text(source.replace("    def step(self, x):", unwraps).replace("self.net(x)", "self.inner(x)"))
+    assert not [f for f in lint([str(path)]).findings if f.code == "PTS303"]
+
+
+@pytest.mark.parametrize(
+    ("function", "fixed"),
+    [
+        ("def f(m):\n    assert isinstance(m, Net)", True),
+        ("def f(m: Net):\n    assert isinstance(m, Net)", True),
+        ("def f(m: nn.Module):\n    assert isinstance(m, Net)", False),
+        ("def f(m) -> None:\n    if not isinstance(m, Net):\n        raise TypeError", False),
+    ],
+)
+def test_what_a_type_checker_learns_from_is_left(function: str, fixed: bool, tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(f"{HEADER}from torch import nn\n\nclass Net(nn.Module):\n    pass\n\n{function}\n")
+    (finding,) = (f for f in lint([str(path)]).findings if f.code == "PTS304")
+    assert bool(finding.fixes) is fixed
+
+
 def test_a_replaced_part_has_another_name() -> None:
     layers, named = nn.ModuleList([nn.Linear(3, 3)]), nn.ModuleList([nn.Linear(3, 3)])
     before = layers.state_dict()

@@ -169,7 +169,16 @@ class Look:
     def is_given(self, node: ast.expr) -> bool:
         """A parameter, or what an object holds that is one: no module that the function made, or went on to."""
         name = dotted(node)
-        return name is not None and name != self.me and name.partition(".")[0] in self.given
+        if name is None or name == self.me:
+            return False
+        first, _, rest = name.partition(".")
+        if (
+            first == self.me
+            and self.frame.cls is not None
+            and rest.partition(".")[0] in self.frame.cls.methods
+        ):
+            return False  # a property: what it returns may be the module inside of the wrapper
+        return first in self.given
 
     def names(self, target: ast.expr, source: ast.expr, body: list[ast.AST]) -> Found:
         """A loop over the names of a given module, which compares them with names that are not taken from it."""
