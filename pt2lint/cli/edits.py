@@ -191,7 +191,7 @@ def _fixable_notes(findings: Sequence[Finding], unsafe: bool, verified: bool) ->
     """What --notes would add, "" for nothing: right as notes are, they are no reason to change code unasked."""
     from pt2lint.fixes.edit import choose
 
-    left = (f for f in findings if f.is_note and not f.is_under_another and not f.copy_of)
+    left = (f for f in findings if f.is_note and not (f.is_under_another or f.copy_of or f.is_of_uncalled))
     count = len(choose(left, "unsafe" if unsafe else "safe", verified).taken)
     return f"; {count} note{'s have fixes' if count > 1 else ' has a fix'} too (--notes)" if count else ""
 

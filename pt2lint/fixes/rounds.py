@@ -90,6 +90,7 @@ def fix_findings(
     in place of a file: an editor's buffer, a notebook's code. `digests` tells what the findings were found in (`digest`
     of each file's bytes): a file that holds something else is left alone. The caller shows `Fixed.diff()` or calls
     `Fixed.write()`. Notes are left as they are but with `notes`: they are right, and no reason to change code.
+    Those of code that no model calls are left even then.
 
     Each fix has to pass `checked`, and must not bring new findings (`_more`). One that does not pass is left out, with
     its finding's other fixes, and the others of its file are applied.
@@ -160,11 +161,14 @@ class _Rounds:
         ]
 
     def usable(self, notes: bool) -> list[Finding]:
-        """Those whose fixes may be taken. What is fixed is fixed in its copies too, which are told once it is gone."""
+        """Those whose fixes may be taken. What is fixed is fixed in its copies too, which are told once it is gone.
+        Code that no model calls stays as it is: as far as one can tell nothing of it is compiled."""
         left = [
             one
             for one in self.findings
-            if one.path not in self.stopped and _what_it_does(one) not in self.dropped
+            if one.path not in self.stopped
+            and _what_it_does(one) not in self.dropped
+            and not one.is_of_uncalled
         ]
         told = {one.place for one in left if one.fixes and not one.is_note}
         return [

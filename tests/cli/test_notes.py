@@ -107,6 +107,41 @@ def test_a_metric_is_compiled_by_nobody_until_somebody_does(capsys: pytest.Captu
     assert [(row["severity"], row["note"]) for row in rows] == [offered, ("warning", "")]
 
 
+FIT = """\
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.layer(x)
+
+    def fit(self, x: torch.Tensor, epochs: int):
+        for epoch in range(epochs):
+            loss = self(x).sum()
+            print(f"epoch {epoch}: {loss}")
+"""
+
+
+def test_code_that_no_model_calls_is_not_fixed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody guards the prints of a loop that is never compiled; who compiles it says so."""
+    Path("kept").mkdir()
+    Path("kept/__init__.py").touch()
+    Path("kept/fit.py").write_text(FIT)
+    rows = json.loads(run(capsys, "--format", "json", "kept")[0])
+    assert [(row["code"], row["note"]) for row in rows] == [("PTB101", "in code that no model calls")]
+    command = ["--no-cache", "--diff", "--unsafe-fixes", "kept"]
+    assert main([*command, "--notes"]) == 0
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err == "0 findings would be fixed\n"
+    rows = json.loads(run(capsys, "--format", "json", "--roots", "kept.fit:Net.fit", "kept")[0])
+    assert {row["note"] for row in rows} == {""}
+
+
 def test_they_are_fixed_on_request_only(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--no-cache", "--diff", "--unsafe-fixes", "m.py"]) == 0
     told = capsys.readouterr()
