@@ -36,6 +36,7 @@ COPY = (
     "generated: the same is told at "  # how that begins of a copy, before the place of what it is a copy of
 )
 SHARED = "one cause, told at "  # how that begins of what has its cause with another finding, before its place
+PASTED = "the same function, told at "  # how that begins of what stands word for word in another file as well
 UNDER = "told with line "  # how the note of a finding begins whose line another one tells too
 # What a fix says whose proof has to try other whole numbers than those of the sample, which may be indices.
 WHOLE_NUMBERS = "It is tried with other whole numbers, too"
@@ -275,8 +276,10 @@ class Finding:
     @property
     def copy_of(self) -> str:
         """Where a finding stands of which this one is a copy, in a file that is generated, or with which it has its
-        cause; "" for none."""
-        return next((self.note.removeprefix(a) for a in (COPY, SHARED) if self.note.startswith(a)), "")
+        cause or its function; "" for none."""
+        return next(
+            (self.note.removeprefix(a) for a in (COPY, SHARED, PASTED) if self.note.startswith(a)), ""
+        )
 
     @property
     def place(self) -> str:

@@ -7,9 +7,10 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from keyword import iskeyword
 from typing import NamedTuple, Protocol
 
-from pt2lint.finding import ASIDE, BY_ROW, COPY, ITERATES, NESTED, SHARED, UNDER, Finding
+from pt2lint.finding import ASIDE, BY_ROW, COPY, ITERATES, NESTED, PASTED, SHARED, UNDER, Finding
 from pt2lint.op import DREW
 
 BREAKS = "PTB1"  # how the codes of graph breaks begin
@@ -19,6 +20,7 @@ UNROLLED_NO_MORE = (
 TESTS = "PTB110"  # a branch that values in a tensor decide
 ROWS = ("PTB120", "PTB121")  # the rows that a mask picks
 VALUES = ("PTB103", "PTB104", "PTB105", "PTB106", TESTS)  # what needs values in a tensor
+SETTING = "PTS305"  # a setting of the whole process that hides what fails
 COMPILED = "PTB185"  # a call of an extension
 SAYS = ("PTB101", "PTB102")  # prints and logs
 ANY = re.compile(r"`(?:torch\.any\(([\w.]+)\)|([\w.]+)\.any\(\))`")
@@ -26,18 +28,24 @@ WITHIN, REQUIRES = "PTB160", "PTB161"  # a gradient that is asked for, and of wh
 MADE_FROM = re.compile(r"^#.*\bgenerated\b.*?\bfrom\s+\S*?([\w.-]+\.py)\b", re.MULTILINE)
 LINES = re.compile(r" \(line \d+\)")
 MADE_AT = re.compile(r" \((?:(.*):|line )(\d+)\)$")
+NAMES = re.compile(r"[A-Za-z_][\w.]*\b(?!\()")  # but for those that are called
+AGAIN = re.compile(r"(?<=if )(.+?)(?: (?:and|or) \1)+$")
+NEAR = 10  # lines
 HEADER = 4000  # characters of a file in which it says where it comes from
 Arms = tuple[tuple[int, int], ...]
 
 
 class Where(NamedTuple):
-    """A function by its lines, a statement by its first line, the branches that lead to it, and whether it is a check:
-    an `assert`, or an `if` that does nothing but raise."""
+    """A function by its lines, a statement by its first line, the branches that lead to it, whether it is a check (an
+    `assert`, or an `if` that does nothing but raise), the statement's text, of a compound one without what it holds,
+    and those of the statements before and after it."""
 
     function: tuple[int, int, str]
     statement: int
     arms: Arms
     asserts: bool = False
+    text: str = ""
+    beside: tuple[str, str] = ("", "")
 
 
 class Texts(Protocol):
@@ -62,7 +70,7 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
         and f.verdict is None
         and (f.severity != "note" or f.note in (ITERATES, ASIDE, NESTED, BY_ROW))
     ]
-    codes = [(f.code, f.message) for f in findings if f.severity != "note"]
+    codes = [f.code for f in findings if f.severity != "note"]
     if len(findings) < 2 or not (candidates or len(set(codes)) < len(codes)):
         return [*findings]
     under = _covered(candidates, place)
@@ -85,7 +93,7 @@ def _covered(
         where = place(finding.line)
         if where is None:
             return None
-        leader = next((lead for at, lead in leaders if _covers(at, lead, where, finding)), None)
+        leader = next((lead for at, lead in leaders if _covers(at, lead, where, finding, place)), None)
         if leader is not None:
             under[id(finding)] = leader
         if leader is None or leader.code != finding.code:
@@ -125,7 +133,7 @@ def _repeated(
         if f.price is not None and f.price.gives_up in ("function", "caller")
         for line in _left_by(f)
     ]
-    repeated: dict[tuple[object, ...], Finding] = {}
+    others: list[tuple[Where, Finding]] = []
     for finding in findings:
         if finding.code.startswith(BREAKS) or finding.severity == "note" or finding.verdict is not None:
             continue
@@ -135,11 +143,20 @@ def _repeated(
             if by is not None:
                 under[id(finding)] = under.get(id(by), by)
                 yield finding
-        else:
-            first = repeated.setdefault((here and here.function, finding.code, finding.message), finding)
-            if first is not finding:
-                under[id(finding)] = first
+        elif here is not None:
+            first = next((lead for at, lead in others if _says_again(at, lead, here, finding)), None)
+            others.append((here, finding))
+            if first is not None:
+                under[id(finding)] = under.get(id(first), first)
                 yield finding
+
+
+def _says_again(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
+    """Whether one that is no graph break says the same of one function, or of a statement that is alike or pasted."""
+    if at.function != where.function:
+        return _is_written_again(at, leader, where, finding)
+    same = (leader.code, leader.message) == (finding.code, finding.message)
+    return same or (_is_alike(at, leader, where, finding) and {*leader.when} <= {*finding.when})
 
 
 def _told(
@@ -175,34 +192,48 @@ def _left_by(finding: Finding) -> Iterator[int]:
         yield from (step.line for step in finding.flow[1:] if step.path == finding.path)
 
 
-def _covers(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
+def _covers(
+    at: Where, leader: Finding, where: Where, finding: Finding, place: Callable[[int], Where | None]
+) -> bool:
     """Whether the leader happens wherever the finding does, and mending it comes first or mends both."""
     if at.function != where.function:
-        return _of_one_origin(leader, finding) or _goes_back(leader, finding)
+        return (
+            _of_one_origin(leader, finding)
+            or _goes_back(leader, finding)
+            or _is_written_again(at, leader, where, finding)
+        )
     if _is_same(leader, finding):
         return True
-    if _of_one_cause(leader, finding) and _beside(at.arms, where.arms):
+    alike = _of_one_cause(leader, finding) or _is_alike(at, leader, where, finding)
+    if alike and _beside(at.arms, where.arms):
         return True  # the other arms of one choice: who mends one mends them all
-    if _picks_tested(at, leader, where, finding) or _is_decided(at, leader, where, finding):
+    if _picks_tested(at, leader, where, finding, place) or _is_decided(at, leader, where, finding):
         return True
     if not set(leader.when) <= set(finding.when):
         return False
     if at.statement == where.statement:
         return True  # whoever mends the one reads the other
-    if _of_one_cause(leader, finding) or _are_checks(at, leader, where, finding):
+    if alike or _are_checks(at, leader, where, finding) or _is_made_by(at, leader, finding):
         return True
     a = leader.price
     return a is not None and a.gives_up in ("function", "rest") and where.arms[: len(at.arms)] == at.arms
 
 
-def _picks_tested(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
+def _picks_tested(
+    at: Where, leader: Finding, where: Where, finding: Finding, place: Callable[[int], Where | None]
+) -> bool:
     """Whether a branch that asks whether a mask holds anywhere picks the rows where it does: `if mask.any(): x[mask] =
-    0`. Arithmetic needs neither."""
+    0`, or where what is made of that mask does, `rows = mask[index]`. Arithmetic needs neither."""
     tested = ANY.search(leader.message) if leader.code == TESTS and finding.code in ROWS else None
     if tested is None or (at.statement, 0) not in where.arms:
         return False
+    mask = tested[1] or tested[2]
     picked = finding.message.partition("`")[2].partition("`")[0]
-    return re.search(rf"(?<![\w.]){re.escape(tested[1] or tested[2])}(?![\w.])", picked) is not None
+    if re.search(rf"(?<![\w.]){re.escape(mask)}(?![\w.])", picked) is not None:
+        return True
+    origin = _origin(finding, finding.price.cause if finding.price is not None else "")
+    made = place(int(origin[2])) if origin is not None and origin[1] == finding.path else None
+    return made is not None and made.text.startswith(f"{mask} = ")
 
 
 def _is_decided(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
@@ -210,6 +241,43 @@ def _is_decided(at: Where, leader: Finding, where: Where, finding: Finding) -> b
     is decided by who mends the branch."""
     reads = finding.price is not None and finding.price.waits and finding.code not in ROWS
     return leader.code == TESTS and (reads or finding.code in SAYS) and (at.statement, 0) in where.arms
+
+
+def _is_alike(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
+    """Whether it stands a few lines away, and is the same but for names: `a = x.item()`, then `b = y.item()`."""
+    near = abs(where.statement - at.statement) <= NEAR
+    return (
+        near
+        and leader.code == finding.code
+        and _shape(at.text) == _shape(where.text) != ""
+        and _costs_no_more(leader, finding)
+    )
+
+
+def _is_made_by(at: Where, leader: Finding, finding: Finding) -> bool:
+    """Whether it asks for values of what the leader's statement makes: `rows = x.unique()`, then `rows.tolist()`."""
+    origin = _origin(finding, finding.price.cause if finding.price is not None else "")
+    made = origin is not None and origin[1:] == (leader.path, str(leader.line))
+    return made and leader.code in ROWS and finding.code in VALUES
+
+
+def _is_written_again(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
+    """Whether another function of the file holds the same statement, and before or after it one that is alike."""
+    if leader.code != finding.code or at.text != where.text or not at.text:
+        return False
+    pasted = any(_shape(a) == _shape(b) != "" for a, b in zip(at.beside, where.beside, strict=True))
+    return pasted and set(leader.when) <= set(finding.when) and _costs_no_more(leader, finding)
+
+
+def _shape(text: str) -> str:
+    """A statement without names, but for those of what it calls, and with what it asks of several things once."""
+    return AGAIN.sub(r"\1", NAMES.sub(lambda name: name[0] if iskeyword(name[0]) else "_", text))
+
+
+def _costs_no_more(leader: Finding, finding: Finding) -> bool:
+    """Whether the finding leaves no more to Python than the leader does."""
+    a, b = leader.price, finding.price
+    return b is None or (a is not None and b.gives_up in ("", a.gives_up))
 
 
 def _is_same(leader: Finding, finding: Finding) -> bool:
@@ -308,7 +376,7 @@ def place_in(body: Sequence[ast.stmt], line: int) -> Where:
 
 def _in(body: Sequence[ast.stmt], line: int, function: tuple[int, int, str], arms: Arms) -> Where | None:
     """The innermost statement of the body that holds the line."""
-    for statement in reversed(body):
+    for number, statement in reversed([*enumerate(body)]):
         if not statement.lineno <= line <= (statement.end_lineno or statement.lineno):
             continue
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and not function[2]:
@@ -317,10 +385,23 @@ def _in(body: Sequence[ast.stmt], line: int, function: tuple[int, int, str], arm
             within = _in(part, line, function, (*arms, (statement.lineno, i)) if chosen else arms)
             if within is not None:
                 return within
-        return Where(
-            function, statement.lineno, arms, isinstance(statement, ast.Assert) or _raises(statement)
-        )
+        asserts = isinstance(statement, ast.Assert) or _raises(statement)
+        inner = (
+            body if function[2] and statement.lineno > function[0] else []
+        )  # a function may be parsed alone
+        before, after = inner[max(number - 1, 0) : number], inner[number + 1 : number + 2]
+        beside = "".join(map(_text, before)), "".join(map(_text, after))
+        return Where(function, statement.lineno, arms, asserts, _text(statement), beside)
     return None
+
+
+def _text(statement: ast.stmt) -> str:
+    """The statement in one spelling, of a compound one what stands before its colon."""
+    if isinstance(statement, (ast.If, ast.While)):
+        return f"if {ast.unparse(statement.test)}"
+    if isinstance(statement, (ast.For, ast.AsyncFor)):
+        return f"for {ast.unparse(statement.target)} in {ast.unparse(statement.iter)}"
+    return "" if any(_parts(statement)) else ast.unparse(statement)
 
 
 def _raises(statement: ast.stmt) -> bool:
@@ -344,19 +425,43 @@ def _parts(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], bool]]:
 
 def with_causes_told_once(findings: Sequence[Finding]) -> list[Finding]:
     """The findings, in which those that read the values of one buffer are notes but for one of them, in whichever file
-    they stand: who keeps a number of Python in its place mends them all."""
+    they stand: who keeps a number of Python in its place mends them all. So are those of one setting of the process."""
     reads: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
         if finding.code in VALUES and finding.severity != "note" and finding.verdict is None:
             origin = _origin(finding, finding.price.cause if finding.price is not None else "")
             if origin is not None and origin[0].endswith(" is a buffer"):
                 reads.setdefault(origin, []).append(finding)
+        elif finding.code == SETTING and finding.severity != "note" and finding.verdict is None:
+            reads.setdefault((SETTING, finding.message, ""), []).append(finding)
     under: dict[int, Finding] = {}
     for several in reads.values():
         first = min(several, key=lambda f: (len(f.when), f.severity != "error", f.sort_key))
         under.update({id(f): first for f in several if f is not first})
+    return _shared(findings, under, SHARED)
+
+
+def with_pasted_told_once(findings: Sequence[Finding], known: Texts) -> list[Finding]:
+    """The findings, in which those of a function that stands in several files, word for word, are notes but for those
+    in one of the files: who mends one has the others to paste it into."""
+    pasted: dict[tuple[str, str, str], list[Finding]] = {}
+    for finding in findings:
+        if finding.code.startswith(BREAKS) and finding.severity != "note" and finding.verdict is None:
+            at = known.place(finding.path, finding.line)
+            if at is not None and at.text and at.function[1] > at.function[0] + 1:
+                text = known.code(finding.path, *at.function[:2])
+                pasted.setdefault((finding.code, at.text, text), []).append(finding)
+    under: dict[int, Finding] = {}
+    for several in pasted.values():
+        first = min(several, key=lambda f: (len(f.when), f.severity != "error", f.sort_key))
+        under.update({id(f): first for f in several if f.path != first.path and {*first.when} <= {*f.when}})
+    return _shared(findings, under, PASTED)
+
+
+def _shared(findings: Sequence[Finding], under: Mapping[int, Finding], note: str) -> list[Finding]:
+    """The findings, those that others in whichever file tell as notes."""
     return [
-        replace(f, severity="note", note=f"{SHARED}{under[id(f)].place}") if id(f) in under else f
+        replace(f, severity="note", note=f"{note}{under[id(f)].place}") if id(f) in under else f
         for f in findings
     ]
 

@@ -128,8 +128,8 @@ class Known:
         found = self._asked(path, str(line), look)
         if found is None:
             return None
-        function, statement, arms, asserts = found
-        return Where(tuple(function), statement, tuple(tuple(arm) for arm in arms), asserts)
+        function, statement, arms, asserts, text, beside = found
+        return Where(tuple(function), statement, tuple(map(tuple, arms)), asserts, text, tuple(beside))
 
     def code(self, path: str, first: int, last: int) -> str:
         """What stands in these lines, with one blank where there is white space."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import import_module
 
-from pt2lint.finding import Finding, Problem, RulePage
+from pt2lint.finding import PASTED, Finding, Problem, RulePage
 from pt2lint.report.models import Model
 from pt2lint.report.place import Place
 
@@ -66,6 +66,15 @@ class Report:
     def told(self) -> list[Finding]:
         """The findings that a reader sees one by one: notes where they are asked for."""
         return [f for f in self.findings if self.show_notes or not f.is_note]
+
+    @cached_property
+    def pasted(self) -> dict[str, list[Finding]]:
+        """By the place of a finding, those of the same function in other files."""
+        found: dict[str, list[Finding]] = {}
+        for finding in self.findings:
+            if finding.note.startswith(PASTED):
+                found.setdefault(finding.note.removeprefix(PASTED), []).append(finding)
+        return found
 
     def uri(self, path: str) -> str:
         """The file's path in the repository, `/` separated."""

@@ -24,8 +24,8 @@ def _line(report: Report, finding: Finding) -> str:
     place = place_of(report, finding.path, finding.line, finding.column)
     verdict = f" {finding.verdict}" if finding.verdict else ""
     parts = [f"{place}: {finding.code}{verdict}: {finding.told}"]
-    if finding.also:
-        parts.append(also(report, finding))
+    if others := also(report, finding):
+        parts.append(others)
     if finding.verdict:
         parts.append(reason(finding))
     if finding.fixes:

@@ -368,8 +368,8 @@ def _card(report: Report, finding: Finding, id: str) -> Iterator[str]:
     evidence = finding.evidence or {}
     yield f'<aside class="finding {finding.verdict or "none"}"{id}>'
     yield f"<p><strong>{escape(finding.code)}</strong> {_prose(finding.message)}</p>"
-    if finding.also:
-        yield f"<p>{_prose(also(report, finding).capitalize())}.</p>"
+    if others := also(report, finding):
+        yield f"<p>{_prose(others[0].upper() + others[1:])}.</p>"
     if finding.when:
         yield f"<p>{_prose(finding.only_where[0].upper() + finding.only_where[1:])}.</p>"
     if finding.verdict:

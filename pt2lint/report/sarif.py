@@ -179,6 +179,7 @@ def _result(
     suppressed: bool = False,
 ) -> om.Result:
     related, message = _message(report, finding)
+    related += _also(report, finding)
     fingerprints = hashes.get(finding.path, [])
     properties: dict[str, Any] = {"confidence": finding.confidence}
     if finding.when:
@@ -229,6 +230,17 @@ def _message(report: Report, finding: Finding) -> tuple[list[om.Location], str]:
         id=1, physical_location=_step_place(report, root), message=om.Message(text=root.message)
     )
     return [location], text + f" Compiled from [{root.message.translate(_NO_BRACKETS)}](1)."
+
+
+def _also(report: Report, finding: Finding) -> list[om.Location]:
+    """The other lines that the finding tells, and those of the same function in other files."""
+    others = [(finding.path, line) for line in finding.also]
+    others += [(each.path, each.line) for each in report.pasted.get(finding.place, ())]
+    steps = [Step(path, line, "told with this finding") for path, line in others]
+    return [
+        om.Location(physical_location=_step_place(report, step), message=om.Message(text=step.message))
+        for step in steps
+    ]
 
 
 _NO_BRACKETS = str.maketrans({"[": "\\[", "]": "\\]"})

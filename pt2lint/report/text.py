@@ -171,8 +171,8 @@ def _told(report: Report, finding: Finding, style: Style) -> Iterator[str]:
         yield f"{equals}note: {shown(finding.note)}"
     if finding.when:
         yield f"{equals}{shown(finding.only_where)}"
-    if finding.also:
-        yield f"{equals}{also(report, finding)}"
+    if others := also(report, finding):
+        yield f"{equals}{others}"
     steps = _shortened(finding.flow)
     if steps:
         yield f"{equals}reached: " + " -> ".join(_step(report, step, finding.path) for step in steps)
@@ -181,9 +181,12 @@ def _told(report: Report, finding: Finding, style: Style) -> Iterator[str]:
 
 
 def also(report: Report, finding: Finding) -> str:
-    """Which lines break the graph too: "then also: lines 58, 63"."""
-    lines = [report.place(finding.path, line).line for line in finding.also]
-    return f"then also: line{'' if len(lines) == 1 else 's'} {', '.join(map(str, lines))}"
+    """Which lines break the graph too: "then also: lines 58, 63", and those of the same function in other files; ""
+    for none."""
+    lines = [str(report.place(finding.path, line).line) for line in finding.also]
+    told = [f"line{'' if len(lines) == 1 else 's'} {', '.join(lines)}"] if lines else []
+    told += [place_of(report, each.path, each.line) for each in report.pasted.get(finding.place, ())]
+    return f"then also: {', '.join(told)}" if told else ""
 
 
 def reason(finding: Finding) -> str:

@@ -586,3 +586,130 @@ if True:
     for line in range(1, text.count("\n") + 2):
         assert place_in(around(text, line), line) == place_in(body, line), line
     assert [getattr(one, "name", "") for one in around(text, 16)] == ["g"]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        # alike but for names, a few lines away
+        ("a = x.max().item()\n        b = x.T.max().item()\n        x = x * a * b", [(12, [13])]),
+        ("a = x.max().item()\n        b = (x * 2).max().item()\n        x = x * a * b", [(12, []), (13, [])]),
+        (
+            "if (x > 0).any():\n            x = x + 1\n        if (self.w > 0).any():\n            x = x + 2",
+            [(12, [14])],
+        ),
+        (
+            "if x.isnan().any() or self.w.isnan().any():\n            x = x + 1\n"
+            "        if x.T.isnan().any():\n            x = x + 2",
+            [(12, [14])],
+        ),
+        (
+            "x[x > 0] = x[x > 0] + 1\n        y = x.log()\n        y[y < 0] = y[y < 0] + 1",
+            [(12, []), (14, [])],
+        ),
+        # values of what a break makes
+        ("n = torch.unique(x)\n        x = x * n.tolist()[0]", [(12, [13])]),
+        (
+            "n = torch.unique(x)\n        for i in n:\n            x = self.layer(x) * i.item()",
+            [(12, [14])],
+        ),
+        ("n = torch.unique(x)\n        x = x * n.max().item()", [(12, []), (13, [])]),
+        # what is made of the mask that is tested
+        (
+            "m = torch.all(x > 0, dim=1)\n        if m.any():\n            k = m[[1, 0]]\n            x = x[k]",
+            [(13, [15])],
+        ),
+    ],
+)
+def test_what_follows_from_one_cause_or_is_alike_is_told_with_it(
+    capsys: pytest.CaptureFixture[str], body: str, told: list[tuple[int, list[int]]]
+) -> None:
+    code = DECIDED.replace("BODY", body).replace(
+        "self.layer, self.gru =", "self.w = nn.Parameter(torch.ones(2)); self.layer, self.gru ="
+    )
+    Path("m.py").write_text(HEAD + code)
+    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
+    assert [(f["line"], f["also"]) for f in found] == told
+
+
+PASTED_IN = """
+class NAME(nn.Module):
+    def replace(self, x: torch.Tensor, mask: torch.Tensor):
+        BEFORE
+        n = mask.sum().item()
+        AFTER
+
+    def forward(self, x: torch.Tensor):
+        return self.replace(x.relu(), x > 0).relu()
+
+"""
+
+
+def _pasted(name: str, before: str = "x = x.sin()", after: str = "return x * n") -> str:
+    return PASTED_IN.replace("NAME", name).replace("BEFORE", before).replace("AFTER", after)
+
+
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [
+        (_pasted("B"), [(8, [18])]),
+        (_pasted("B", "y = x.cos()"), [(8, [18])]),  # what comes after it is alike
+        (_pasted("B", "y = x.cos()", "return x + n"), [(8, []), (18, [])]),
+    ],
+)
+def test_a_statement_that_is_pasted_is_told_once(
+    capsys: pytest.CaptureFixture[str], second: str, told: list[tuple[int, list[int]]]
+) -> None:
+    Path("m.py").write_text(HEAD + _pasted("A") + second)
+    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
+    assert [(f["line"], f["also"]) for f in found] == told
+
+
+def test_a_function_that_is_pasted_into_another_file_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.py").write_text(HEAD + _pasted("A"))
+    Path("b.py").write_text(HEAD + _pasted("B", "x = x.cos()").replace("relu", "exp"))
+    Path("c.py").write_text(HEAD + _pasted("B").replace("relu", "exp"))
+    found = [(f["path"], f["severity"], f["note"]) for f in rows(capsys, ".") if f["code"] == "PTB103"]
+    note = "the same function, told at a.py:8"
+    assert found == [("a.py", "warning", ""), ("b.py", "warning", ""), ("c.py", "note", note)]
+    main(["--no-cache", "."])
+    assert "= then also: c.py:8" in capsys.readouterr().out
+    main(["--no-cache", "--format", "sarif", "."])
+    told = json.loads(capsys.readouterr().out)["runs"][0]["results"][0]["relatedLocations"]
+    assert [each["physicalLocation"]["artifactLocation"]["uri"] for each in told] == ["a.py", "c.py"]
+
+
+COUNTS = """
+class NAME(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.count = self.other = 0
+
+    def forward(self, x: torch.Tensor):
+        self.count += 1
+        SECOND
+        return x * self.count * self.other
+"""
+
+
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [
+        ("self.other += 1", [(11, [12, 21, 22])]),
+        ("self.other -= 1", [(11, [21]), (12, [22])]),
+    ],
+)
+def test_what_is_no_break_is_told_once_too(
+    capsys: pytest.CaptureFixture[str], second: str, told: list[tuple[int, list[int]]]
+) -> None:
+    code = COUNTS.replace("SECOND", second)
+    Path("m.py").write_text(HEAD + code.replace("NAME", "A") + code.replace("NAME", "B"))
+    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
+    assert [(f["line"], f["also"]) for f in found] == told
+
+
+def test_a_setting_of_the_process_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a.py", "b.py"):
+        Path(name).write_text("import torch._dynamo\n\ntorch._dynamo.config.suppress_errors = True\n")
+    found = [(f["path"], f["note"]) for f in rows(capsys, ".") if f["code"] == "PTS305"]
+    assert found == [("a.py", ""), ("b.py", "one cause, told at a.py:3")]
