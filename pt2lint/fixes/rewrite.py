@@ -272,6 +272,24 @@ class _Own:
         self.found += [use for use in uses(node.body) if use.binds]
 
 
+def with_argument(function: FunctionCode, call: cst.Call, text: str) -> tuple[Edit, ...]:
+    """An argument behind the others of a call, on a line of its own where the last one has one."""
+    path, last = function.path, call.args[-1]
+    line, column, _, _ = function.range(last)
+    _, _, end_line, end = function.range(last.value)
+    before = call.args[-2].value if len(call.args) > 1 else call.func
+    margin = function.source.split("\n")[line - 1][: column - 1] or " " * (column - 1)
+    if function.range(before)[2] == line or margin.strip():
+        return (Edit(path, end_line, end, end_line, end, f", {text}"),)
+    if function.range(call)[2] == end_line:
+        return (Edit(path, end_line, end, end_line, end, f",\n{margin}{text}"),)
+    # A comment behind the last one stays there.
+    if isinstance(last.comma, cst.Comma):
+        return (Edit(path, end_line + 1, 1, end_line + 1, 1, f"{margin}{text},\n"),)
+    comma = Edit(path, end_line, end, end_line, end, ",")
+    return (comma, Edit(path, end_line + 1, 1, end_line + 1, 1, f"{margin}{text}\n"))
+
+
 def import_edit(function: FunctionCode, statement: str) -> Edit:
     """The edit that adds an import statement at its place among the file's others."""
     words = statement.split()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
+from pt2lint.fixes.rewrite import with_argument
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 
@@ -147,16 +148,15 @@ class FloatLearningRate(Rule):
         imports = [] if tensor else [self.import_edit("import torch")]
         tensor = tensor or "torch.tensor"
         if rate is not None:
-            edit = self.edit(rate, f"{tensor}({self.text(rate)})")
+            edits = [self.edit(rate, f"{tensor}({self.text(rate)})")]
         else:
-            last = node.args[-1].value
-            edit = self.edit(last, f"{self.text(last)}, lr={tensor}({DEFAULTS[optimizer]})")
+            edits = [*with_argument(self.function, node, f"lr={tensor}({DEFAULTS[optimizer]})")]
         return (
             self.fix(
                 "Make the learning rate a tensor, which is an input of the compiled step. It then has single "
                 "precision, the saved state holds a tensor, and parameter groups without a rate of their own share it.",
                 *imports,
-                edit,
+                *edits,
             ),
         )
 

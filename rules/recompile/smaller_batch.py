@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from pt2lint.finding import Edit, Fix, Step
+from pt2lint.finding import LEFT_TO_YOU, Edit, Fix, Step
+from pt2lint.fixes.rewrite import with_argument
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.fed import Feed, feeds, taken
@@ -81,8 +82,8 @@ class SmallerBatch(Rule):
             steps |= dict.fromkeys(taken(*feed[6:]) if feed[6:] else ())
         op = op._replace(flow=(*op.flow, *steps))
         where = f"line {told_line(line)}" if path == self.function.path else told_place(path, line)
-        shuffled = op.arg("shuffle", 2) == "constant True"
-        fixes = [*self.dropped(node), *self.marked(calls)]
+        shuffled = op.arg("shuffle", 2) == "constant True"  # an evaluation goes through all in order
+        fixes = [*self.dropped(node, shuffled), *self.marked(calls)]
         self.report(
             node,
             op,
@@ -91,19 +92,24 @@ class SmallerBatch(Rule):
             fixes=fixes if shuffled else fixes[::-1],
         )
 
-    def dropped(self, node: cst.Call) -> Iterator[Fix]:
+    def dropped(self, node: cst.Call, shuffled: bool) -> Iterator[Fix]:
         given = next((a.value for a in node.args if a.keyword and a.keyword.value == "drop_last"), None)
-        last = node.args[-1]
+        if not shuffled:
+            yield self.fix(
+                "Drop what does not fill a batch, by `drop_last=True`, if no sample has to be seen; in an evaluation "
+                f"all have; {LEFT_TO_YOU}."
+            )
+            return
         if given is not None:
-            edit = self.edit(given, "True")
-        elif last.keyword is not None:
-            edit = self.edit(last.value, f"{self.text(last.value)}, drop_last=True")
+            edits = [self.edit(given, "True")]
+        elif node.args[-1].keyword is not None:
+            edits = [*with_argument(self.function, node, "drop_last=True")]
         else:
             return
         yield self.fix(
             "Drop what does not fill a batch: `drop_last=True`. Assumes that no sample has to be seen in every epoch, "
             "as in an evaluation, and that there are enough for one batch.",
-            edit,
+            *edits,
         )
 
     def marked(self, calls: list[Feed]) -> Iterator[Fix]:

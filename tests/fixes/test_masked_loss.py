@@ -36,6 +36,50 @@ def selection(code, last=False):
     return found[-1 if last else 0]
 
 
+LONG = "F.smooth_l1_loss(x.float().double()[m], y.float().double()[m])"
+WHERE = [
+    "torch.where(m, x.float().double(), 0)",
+    "torch.where(m, y.float().double(), 0)",
+]
+
+
+@pytest.mark.parametrize(
+    ("lines", "laid_out"),
+    [
+        (
+            [f"return {LONG}"],
+            ["return F.smooth_l1_loss(", *(f"    {one}," for one in WHERE), ") * (m.numel() / m.sum())"],
+        ),
+        (
+            ["loss = 0.5 * (", f"    {LONG}", "    + 1", ")", "return loss"],
+            ["loss = 0.5 * (", "    F.smooth_l1_loss(", *(f"        {one}," for one in WHERE),
+             "    ) * (m.numel() / m.sum())", "    + 1", ")", "return loss"],
+        ),
+    ],
+)  # fmt: skip
+def test_lines_are_indented_as_where_they_stand(lines, laid_out):
+    code = code_of(*lines)
+    after = prove(
+        HEAD + "".join(f"    {line}\n" for line in lines), mask_in_loss(code, selection(code)), SAMPLES
+    )
+    assert after == HEAD + "".join(f"    {line}\n" for line in laid_out)
+
+
+def test_a_line_is_broken_as_a_whole():
+    lines = [f"return 0.5 * {LONG}"]
+    code = code_of(*lines)
+    after = prove(HEAD + f"    {lines[0]}\n", mask_in_loss(code, selection(code)), SAMPLES)
+    assert after == HEAD + "".join(
+        f"    {line}\n"
+        for line in (
+            "return 0.5 * (",
+            f"    F.smooth_l1_loss({', '.join(WHERE)})",
+            "    * (m.numel() / m.sum())",
+            ")",
+        )
+    )
+
+
 @pytest.mark.parametrize(
     "lines",
     [

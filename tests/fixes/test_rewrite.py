@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import libcst as cst
 import pytest
@@ -11,6 +12,8 @@ from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.file import File
 from pt2lint.fixes.loss import what_is_lost
 from pt2lint.fixes.rewrite import rewrite, statements
+from pt2lint.project.config import Settings
+from pt2lint.static.engine import lint
 from tests.fixes.lab import function_code, nodes
 
 
@@ -254,3 +257,41 @@ def test_form_feeds_and_carriage_returns_stay():
 )
 def test_where_torch_may_be_imported(head, may):
     assert File("m.py", head + "\n").loads_torch is may
+
+
+CALL = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2), 1)
+
+    def forward(self, x):
+        mask = nn.Transformer.generate_square_subsequent_mask(x.shape[1])
+        return self.encoder({})
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x, mask=mask", "x, mask=mask, {a}"),
+        ("x, mask", "x, mask, {a}"),
+        ("x,\n{m}mask=mask", "x,\n{m}mask=mask,\n{m}{a}"),
+        ("\n{m}x,\n{m}mask=mask,  # padding\n", "\n{m}x,\n{m}mask=mask,  # padding\n{m}{a},\n"),
+        ("\n{m}x,\n{m}mask=mask  # padding\n", "\n{m}x,\n{m}mask=mask,  # padding\n{m}{a}\n"),
+        ("\n{m}x, mask=mask\n", "\n{m}x, mask=mask, {a}\n"),
+    ],
+)
+def test_an_argument_more_has_a_line_where_the_others_have(before: str, after: str, tmp_path: Path) -> None:
+    source = CALL.format(before.replace("{m}", " " * 12))
+    path = tmp_path / "m.py"
+    path.write_text(source)
+    (finding,) = lint([str(path)], Settings(target_torch=(2, 13))).findings
+    (fix,) = finding.fixes[:1]
+    assert apply_edits(source, fix.edits) == CALL.format(
+        after.replace("{m}", " " * 12).replace("{a}", "is_causal=False")
+    )

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from pt2lint.finding import Edit, Fix
+from pt2lint.finding import Fix
+from pt2lint.fixes.rewrite import with_argument
 from pt2lint.rule import FunctionCode
 
 KEYWORDS = {
@@ -30,12 +31,10 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     ]
     if not added:
         return
-    _, _, line, column = function.range(node.args[-1].value)
-    text = "".join(f", {one}" for one in added)
     told = ", ".join(added)
     yield Fix(
         f"Say `{told}`: the mask is applied as before, and not compared with a causal one. Where it is one, "
         "`True` may be faster.",
         "safe",
-        (Edit(function.path, line, column, line, column, text),),
+        with_argument(function, node, told),
     )

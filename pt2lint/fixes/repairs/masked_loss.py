@@ -9,6 +9,7 @@ from typing import Any
 import libcst as cst
 
 from pt2lint.finding import Fix
+from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, told, words
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.repairs.mask import ELEMENTWISE, masked_of
@@ -166,16 +167,32 @@ def _scaled(
     given += [source(function, arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args[2:]]
     scale = f" * ({text}.numel() / {text}.sum())" if loss.scaled else ""
     whole = f"{source(function, call.func)}({', '.join(given)}){scale}"
-    if len(whole) > 80:  # the tree adds the indentation of the statement
-        inner = "".join(f"{function.module.default_indent}{one},\n" for one in given)
-        whole = f"{source(function, call.func)}(\n{inner}){scale}"
     parent = function.parent(call)
+    margin = _margin(function, call)
+    if len(whole) > 80 and (margin is not None or isinstance(parent, cst.Assign | cst.Return)):
+        # The tree adds the indentation of the statement.
+        margin = margin or ""
+        inner = "".join(f"{margin}{function.module.default_indent}{one},\n" for one in given)
+        whole = f"{source(function, call.func)}(\n{inner}{margin}){scale}"
     alone = (
         not loss.scaled
         or isinstance(parent, cst.Assign | cst.Return | cst.Arg | cst.AugAssign | cst.AnnAssign)
         or (isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.Add))
     )
     return cst.parse_expression(whole if alone else f"({whole})")
+
+
+def _margin(function: FunctionCode, call: cst.Call) -> str | None:
+    """What a call's line is indented by more than its statement; None where the statement is one line, which is broken
+    as a whole."""
+    statement = statement_of(function, call)
+    if statement is None:
+        return None
+    line, column, end_line, _ = function.range(statement)
+    if line == end_line:
+        return None
+    text = file_of(function).lines[function.range(call)[0] - 1]
+    return text[: len(text) - len(text.lstrip())][column - 1 :]
 
 
 def _is_mask_of(mask: str, target: str, fill: str) -> bool:
