@@ -555,6 +555,7 @@ class Net(torch.nn.Module):
 """
     found = lint(["m.py"], None, {"m.py": code}).findings
     assert sorted((f.line, f.code) for f in found) == [(10, "PTB103"), (26, "PTB187"), (26, "PTB187")]
+    pytest.importorskip("torch", minversion="2.13")  # which says less of it
     spaces: dict = {}
     exec(compile(code, "m.py", "exec"), spaces)
     torch._dynamo.reset()
