@@ -4,6 +4,8 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.rule.syntax import made
+from pt2lint.rule.tree import walk
 
 # torch._inductor.list_mode_options(), and the version that brought each.
 MODES = {
@@ -21,7 +23,8 @@ class CompileArguments(Rule):
     ## What happens
     A mode is a name for a set of options of the inductor backend: `mode` and `options` together are an error, and so
     is a mode that there is not. Both are raised where `torch.compile` is called, which may be a branch that no test
-    runs. `torch._inductor.list_mode_options()` says which options a mode stands for.
+    runs, or a `try` that goes on without compiling. `torch._inductor.list_mode_options()` says which options a mode
+    stands for.
 
     ## Example
     ```python
@@ -64,24 +67,56 @@ class CompileArguments(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        mode, backend = op.arg("mode"), op.arg("backend")
+        if op.inside == "with":
+            return False
+        mode = op.arg("mode")
+        # Which mode a text is does not matter beside options: torch.compile asks whether there is one.
+        if mode == "str":
+            return op.arg("options").startswith("dict of")
         if not mode.startswith("constant '") or " | " in mode:
             return False
-        return backend in ("", "constant 'inductor'", "none") and op.inside != "with"
+        return op.arg("backend") in ("", "constant 'inductor'", "none")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not isinstance(node, cst.Call):
             return
         mode = op.arg("mode").removeprefix("constant '").removesuffix("'")
-        options = op.arg("options")
-        if options.startswith("dict of"):
-            self.report(
-                node,
-                op,
-                f"{self.quote(node.func)} takes `mode` or `options`, not both: it raises RuntimeError",
-            )
+        if op.arg("options").startswith("dict of"):
+            if self._gives_both(node):
+                self.report(
+                    node,
+                    op,
+                    f"{self.quote(node.func)} takes `mode` or `options`, not both: it raises RuntimeError",
+                )
         elif mode not in MODES or self.function.target < MODES[mode]:
             known = ", ".join(name for name, since in MODES.items() if self.function.target >= since)
             self.report(
                 node, op, f"there is no mode {mode!r}: torch.compile raises RuntimeError; there are {known}"
             )
+
+    def _gives_both(self, call: cst.Call) -> bool:
+        """Whether the call is surely given options: as they stand in it, or in one dictionary that is given as `**`."""
+        options = [each.value for each in call.args if each.keyword and each.keyword.value == "options"]
+        for given in (each.value for each in call.args if each.star == "**"):
+            if isinstance(given, cst.Name) and self._changed(given.value):
+                continue
+            both = made(self.function, given)
+            if isinstance(both, cst.Dict):
+                keys = {
+                    item.key.evaluated_value: item.value
+                    for item in both.elements
+                    if isinstance(item, cst.DictElement) and isinstance(item.key, cst.SimpleString)
+                }
+                options += [keys["options"]] if keys.keys() >= {"mode", "options"} else []
+        return any(
+            isinstance(made(self.function, each), cst.Dict | cst.DictComp | cst.Call) for each in options
+        )
+
+    def _changed(self, name: str) -> bool:
+        """Whether something is put into what has this name, or taken out: `kw.pop("mode")`, `kw["mode"] = None`."""
+        return any(
+            isinstance(part, cst.Attribute | cst.Subscript)
+            and isinstance(part.value, cst.Name)
+            and part.value.value == name
+            for part in walk(self.function.module)
+        )

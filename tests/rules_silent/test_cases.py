@@ -2226,6 +2226,42 @@ h = torch.compile(f, options={"shape_paddings": True})  # PTS339
 i = torch.compile(f, backend="eager", options={"shape_paddings": True})
 print(g(torch.ones(3)), h, i)
 """
+CASES["a mode and options by way of a dictionary"] = """
+from dataclasses import dataclass
+
+import torch
+
+@dataclass
+class Config:
+    mode: str = "default"
+
+def f(x):
+    return x * 2
+
+def one(config: Config):
+    given = {"mode": config.mode, "options": {"triton.cudagraphs": False}}
+    return torch.compile(f, **given)  # PTS313
+
+def kept(config: Config):
+    return torch.compile(f, mode=config.mode, options={"triton.cudagraphs": False})  # PTS313
+
+def chosen(config: Config, quick: bool):
+    given = {"mode": config.mode}
+    if quick:
+        given = {"options": {"triton.cudagraphs": False}}
+    return torch.compile(f, **given)
+
+def taken_out(config: Config, quick: bool):
+    given = {"mode": config.mode, "options": {"triton.cudagraphs": False}}
+    given.pop("mode" if quick else "options")
+    return torch.compile(f, **given)
+
+def passed_on(mode: str = "default", **options):
+    return torch.compile(f, mode=mode, options=options if options else None)
+
+def optional(mode: str = None, options: dict = None):
+    return torch.compile(f, mode=mode, options=options)
+"""
 CASES["arguments of a decorator"] = """
 import torch
 
