@@ -47,6 +47,7 @@ def np_free():
 log = logging.getLogger("pt2lint.matrix")
 generator = torch.Generator()
 lock = threading.RLock()
+drawer = random.Random(0)
 shared = multiprocessing.Value("i", 3)
 event = multiprocessing.Event()
 shared_lock = multiprocessing.RLock()
@@ -85,6 +86,7 @@ torch.save(torch.ones(2), os.path.join(here, "saved"))
 if np is not None:
     np.save(os.path.join(here, "array.npy"), [1, 2])
     draws = np.random.default_rng(0)
+    old_draws = np.random.RandomState(0)
 sequences = nn.utils.rnn.pack_sequence([torch.ones(2, 4), torch.ones(1, 4)])
 """
 
@@ -141,6 +143,18 @@ CALLS = {
     **each("random", "betavariate expovariate", "random.{}(1.0, *([1.0] if '{}' == 'betavariate' else []))"),
     "call random.getrandbits": "random.getrandbits(3)",
     "call random.triangular": "random.triangular()",
+    **each("random.Random", "gauss normalvariate betavariate", "drawer.{}(1.0, 1.0)"),
+    **each("random.Random", "choice choices", "drawer.{}([1, 2])"),
+    "call random.Random.expovariate": "drawer.expovariate(1.0)",
+    "call random.Random.getrandbits": "drawer.getrandbits(3)",
+    "call random.Random.sample": "drawer.sample([1, 2], 1)",
+    "call random.Random.seed": "drawer.seed(0)",
+    "call random.Random.shuffle": "drawer.shuffle([1, 2])",
+    "call random.Random.triangular": "drawer.triangular()",
+    **each("numpy.random.RandomState", "rand randn random_sample uniform normal", "old_draws.{}()"),
+    **each("numpy.random.RandomState", "choice permutation", "old_draws.{}(3)"),
+    "call numpy.random.RandomState.randint": "old_draws.randint(3)",
+    "call numpy.random.RandomState.shuffle": "old_draws.shuffle([1, 2])",
     **each(
         "numpy.random", "randn random random_sample rand normal uniform standard_normal", "x + np.random.{}()"
     ),

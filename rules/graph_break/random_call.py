@@ -30,6 +30,10 @@ OF_GENERATORS = (
     "random normal uniform standard_normal integers choice permutation shuffle exponential poisson beta gamma "
     "binomial"
 )
+OF_OLD_GENERATORS = "rand randn random_sample uniform normal choice permutation randint shuffle"
+OF_OBJECTS = (
+    "choice choices gauss normalvariate betavariate expovariate getrandbits triangular sample shuffle"
+)
 MADE_BEFORE = "Make it before the compiled code runs, and pass it on"
 
 
@@ -71,8 +75,9 @@ class RandomCall(GraphBreak):
 
     ## Versions
     Measured: `random.random`, `sample`, `shuffle` and `seed` break on torch 2.6 to 2.13 and are fine on
-    2.15 (`random.random` breaks in a branch there as well). The others, a single number of `numpy.random`,
-    `uuid` and `secrets` break on 2.6 to 2.15. Arrays of
+    2.15 (`random.random` breaks in a branch there as well), so do `sample` and `shuffle` of a `random.Random`. The
+    others, also of such an object, a single number of `numpy.random` and of a `RandomState`, `uuid` and `secrets` break
+    on 2.6 to 2.15; `random`, `uniform`, `randint` and `randrange` of an object are PTS345. Arrays of
     `numpy.random.rand`, `randn`, `randint`, `uniform` and `normal`, and `numpy.random.seed`, compile, and
     draw from torch instead; other distributions and `choice` break whatever their size.
     """
@@ -83,12 +88,17 @@ class RandomCall(GraphBreak):
     ops = (
         *calls("random", OLD),
         *calls("random", "choice choices gauss normalvariate betavariate expovariate getrandbits triangular"),
+        *calls("random.Random", OF_OBJECTS),
         *CARRIED,
         *calls("numpy.random", " ".join(SIZE)),
         *calls("numpy.random", "default_rng RandomState permutation choice standard_normal exponential"),
         *calls("numpy.random", "poisson gamma beta binomial laplace triangular"),
         *calls("numpy.random", DISTRIBUTIONS),
         *calls("numpy.random.Generator", OF_GENERATORS),
+        *calls(
+            "numpy.random.RandomState",
+            "rand randn random_sample uniform normal choice permutation randint shuffle",
+        ),
         *calls("uuid", "uuid1 uuid4"),
         *calls("secrets", "randbelow token_hex token_bytes choice"),
     )

@@ -72,7 +72,7 @@ class DiscardedCompile(Rule):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not isinstance(node, cst.Call) or not node.args or any(map(_disables, node.args)):
             return
-        if op.name.startswith("discard "):
+        if op.name.startswith("discard ") or self.is_listed_for_nothing(node):
             self.report(
                 node,
                 op,
@@ -90,6 +90,13 @@ class DiscardedCompile(Rule):
         ):
             message = f"`{target.value} = {self.text(node)}` binds a name that nothing reads afterwards: the compiled"
             self.report(node, op, f"{message} result is lost", fixes=self.fixes(node, assignment))
+
+    def is_listed_for_nothing(self, node: cst.Call) -> bool:
+        """`[torch.compile(m) for m in models]` as a statement."""
+        listed = self.function.parent(node)
+        if not isinstance(listed, cst.ListComp | cst.SetComp) or listed.elt is not node:
+            return False
+        return isinstance(self.function.parent(listed), cst.Expr)
 
     def lost(self, name: str, node: cst.Call) -> bool:
         """Whether nothing in the function reads the name but the call itself, from there on."""

@@ -15,6 +15,111 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "compiled in a list that nobody keeps": """
+import torch
+
+class Ensemble(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.members = torch.nn.ModuleList(torch.nn.Linear(3, 3) for _ in range(2))
+
+    def prepare(self):
+        [torch.compile(m) for m in self.members]  # PTS301
+        self.fast = [torch.compile(m) for m in self.members]
+
+    def forward(self, x):
+        return sum(m(x) for m in self.members)
+""",
+    "methods that a wrapper has itself": """
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 3)
+        self.ready = False
+
+    def eval(self):
+        self.ready = True
+        return super().eval()
+
+    def train(self, mode=True):
+        self.ready = False
+        return super().train(mode)
+
+    def named_parameters(self, *args, **kwargs):
+        return self.layer.named_parameters(*args, **kwargs)
+
+    def forward(self, x):
+        return self.layer(x)
+
+class Below(Net):
+    pass
+
+class Plain(torch.nn.Module):
+    def forward(self, x):
+        return x * 2
+
+wrapped = torch.compile(Below())
+wrapped.eval()  # PTS346
+names = [name for name, _ in wrapped.named_parameters()]  # PTS346
+wrapped.train()
+wrapped.half()
+other = torch.compile(Plain()).eval()
+inside = Net()
+inside.compile()
+inside.eval()
+""",
+    "objects that draw": """
+import random
+
+import torch
+
+RNG = random.Random(0)
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rng = random.Random(0)
+        self.own = Own()
+
+    def pick(self):
+        return self.rng.randint(0, 5)  # PTS345
+
+    def forward(self, x):
+        y = x * self.rng.uniform(0, 1)  # PTS345
+        if RNG.random() < 0.5:  # PTS345
+            y = y + 1
+        y = y * self.pick() + self.own.rng.randrange(4)  # PTS345
+        rng = random.Random(3)
+        return y * rng.random() + random.uniform(0, 1) * 0 + random.Random(4).random()
+
+class Own:
+    def __init__(self):
+        self.rng = random.Random(1)
+
+@torch.compile
+def given(x, rng: random.Random):
+    return x * rng.random()  # PTS345
+
+@torch.compile
+def made(x):
+    return x * drawn(random.Random(0))
+
+def drawn(rng: random.Random):
+    return rng.random()
+
+@torch.compile
+def counted(x):
+    for _ in range(RNG.randint(0, 3)):
+        x = x * 2
+    return x
+
+net, rng = torch.compile(Net()), random.Random(0)
+
+def run():
+    return [(net(torch.ones(3)), given(torch.ones(3), rng), made(torch.ones(3))) for _ in range(3)]
+""",
     "masks of bytes": """
 import torch
 
