@@ -201,6 +201,7 @@ def _covers(
             _of_one_origin(leader, finding)
             or _goes_back(leader, finding)
             or _is_written_again(at, leader, where, finding)
+            or _is_called_again(leader, finding)
         )
     if _is_same(leader, finding):
         return True
@@ -267,6 +268,17 @@ def _is_written_again(at: Where, leader: Finding, where: Where, finding: Finding
         return False
     pasted = any(_shape(a) == _shape(b) != "" for a, b in zip(at.beside, where.beside, strict=True))
     return pasted and set(leader.when) <= set(finding.when) and _costs_no_more(leader, finding)
+
+
+def _is_called_again(leader: Finding, finding: Finding) -> bool:
+    """Whether another function of the file calls what ends the graph whatever it is given: `Variable(x)`. Parts of an
+    object may be any."""
+    a, b = leader.price, finding.price
+    if leader.code != finding.code or a is None or b is None or a.cause or b.cause:
+        return False
+    called = _called(leader)
+    again = called == _called(finding) and called[0].split(".")[0] not in ("", "self", "super")
+    return again and set(leader.when) <= set(finding.when) and _costs_no_more(leader, finding)
 
 
 def _shape(text: str) -> str:

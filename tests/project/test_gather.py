@@ -713,3 +713,32 @@ def test_a_setting_of_the_process_is_told_once(capsys: pytest.CaptureFixture[str
         Path(name).write_text("import torch._dynamo\n\ntorch._dynamo.config.suppress_errors = True\n")
     found = [(f["path"], f["note"]) for f in rows(capsys, ".") if f["code"] == "PTS305"]
     assert found == [("a.py", ""), ("b.py", "one cause, told at a.py:3")]
+
+
+CALLS = """
+class NAME(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gru = nn.GRU(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        x = x.relu()
+        BODY
+        return x.relu()
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("y = torch.autograd.Variable(x); x = x.NAME(y)", [(12, [22])]),
+        ("y = self.gru(x)[0]; x = x.NAME(y)", [(12, []), (22, [])]),  # each may be another part
+    ],
+)
+def test_what_ends_the_graph_wherever_it_is_called_is_told_once_a_file(
+    capsys: pytest.CaptureFixture[str], body: str, told: list[tuple[int, list[int]]]
+) -> None:
+    code = CALLS.replace("BODY", body)
+    Path("m.py").write_text(HEAD + code.replace("NAME", "mul") + code.replace("NAME", "add"))
+    found = [f for f in rows(capsys, "m.py", "--target-torch", "2.13") if f["severity"] != "note"]
+    assert [(f["line"], f["also"]) for f in found] == told

@@ -2389,6 +2389,8 @@ TEXTS = "in a module that is given lists of texts, which tensors are made of the
         ("x: torch.Tensor, texts: list[torch.Tensor]", ""),
         ("x: torch.Tensor, mode: str", ""),
         ("x: torch.Tensor, texts: torch.Tensor | list[str]", ""),
+        ("x: torch.Tensor, texts: str | list[str]", TEXTS),
+        ("x: torch.Tensor, texts: str", ""),
     ],
 )
 def test_a_module_that_is_given_texts(tmp_path: Path, given: str, note: str) -> None:
@@ -2812,3 +2814,55 @@ def test_a_part_that_is_there_only_where_an_option_asks_for_it(
 ) -> None:
     code = GIVEN_PART.replace("TEST", test).replace("ASKS", asks)
     assert notes(tmp_path, code) == ([f"`{asks}` is off by default"] if off else [""])
+
+
+OF_ROWS = """
+class Crops(BASE):
+    def crop(self, row):
+        n = torch.rand(1).item()
+        return row * n
+
+    def all(self, x):
+        for i, row in enumerate(x):
+            x[i] = self.crop(GIVEN)
+        return x
+
+class M(nn.Linear):
+    def __init__(self):
+        super().__init__(2, 2)
+        self.crops = Crops()
+
+    def forward(self, x: torch.Tensor):
+        x = super().forward(x)
+        return super().forward(self.crops.all(x))
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "given", "note"),
+    [("object", "row.clone()", RARE_ROWS), ("object", "x[0]", ""), ("nn.Module", "row.clone()", "")],
+)
+def test_a_method_that_augments_a_batch_row_by_row(tmp_path: Path, base: str, given: str, note: str) -> None:
+    assert notes(tmp_path, OF_ROWS.replace("BASE", base).replace("GIVEN", given)) == [note]
+
+
+COUNTED = """
+class Counted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.kept = nn.Linear(2, 2), []
+
+    def forward(self, x: torch.Tensor)SAYS:
+        x = self.layer(x).relu()
+        self.kept.append(x.sum().item())
+        self.last = x * 2
+        GIVES
+"""
+
+
+@pytest.mark.parametrize(
+    ("says", "gives", "note"),
+    [(" -> None", "", NO_TENSOR), ("", "return x", "")],
+)
+def test_a_forward_that_gives_nothing_keeps_figures(tmp_path: Path, says: str, gives: str, note: str) -> None:
+    assert notes(tmp_path, COUNTED.replace("SAYS", says).replace("GIVES", gives)) == [note]

@@ -114,7 +114,7 @@ class Duties:
             kinds = (
                 self.at.types.annotation(each.annotation, home, 0, "") for each in found[1].args.args[1:last]
             )
-            if any(_are_texts(kind) for kind in kinds):
+            if any(_are_texts(kind) or _may_be_texts(kind) for kind in kinds):
                 return (Guard("", TEXTS),)
         for own in self.at.classes.bases(cls)[0]:
             init = own.methods.get("__init__")
@@ -292,6 +292,13 @@ def _is_own_name(callee: ast.expr, name: str) -> bool:
     if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name) and callee.value.id == "self":
         return callee.attr == name
     return isinstance(callee, ast.Name) and callee.id == name
+
+
+def _may_be_texts(value: Value) -> bool:
+    """Whether it is a text, or some of them: `str | list[str]`."""
+    given = [*options(value)]
+    one = [each for each in given if isinstance(each, Py) and each.type == "str"]
+    return 0 < len(one) < len(given) and all(each in one or _are_texts(each) for each in given)
 
 
 def _are_texts(value: Value) -> bool:

@@ -125,7 +125,11 @@ class Roots:
                 self.at.conditions.contexts.say_of(frame.context, Guard("", TRAINS))
             elif any(self.is_module(given) for given in [*args, *kwargs.values()]):
                 self.at.conditions.contexts.say_of(frame.context, Guard("", INSPECTS))
-            elif is_plain(result) or (self.gradless(value) and not isinstance(result, Tensor)):
+            elif (
+                is_plain(result)
+                or _is_nothing(value, result)
+                or (self.gradless(value) and not isinstance(result, Tensor))
+            ):
                 self.at.conditions.contexts.say_of(frame.context, Guard("", NO_TENSOR))
             elif module.name.startswith("_"):
                 self.at.conditions.contexts.say_of(frame.context, Guard("", PRIVATE))
@@ -379,3 +383,14 @@ class Roots:
 
 def _as_whole(settings: Mapping[str, str]) -> Path:
     return (Guard("", WHOLE),) if settings.get("fullgraph") == "constant True" else ()
+
+
+def _is_nothing(value: Func, result: Value) -> bool:
+    """Whether a function gives nothing, and says so: what it is given goes into what it keeps."""
+    says = getattr(value.node, "returns", None)
+    return (
+        isinstance(says, ast.Constant)
+        and says.value is None
+        and isinstance(result, Py)
+        and result.type == "none"
+    )
