@@ -89,8 +89,28 @@ def scratch(options: argparse.Namespace) -> Iterator[Scratch]:
 
     from pt2lint.check import scratch_cache
 
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    with _ended_in_order(), tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         yield scratch_cache(folder, None if options.no_cache else entries.folder(options.cache_dir))
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """SIGTERM ends the block as Ctrl-C does, so that no folder or half of a file is left behind."""
+    import signal
+    import threading
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def fix(options: argparse.Namespace, configs: Configs, checked: Checked, memory: Scratch | None) -> int:

@@ -369,3 +369,40 @@ def test_a_root_in_no_file_is_told_where_the_whole_project_is_read(run) -> None:
     Path("pyproject.toml").write_text('[tool.pt2lint]\nroots = ["explicit", "gone.step"]\n')
     assert run().err == "pyproject.toml: " + told
     assert run("bad.py").status == 1
+
+
+ENDS = """
+import os, signal
+
+from pt2lint.rule import Rule
+
+
+class Ends(Rule):
+    '''It.'''
+
+    code, name, ops = "MINE001", "mine", ("call torch.Tensor.item",)
+
+    def check(self, node, op):
+        os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="its signals are others")
+def test_what_is_told_to_end_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "lint").mkdir()
+    (tmp_path / "lint" / "ends.py").write_text(ENDS)
+    (tmp_path / "pyproject.toml").write_text("[tool.pt2lint]\nrule-paths = ['lint']\n")
+    source = "import torch\n\n\n@torch.compile\ndef f(x):\n    return x.max().item()  # noqa: PTB101\n"
+    (tmp_path / "m.py").write_text(source)
+    (tmp_path / "tmp").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "pt2lint", "--no-cache", "--fix", "m.py"],
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 143, done.stderr
+    assert not [*(tmp_path / "tmp").iterdir()]
+    assert (tmp_path / "m.py").read_text() == source

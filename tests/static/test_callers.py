@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -130,3 +131,12 @@ def test_the_answer_that_is_kept_goes_by_them_too(tmp_path: Path) -> None:
     assert codes[0] in answer()
     (tmp_path / "main.py").unlink()
     assert "Nothing found" in answer()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="its names are texts")
+def test_a_file_whose_name_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "other.py").write_text("import torch\n")
+    path = os.path.join(str(tmp_path), os.fsdecode(b"\xff.py"))
+    with open(path, "w") as file:
+        file.write("import torch\n\n\n@torch.compile\ndef f(x):\n    return x.max().item()\n")
+    assert [finding.code for finding in lint([path], Settings()).findings] == ["PTB103"]

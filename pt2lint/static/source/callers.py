@@ -31,7 +31,8 @@ def callers(linted: Collection[str]) -> Callers:
     if not 0 < len(linted) <= LINTED:
         return found
     known = {os.path.abspath(path) for path in linted}
-    stems = frozenset(_stem(path) for path in linted)
+    # What has no name cannot be imported.
+    stems = frozenset(stem for stem in map(_stem, linted) if stem.isidentifier())
     looked = 0
     for folder in _folders(linted):
         found.looked_at.append(folder)
