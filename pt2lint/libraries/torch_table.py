@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pt2lint.libraries.words import Origin, value_of
-from pt2lint.static.values import Py, Seq, Tensor, Value, truth
+from pt2lint.static.values import Py, Seq, Tensor, Value, kind_of, truth
 
 # Methods that convert to a class of dtypes.
 _CONVERT = {"bool": "bool", "long": "int", "int": "int", "short": "int"} | dict.fromkeys(
@@ -93,7 +93,7 @@ class TorchTable:
             ):
                 return owner.dtype
         if isinstance(wanted, Py) and wanted.type == "dtype" and isinstance(wanted.const, str):
-            return wanted.const
+            return str(kind_of(wanted.const))
         last = name.rsplit(".", 1)[-1]
         if last in _CONVERT and name.startswith("torch.Tensor."):
             return _CONVERT[last]

@@ -8,7 +8,7 @@ from pt2lint.libraries.numpy import NDARRAY, array_attribute
 from pt2lint.libraries.torch_functions import called
 from pt2lint.libraries.torch_table import table
 from pt2lint.libraries.words import value_of
-from pt2lint.static.values import NONE, UNKNOWN, Ext, Py, Seq, Tensor, Value, join
+from pt2lint.static.values import DTYPES, NONE, UNKNOWN, Ext, Py, Seq, Tensor, Value, join
 
 ALL = tuple(range(8))
 # Methods that, in code that Dynamo traces, only tensors have.
@@ -35,8 +35,9 @@ TYPED = {
     "torch.nn.parameter.Parameter": "tensor",
     "torch.nn.Buffer": "tensor",
 }
-FLOATS = ("float", "double", "half", "bfloat16", "float16", "float32", "float64")
-INTS = ("int", "long", "short", "int8", "int16", "int32", "int64")
+# Other names of dtypes.
+ALSO = {"float": "float32", "double": "float64", "half": "float16", "int": "int32", "long": "int64"}
+ALSO |= {"short": "int16", "uint8": "byte"}
 
 # Where a number by position before the tensors makes one argument too many, by how many there are today.
 NUMBER_FIRST = {"torch.Tensor.add_": 1, "torch.Tensor.addcmul_": 2, "torch.Tensor.addcdiv_": 2}
@@ -113,10 +114,7 @@ LIBRARY = Library(
         "torch.device": "device",
     },
     constants={
-        **{f"torch.{n}": "dtype:float" for n in FLOATS},
-        **{f"torch.{n}": "dtype:int" for n in INTS},
-        "torch.bool": "dtype:bool",
-        "torch.uint8": "dtype:byte",
+        **{f"torch.{n}": f"dtype:{ALSO.get(n, n)}" for n in (*DTYPES, *ALSO) if n != "byte"},
     },
     roles={
         "tensor": ("torch.Tensor",),

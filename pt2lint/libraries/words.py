@@ -7,7 +7,7 @@ first                               a tensor like the first argument
 self                                what it is called on (or was given first)
 tuple(A,B,...)   list(A)   A|B      a mixed tuple, a list of A, either
 bool int float number str bytes list dict set dtype device slice none object any
-true false                          that constant;  dtype:float and the like: that dtype; half: torch.float16
+true false                          that constant;  dtype:float16 and the like: that dtype; dtype:float: one of several
 off                                 a flag that is False
 release                             the version of torch, as a text
 size                                torch.Size or a tuple of ints;  range
@@ -59,7 +59,7 @@ SIMPLE: dict[str, Value] = {
 }
 _WORD = re.compile(
     r"tensor(:(bool|byte|int|float))?|tensors(:\d+)?|array|first|self|size|range|packed|list|dict|set|frozenset|tuple"
-    r"|data:(bool|int|float|number|list|str|any)|dtype:(bool|byte|int|float)|instance [\w.]+"
+    r"|data:(bool|int|float|number|list|str|any)|dtype:(bool|byte|int|float)\d*|dtype:bfloat16|instance [\w.]+"
 )
 
 

@@ -138,6 +138,55 @@ def test_guards_of_callers_count_and_several_ways_are_joined(
     assert [each for each, _ in found] == [tuple(expected)]
 
 
+@pytest.mark.parametrize(
+    ("kept", "asks", "expected"),
+    [
+        (
+            "torch.float16 if half else torch.float32",
+            "self.dtype == torch.float16",
+            ["self.dtype == torch.float16"],
+        ),
+        (
+            "torch.half if half else torch.long",
+            "self.dtype == torch.float16",
+            ["self.dtype == torch.float16"],
+        ),
+        ("torch.bfloat16", "self.dtype == torch.float16", None),
+        ("torch.bfloat16", "self.dtype is torch.half", None),
+        ("torch.bfloat16", "self.dtype in (torch.half, torch.double)", None),
+        ("torch.half", "self.dtype == torch.float16", []),
+        ("torch.half", "torch.float16 == self.dtype", []),
+        ("torch.half", "self.dtype in (torch.float16, torch.bfloat16)", []),
+        ("torch.half", "self.dtype not in (torch.float16, torch.bfloat16)", None),
+        ("torch.half", "self.dtype != torch.bfloat16", []),
+        ("torch.half", "self.dtype != torch.float16", None),
+        ("torch.long", "self.dtype == torch.float16", None),
+        ("torch.half", "self.dtype is not None", []),
+    ],
+)
+def test_dtypes_are_told_apart_by_name(
+    tmp_path: Path, kept: str, asks: str, expected: list[str] | None
+) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(
+        f"""
+import torch
+
+class M(torch.nn.Module):
+    def __init__(self, half):
+        super().__init__()
+        self.dtype = {kept}
+
+    def forward(self, x: torch.Tensor):
+        if {asks}:
+            return x * x.max().item()
+        return x * 2
+"""
+    )
+    told = [] if expected is None else [tuple(expected)]
+    assert [f.when for f in lint([str(path)]).findings if f.code == "PTB103"] == told
+
+
 def test_at_most_three_are_told_dtypes_first(tmp_path: Path) -> None:
     tests = "self.flag and mask is not None and self.config.a and self.config.b and x.dtype == torch.half"
     body = f"if {tests}:\n    {ITEM}"

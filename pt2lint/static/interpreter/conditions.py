@@ -31,6 +31,7 @@ from pt2lint.static.values import (
     Value,
     Wrapped,
     is_none,
+    kind_of,
     options,
     tensor_of,
     truth,
@@ -323,8 +324,8 @@ class Conditions:
             return
         kind, value = (self.at.expressions.again(part, env, frame) for part in (asked, place))
         if isinstance(value, Tensor) and isinstance(kind, Py) and kind.type == "dtype":
-            if kind.const in ("bool", "int", "float"):
-                env[key] = value.but(dtype=kind.const)
+            if kind_of(kind.const) in ("bool", "int", "float"):
+                env[key] = value.but(dtype=kind_of(kind.const))
 
     def _narrow_call(self, test: ast.Call, env: Env, outcome: bool, frame: Frame) -> None:
         if len(test.args) < 1:

@@ -41,6 +41,7 @@ from pt2lint.static.values import (
     join,
     join_all,
     options,
+    same_dtype,
     tensor_of,
     truth,
 )
@@ -568,6 +569,8 @@ class Expressions:
         return result
 
     def compare(self, left: Value, op: ast.cmpop, right: Value) -> Value:
+        if isinstance(left, Py) and left.type == "dtype" and (_is_dtype(right) or isinstance(right, Seq)):
+            return self.compare_dtypes(left, op, right)
         if isinstance(op, (ast.Is, ast.IsNot)):
             for one, other in ((left, right), (right, left)):
                 if is_none(other) is True:
@@ -636,6 +639,13 @@ class Expressions:
                 return BOOL
             return UNKNOWN
         return BOOL
+
+    def compare_dtypes(self, left: Py, op: ast.cmpop, right: Value) -> Value:
+        """`dtype == torch.float16`, `dtype in (torch.float16, torch.bfloat16)`"""
+        others = (right.elts or [UNKNOWN]) if isinstance(right, Seq) else [right]
+        same = {same_dtype(left, o) if isinstance(o, Py) and _is_dtype(o) else None for o in others}
+        outcome = True if True in same else None if None in same else False
+        return BOOL if outcome is None else Py("bool", outcome is isinstance(op, (ast.Eq, ast.Is, ast.In)))
 
     def e_boolop(self, node: ast.BoolOp, env: Env, frame: Frame) -> Value:
         """`a and b`: all but the last are tested; the value is any of them."""
@@ -815,3 +825,7 @@ def broadcast(a: Tensor | None, b: Tensor | None) -> int | None:
         one = a if a is not None else b
         return one.ndim if one is not None else None
     return None if a.ndim is None or b.ndim is None else max(a.ndim, b.ndim)
+
+
+def _is_dtype(value: Value) -> bool:
+    return isinstance(value, Py) and value.type == "dtype"

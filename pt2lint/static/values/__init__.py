@@ -108,6 +108,29 @@ class Py(Value):
         self.type, self.const, self.read, self.off = type, const, read, off
 
 
+# The dtypes that are told apart, and the kind of each, which is what is known of tensors and where it may be several.
+DTYPES = {
+    **dict.fromkeys(("float16", "bfloat16", "float32", "float64"), "float"),
+    **dict.fromkeys(("int8", "int16", "int32", "int64"), "int"),
+    "bool": "bool",
+    "byte": "byte",
+}
+
+
+def kind_of(dtype: Any) -> Any:
+    """The kind of a dtype of which the name or the kind is known."""
+    return DTYPES.get(dtype, dtype) if isinstance(dtype, str) else dtype
+
+
+def same_dtype(a: Py, b: Py) -> bool | None:
+    """Whether two dtypes are one, None where that is not known."""
+    if a.const is NO_CONST or b.const is NO_CONST:
+        return None
+    if kind_of(a.const) != kind_of(b.const):
+        return False
+    return a.const == b.const if a.const in DTYPES and b.const in DTYPES else None
+
+
 NONE = Py("none", None)
 LEFT_OUT = Py("none", None, off=OFTEN_OFF)  # an option that nobody asks for by default
 BOOL = Py("bool")
@@ -368,7 +391,8 @@ def _merge(a: Value, b: Value) -> Value | None:
             a.sparse and b.sparse,
         )
     if isinstance(a, Py) and isinstance(b, Py) and a.type == b.type:
-        return Py(a.type, read=a.read or b.read)
+        kind = kind_of(a.const) if a.type == "dtype" else NO_CONST
+        return Py(a.type, kind if kind == kind_of(b.const) else NO_CONST, read=a.read or b.read)
     if isinstance(a, (Seq, Dict)):
         _nested.append(None)
         try:
