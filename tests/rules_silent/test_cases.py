@@ -275,6 +275,39 @@ def fit_either(args):
     task(torch.ones(2, 4)).backward()
     validate(model, torch.ones(2, 4))  # PTS302
 
+def evaluate(model, x):
+    model.eval()
+    return model(x)
+
+def fit_what_a_factory_makes(args, create):
+    model = create(args.name)
+    task = None
+    if args.kind:
+        task = Task(model)
+    elif args.other:
+        task = Task(model=model)
+    if args.compile:
+        task = torch.compile(task)
+    task(torch.ones(2, 4)).backward()
+    evaluate(model, torch.ones(2, 4))  # PTS302
+    validate(model, torch.ones(2, 4))  # which may be anything
+
+def factory_that_may_compile(args, create, compiled):
+    model = compiled(create(args.name))
+    model = compiled(model)
+    task = Task(model)
+    task = torch.compile(task)
+    task(torch.ones(2, 4)).backward()
+    evaluate(model, torch.ones(2, 4))
+
+def made_and_compiled_in_place(args, create):
+    model = create(args.name)
+    task = Task(model)
+    task = torch.compile(task)
+    task(torch.ones(2, 4)).backward()
+    model.compile()
+    evaluate(model, torch.ones(2, 4))
+
 def compare(x):
     net = Net()
     fast = torch.compile(net)

@@ -11,7 +11,7 @@ from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.source.nodes import FunctionNode, binds, parts, unit_of, walk
-from pt2lint.static.values import Func, Instance, Value, options
+from pt2lint.static.values import UNKNOWN, Func, Instance, Value, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -51,6 +51,9 @@ class Bypassed:
         self.in_methods(wrapper, given, node, bound, frame)
         plain = {given: ""} if given != wrapper else {}
         made = [part for part in bound if dotted(part.targets[0]) == given and part.value is not node]
+        made = [
+            part for part in made if not (isinstance(part.value, ast.Constant) and part.value.value is None)
+        ]
         calls = [part.value for part in made if isinstance(part.value, ast.Call)]
         if made and len(calls) == len(made):  # `task = Task(model)`, whichever task it is
             held = set.intersection(*map(_given, calls))
@@ -92,13 +95,29 @@ class Bypassed:
         if any(dotted(a) in wrappers for a in node.args):
             self.both.add(func.node)
         for parameter, argument, value in zip(parameters_of(func), node.args, args, strict=False):
-            plain = names.get(argument.id) if isinstance(argument, ast.Name) else None
+            name = argument.id if isinstance(argument, ast.Name) else ""
+            plain = names.get(name)
             if plain is None or node.lineno <= plain.line:
                 continue
-            calls = (dotted(call.func) for call in parts(func.node, ast.Call))
+            calls = {dotted(call.func) for call in parts(func.node, ast.Call)}
             module = any(map(self.is_plain_module, options(value)))
+            # What nothing else is known of is a module where it is put into another mode.
+            if UNKNOWN in options(value) and not self.compiled_otherwise(name, plain):
+                module |= f"{parameter}.eval" in calls
             if module and parameter in calls and parameter not in binds(func.node):
-                self.note(node, ast.unparse(argument), plain, func.node, frame)
+                self.note(node, name, plain, func.node, frame)
+
+    def compiled_otherwise(self, name: str, plain: Plain) -> bool:
+        """Whether what runs compiles what has this name, too: `model.compile()`, `model = compiled(model)`."""
+        running = self.at.functions.running()
+        if running is None:
+            return True
+        every = [(dotted(call.func) or "", call) for call in parts(running, ast.Call)]
+        return any(
+            "compile" in func.rpartition(".")[2] and name in (func.partition(".")[0], *map(dotted, call.args))
+            for func, call in every
+            if call.lineno != plain.line
+        )
 
     def is_plain_module(self, value: Value) -> bool:
         if not isinstance(value, Instance) or not self.at.classes.is_module(value.cls):
