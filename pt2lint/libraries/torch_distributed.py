@@ -19,11 +19,19 @@ def collective(call: Call) -> Value:
     return Instance(None, WORK) if asked is not None and truth(asked) is True else NONE
 
 
+def public(name: str) -> str | None:
+    """`torch.distributed.distributed_c10d.all_reduce` is where torch.distributed has all_reduce from."""
+    module, _, last = name.rpartition(".")
+    own = module == "torch.distributed.distributed_c10d" and not last.startswith("_")
+    return f"torch.distributed.{last}" if own else None
+
+
 LIBRARY = Library(
     "torch.distributed",
     given="tensors",
     closed=True,
     objects=True,
+    renamed=public,
     returns=dict.fromkeys(("torch.distributed.isend", "torch.distributed.irecv"), f"instance {WORK}"),
     roles={
         "works with processes": tuple(

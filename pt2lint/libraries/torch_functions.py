@@ -54,11 +54,19 @@ WHY_GAPS = "Dynamo takes no `out=` that lies in memory with gaps"
 WITHOUT_GAPS = "Assign what it returns instead: `rows[:, 0] = torch.add(x, y)`"
 FOUND = ("values", "indices")  # what functions return that say where they found it
 SIZED = frozenset("zeros ones empty rand randn".split())
+FUNCTIONAL = (
+    "atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist chain_matmul einsum istft "
+    "meshgrid norm split stft tensordot unique unique_consecutive"
+)
 # Where torch has these from.
 HOMES = {
     "torch._tensor.Tensor": "torch.Tensor",
     "torch.functional.Tensor": "torch.Tensor",
     "torch.cuda.amp.grad_scaler.GradScaler": "torch.cuda.amp.GradScaler",
+    "torch.random.initial_seed": "torch.initial_seed",
+    "torch.serialization.load": "torch.load",
+    "torch.serialization.save": "torch.save",
+    **{f"torch.functional.{name}": f"torch.{name}" for name in FUNCTIONAL.split()},
 }
 
 

@@ -287,6 +287,8 @@ def renamed(name: str) -> str | None:
     last = name.rsplit(".", 1)[-1]
     if name.startswith("torch.nn.utils.clip_grad."):
         return "torch.nn.utils." + last
+    if name == "torch.nn.attention.SDPAParams":
+        return "torch.backends.cuda.SDPAParams"
     return "torch.nn." + last if name.startswith("torch.nn.modules.") and last[:1].isupper() else None
 
 

@@ -621,6 +621,45 @@ def part(x):
 """
 
 
+SAME = {
+    "torch.distributed.distributed_c10d.all_gather_object": "torch.distributed.all_gather_object",
+    "torch.functional.unique": "torch.unique",
+    "torch.nn.attention.SDPAParams": "torch.backends.cuda.SDPAParams",
+    "torch.optim.adam.Adam": "torch.optim.Adam",
+    "torch.random.initial_seed": "torch.initial_seed",
+    "torch.serialization.save": "torch.save",
+    "torch.utils.data.dataloader.DataLoader": "torch.utils.data.DataLoader",
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_what_torch_has_under_two_names_is_the_same(name: str) -> None:
+    pytest.importorskip("torch")
+
+    def found(name: str) -> object:
+        module, _, last = name.rpartition(".")
+        return getattr(importlib.import_module(module), last)
+
+    assert found(name) is found(SAME[name])
+    told = [
+        [each.code for each in lint(["m.py"], None, {"m.py": TWO_NAMES % name.rpartition(".")[::2]}).findings]
+        for name in (name, SAME[name])
+    ]
+    assert told[0] == told[1] != []
+
+
+TWO_NAMES = """
+import torch
+from %s import %s as named
+
+@torch.compile
+def f(x: torch.Tensor):
+    y = torch.sin(x)
+    named(y)
+    return y + 1
+"""
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_calls_that_end_the_graph_are_measured() -> None:
     """What the models of Python's library and of torch say ends the graph, it ends on this torch."""
