@@ -32,6 +32,18 @@ CASES = {
         ["longest = self.layer(x).max().item()", "return x[: int(longest)]"],
         "",
     ),
+    "a number that is kept for a log": (
+        ["y = self.layer(x)", 'return y, {"mean": float(y.mean().item())}'],
+        "Keep the tensor there, `y.mean().detach()`, and read the number where it is logged, after the call;",
+    ),
+    "a number that is put into a dictionary for a log": (
+        ["logs = {}", "y = self.layer(x).mean().detach()", 'logs["mean"] = y.item()', "return x, logs"],
+        "Keep the tensor there, `y.detach()`, and",
+    ),
+    "a number under a name that values decide": (
+        ["logs = {}", "y = self.layer(x).mean()", "logs[lengths] = y.item()", "return x, logs"],
+        "",
+    ),
     "a number of each turn": (
         ["for n in lengths:", "    x = x[: n.item()]", "return x"],
         "",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import cast
 
 import libcst as cst
 
@@ -44,6 +45,39 @@ def passed_in(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     """What is computed of arguments alone can be computed before the call: `lengths.max().item()`."""
     if before := _before(function, node):
         yield told(f"Pass it in: {before}. That breaks no graph; another number compiles once more, for any")
+    elif kept := _kept_by_name(function, node):
+        yield told(f"Keep the tensor there, `{kept}`, and read the number where it is logged, after the call")
+
+
+def _kept_by_name(function: FunctionCode, node: cst.CSTNode) -> str:
+    """The tensor whose number is only kept under a name, as losses are for a log: `losses["box"] = box.item()`."""
+    if not isinstance(node, cst.Call):
+        return ""
+    read = (
+        node.func.value if isinstance(node.func, cst.Attribute) else next((a.value for a in node.args), None)
+    )
+    here, above = cast(cst.CSTNode, node), function.parent(node)
+    while isinstance(above, cst.Arg):
+        call = function.parent(above)
+        if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Name):
+            return ""
+        if call.func.value not in ("float", "int", "round"):
+            return ""
+        here, above = call, function.parent(call)
+    if isinstance(above, cst.DictElement):
+        named = isinstance(above.key, cst.SimpleString) and above.value is here
+    else:
+        target = (
+            above.targets[0].target if isinstance(above, cst.Assign) and len(above.targets) == 1 else None
+        )
+        index = (
+            target.slice[0].slice if isinstance(target, cst.Subscript) and len(target.slice) == 1 else None
+        )
+        named = isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString)
+    if not named or read is None:
+        return ""
+    text = _short(function, read)
+    return text if text.endswith((".detach()", "...")) else f"{text}.detach()"
 
 
 def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
