@@ -25,7 +25,7 @@ from pt2lint.static.interpreter.guard_syntax import (
     one_by_one,
     opposite,
     says_none,
-    set_under,
+    set_by,
 )
 from pt2lint.static.interpreter.guards import (
     ARGUMENT,
@@ -180,7 +180,7 @@ class Asked:
         if running is None or not isinstance(name, ast.Name):
             return None
         stores = [n for n in parts(running, ast.Name) if n.id == name.id and isinstance(n.ctx, ast.Store)]
-        sets = [value for value, branch in set_under(running.body, name.id, None) if branch is None]
+        sets = [value for value, branch in set_by(running, name.id) if branch is None]
         first = sets[0] if sets else None
         if first is None or sum(store.lineno < name.lineno for store in stores) != 1:
             return None
@@ -189,10 +189,12 @@ class Asked:
     def _kept_of_dtype(self, test: ast.expr, env: Env, frame: Frame) -> bool:
         """Whether a name holds what a function asked once of the dtype that a tensor had, which is another one since:
         `is_half = h.dtype == torch.half`."""
-        running = self.at.functions.running()
-        if running is None or not isinstance(test, ast.Name) or test.id in frame.parameters:
+        if not isinstance(test, ast.Name) or test.id in frame.parameters:
             return False
-        sets = [value for value, _ in set_under(running.body, test.id, None)]
+        running = self.at.functions.running()
+        if running is None:
+            return False
+        sets = [value for value, _ in set_by(running, test.id)]
         made = sets[0] if len(sets) == 1 else None
         return isinstance(made, ast.Compare) and self._compared(made, True, env, frame) == DTYPE
 
@@ -200,7 +202,7 @@ class Asked:
         """What the function that runs assigns to an attribute, once and before it asks for it."""
         if place not in self._made:
             running, key = self.at.functions.running(), dotted(place)
-            sets = [value for value, _ in set_under(running.body, key, None)] if running and key else []
+            sets = [value for value, _ in set_by(running, key)] if running and key else []
             made = sets[0] if len(sets) == 1 else None
             self._made[place] = made if made is not None and made.lineno < place.lineno else None
         return self._made[place]
@@ -238,7 +240,7 @@ class Asked:
         running = self.at.functions.running()
         if running is None or not isinstance(name, ast.Name) or not isinstance(env.get(name.id), Union):
             return frame.guards
-        sets = [one for one in set_under(running.body, name.id, None) if one[0] is not None]
+        sets = [one for one in set_by(running, name.id) if one[0] is not None]
         stores = len(sets)
         if len(sets) == 1 and isinstance(sets[0][0], ast.IfExp) and sets[0][1] is None:
             made = sets[0][0]  # `total = lengths.sum() if sizes is None else sum(sizes)`
@@ -411,19 +413,22 @@ class Asked:
 
     def _is_left_empty(self, test: ast.expr, outcome: bool) -> bool:
         """Whether a list has to have nothing that a loop before puts something in at each turn."""
-        asked, running = asks_whether_empty(test), self.at.functions.running()
-        if asked is None or asked[1] is not outcome or not running:
+        asked = asks_whether_empty(test)
+        if asked is None or asked[1] is not outcome:
             return False
-        return is_filled(running.body, asked[0], test.lineno)
+        running = self.at.functions.running()
+        return running is not None and is_filled(running.body, asked[0], test.lineno)
 
     def _is_looked_up(self, name: ast.expr, asked: ast.expr) -> bool:
         """Whether a text is asked of a name that a call gave before: `kind = self.value("kind", options)`."""
-        running = self.at.functions.running()
-        if not running or not isinstance(name, ast.Name):
+        if not isinstance(name, ast.Name):
             return False
         if not isinstance(asked, ast.Constant) or not isinstance(asked.value, str):
             return False
-        made = [value for value, _ in set_under(running.body, name.id, None)]
+        running = self.at.functions.running()
+        if running is None:
+            return False
+        made = [value for value, _ in set_by(running, name.id)]
         before = [value for value in made if value is not None and value.lineno < name.lineno]
         return bool(before) and all(isinstance(value, ast.Call) for value in before)
 
@@ -502,7 +507,7 @@ class Asked:
         made = made_once(node)
         answers = [made.get(value.id, value) if isinstance(value, ast.Name) else value for value in given]
         names = {value.id for value in given if isinstance(value, ast.Name)}
-        answers += [value for name in names for value, _ in set_under(node.body, name, None)]
+        answers += [value for name in names for value, _ in set_by(node, name)]
         if not any(isinstance(value, (ast.Compare, ast.BoolOp)) for value in answers):
             return None
         parts_asked = [part for value in answers if value is not None for part in walk(value)]
@@ -606,7 +611,7 @@ def _is_dtype(value: Value) -> bool:
 
 def _one_branch(function: FunctionNode, asked: ast.Name) -> tuple[ast.expr, bool] | None:
     """The test, and how it comes out, under which alone a function sets a name to something, and to None otherwise."""
-    sets = list(set_under(function.body, asked.id, None))
+    sets = set_by(function, asked.id)
     where = [branch for value, branch in sets if is_something(value)]
     if len(where) != 1 or len(sets) < 2 or where[0] is None or where[0][0].lineno >= asked.lineno:
         return None

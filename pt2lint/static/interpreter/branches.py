@@ -50,6 +50,7 @@ class Branches:
         self.at = at
         self._once: dict[tuple[ast.expr, ast.stmt, object], bool] = {}
         self._spread: dict[ast.stmt, bool] = {}
+        self._tells = at.models.last_words("warns") | at.models.last_words("prints")
 
     def branch(
         self,
@@ -180,12 +181,11 @@ class Branches:
             body = body[:-1]
         while len(body) == 1 and isinstance(inner := body[0], ast.If) and not inner.orelse:
             body = inner.body
-        words = self.at.models.last_words("warns") | self.at.models.last_words("prints")
         for i, statement in enumerate(body):
             call = statement.value if isinstance(statement, ast.Expr) else None
             if isinstance(call, ast.Call) and (
                 isinstance(call.func, ast.Name)
-                or (isinstance(call.func, ast.Attribute) and call.func.attr in words)
+                or (isinstance(call.func, ast.Attribute) and call.func.attr in self._tells)
             ):
                 before = self._made_to_warn(call.func, body[:i], env, frame)
                 value = self.at.expressions.again(call.func, before, frame)

@@ -288,7 +288,8 @@ class Calls:
         # Without any argument it computes nothing: `torch.is_grad_enabled()`.
         computes = entry.given == "tensors" and bool(receiver or args or kwargs)
         self.at.notebook.count(frame, computes or given_any)
-        if "loader" in entry.roles and frame.region:
+        roles = entry.roles
+        if "loader" in roles and frame.region:
             frame.guards += (Guard("", LOADS if self.is_own(frame) else FETCHES),)
         # `frame.inside` and the rest of the place are the caller's.
         if self.at.notebook.listens(entry.op, frame):
@@ -316,11 +317,12 @@ class Calls:
             sorts, leaves = self.at.types.sorts(args, kwargs, receiver), leaves_in(args, kwargs, receiver)
             self.at.notebook.note(node, entry.op, frame, about=about, args=sorts, details=leaves)
             frame.guards = before
-        self.breaks(entry, node, frame)
-        if "goes over items" in entry.roles:
+        if entry.breaks:
+            self.breaks(entry, node, frame)
+        if "goes over items" in roles:
             for given in args:
                 self.goes_over(node, given, frame)
-        if "goes over items" in entry.roles or "counts items" in entry.roles:
+        if "goes over items" in roles or "counts items" in roles:
             for part, given in zip(getattr(node, "args", ()), args, strict=False):
                 self.refused(part, given, "goes over", frame)
         if entry.untraced and self.at.notebook.listens("call untraced", frame):

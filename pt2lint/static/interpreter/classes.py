@@ -38,6 +38,7 @@ class Classes:
     def __init__(self, at: Context) -> None:
         self.at = at
         self._bases: dict[ClassInfo, tuple[list[ClassInfo], list[str], bool]] = {}
+        self._methods: dict[ClassInfo, dict[str, tuple[ClassInfo, FunctionNode] | None]] = {}
         self._is_module: dict[ClassInfo, bool] = {}
         self._seldom: dict[ClassInfo, bool] = {}
         self._replaced: dict[ClassInfo, frozenset[str]] = {}
@@ -68,6 +69,7 @@ class Classes:
             else:
                 hazy = True
         self._bases[cls] = (order, externals, hazy)
+        self._methods.pop(cls, None)  # found while not all bases were known
         return self._bases[cls]
 
     def is_module(self, cls: ClassInfo | None) -> bool:
@@ -187,13 +189,15 @@ class Classes:
     def find_method(
         self, cls: ClassInfo, name: str, after: ClassInfo | None = None
     ) -> tuple[ClassInfo, FunctionNode] | None:
-        order = self.bases(cls)[0]
         if after is not None:
-            order = order[order.index(after) + 1 :] if after in order else []
-        for c in order:
-            if name in c.methods:
-                return c, c.methods[name]
-        return None
+            order = self.bases(cls)[0]
+            return _first(order[order.index(after) + 1 :] if after in order else [], name)
+        known = self._methods.get(cls)
+        if known is None:
+            known = self._methods[cls] = {}
+        if name not in known:
+            known[name] = _first(self.bases(cls)[0], name)
+        return known[name]
 
     def class_attribute(self, cls: ClassInfo, name: str) -> Value:
         """`Class.name`."""
@@ -319,3 +323,11 @@ def off(value: Py) -> int:
     if value.const is False or (value.type == "float" and value.const == 0):
         return ALWAYS_OFF if value.const is False else OFTEN_OFF
     return value.off
+
+
+def _first(classes: list[ClassInfo], name: str) -> tuple[ClassInfo, FunctionNode] | None:
+    """The method of the first class that has it."""
+    for cls in classes:
+        if name in cls.methods:
+            return cls, cls.methods[name]
+    return None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.guard_syntax import (
-    added_in,
+    Under,
+    added_under,
     asks_by_name,
     asks_for_one,
     asks_whether_none,
@@ -23,8 +23,8 @@ from pt2lint.static.interpreter.guard_syntax import (
     name_of,
     options_of,
     says_none,
+    set_by,
     set_in,
-    set_under,
 )
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
@@ -291,7 +291,7 @@ class Defaults:
             return None
         if len(made.values) == 1:
             return self._looked_up(made, made.values[0], part)
-        return self._chosen(made, part, set_under(made.init.body, dotted(place), None))
+        return self._chosen(made, part, set_by(made.init, dotted(place)))
 
     def _looked_up(
         self, made: _Made, value: ast.expr | None, part: Value
@@ -328,7 +328,7 @@ class Defaults:
             return None
         if isinstance(value, ast.Call) and len(value.args) == 1:  # `nn.ModuleList(layers)`
             place = value.args[0] if isinstance(value.args[0], ast.Name) else place
-        chosen = self._chosen(made, part, set_under(made.init.body, dotted(place), None, added_in))
+        chosen = self._chosen(made, part, added_under(made.init.body, dotted(place)))
         given = {a.arg for a in (*made.init.args.args, *made.init.args.kwonlyargs)}
         # Not the number of a layer, `if depth > i:`.
         named = {each.id for each in walk(chosen[0]) if isinstance(each, ast.Name)} if chosen else set()
@@ -338,7 +338,7 @@ class Defaults:
         self,
         made: _Made,
         part: Value,
-        kept_so: Iterator[tuple[ast.expr | None, tuple[ast.expr, bool] | None]],
+        kept_so: list[tuple[ast.expr | None, Under]],
     ) -> tuple[ast.expr, bool, bool] | None:
         """The one test under which `__init__` makes the part, where that asks for an option."""
         tests = {test for value, test in kept_so if _makes(value, part)}

@@ -87,8 +87,8 @@ class Frame:
         self.yields: list[Value] = []
         self.breaks: list[list[Env]] = []
         self.continues: list[list[Env]] = []
-        self.globals: set[str] = set()
-        self.nonlocals: set[str] = set()
+        self.globals: frozenset[str] = frozenset()
+        self.nonlocals: frozenset[str] = frozenset()
         self.depth: int = parent.depth + 1 if parent is not None else 0
         self.tested: list[Value] = []
         self.sized: dict[object, object] = {}  # where the numbers of one origin were first a size, in a loop

@@ -77,8 +77,10 @@ class Functions:
 
     def running(self) -> FunctionNode | None:
         """The function that runs, unless it is a lambda."""
-        node = self.innermost()
-        return None if isinstance(node, ast.Lambda) else node
+        if not self.active:
+            return None
+        node = _definition(self.active[-1])
+        return None if node.__class__ is ast.Lambda else node
 
     def innermost(self) -> FunctionNode | ast.Lambda | None:
         """The definition of what runs."""
@@ -508,7 +510,7 @@ class Functions:
 
 def _definition(which: Any) -> Any:
     """The definition in what `active` holds, which tells a closure's functions apart by what they close over."""
-    return which[0] if isinstance(which, tuple) else which
+    return which[0] if which.__class__ is tuple else which
 
 
 def _unwraps(definition: FunctionNode | ast.Lambda) -> bool:

@@ -107,22 +107,40 @@ def set_in(body: Iterable[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr | None
                 yield place, call.args[2 if is_name(call.func, "setattr") else 1]
 
 
-def set_under(
+Under = tuple[ast.expr, bool] | None  # the innermost test around a statement, and how it came out
+
+
+def set_by(function: FunctionNode, place: str | None) -> list[tuple[ast.expr | None, Under]]:
+    """What a function assigns to a place, each with the innermost test around it, and how that came out. Asked of many
+    places of one function: the node keeps all."""
+    known: dict[str | None, list[tuple[ast.expr | None, Under]]] | None
+    known = function.__dict__.get("pt2lint_sets")
+    body = function.body  # which notes that it is read
+    if known is None:
+        known = function.__dict__["pt2lint_sets"] = {}
+        for target, value, test in _under(body, None, set_in):
+            known.setdefault(dotted(target), []).append((value, test))
+    return known.get(place, [])
+
+
+def added_under(body: Iterable[ast.stmt], place: str | None) -> list[tuple[ast.expr | None, Under]]:
+    """What the statements add to a list, as `set_by` tells what a function assigns."""
+    return [(value, test) for target, value, test in _under(body, None, added_in) if dotted(target) == place]
+
+
+def _under(
     body: Iterable[ast.stmt],
-    place: str | None,
-    test: tuple[ast.expr, bool] | None,
-    told: Callable[[list[ast.stmt]], Iterator[tuple[ast.expr, ast.expr | None]]] = set_in,
-) -> Iterator[tuple[ast.expr | None, tuple[ast.expr, bool] | None]]:
-    """What the statements assign to a place, each with the innermost test around it, and how that came out. Or
-    what they add to a list, where `told` is what tells that."""
+    test: Under,
+    told: Callable[[list[ast.stmt]], Iterator[tuple[ast.expr, ast.expr | None]]],
+) -> Iterator[tuple[ast.expr, ast.expr | None, Under]]:
     for statement in body:
         if isinstance(statement, ast.If):
-            yield from set_under(statement.body, place, (statement.test, True), told)
-            yield from set_under(statement.orelse, place, (statement.test, False), told)
+            yield from _under(statement.body, (statement.test, True), told)
+            yield from _under(statement.orelse, (statement.test, False), told)
         elif isinstance(statement, (ast.With, ast.Try, ast.For)):
-            yield from set_under(statement.body, place, test, told)
+            yield from _under(statement.body, test, told)
         else:
-            yield from ((value, test) for target, value in told([statement]) if dotted(target) == place)
+            yield from ((target, value, test) for target, value in told([statement]))
 
 
 def added_in(body: Iterable[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr]]:

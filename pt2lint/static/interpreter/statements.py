@@ -229,10 +229,10 @@ class Statements:
                         owner.counted = False
 
     def s_global(self, node: ast.Global, env: Env, frame: Frame) -> None:
-        frame.globals.update(node.names)
+        frame.globals |= frozenset(node.names)
 
     def s_nonlocal(self, node: ast.Nonlocal, env: Env, frame: Frame) -> None:
-        frame.nonlocals.update(node.names)
+        frame.nonlocals |= frozenset(node.names)
 
     def s_import(self, node: ast.Import | ast.ImportFrom, env: Env, frame: Frame) -> None:
         for local, target in frame.module.import_targets(node):

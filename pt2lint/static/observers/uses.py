@@ -94,6 +94,16 @@ class Decisive:
 def wants_number(function: FunctionNode, name: str) -> int:
     """The line where the function does with a parameter what it cannot do with a tensor: tests it, makes it a number of
     Python or a text, ends a slice with it. 0 if there is none."""
+    known: dict[str, int] | None = function.__dict__.get("pt2lint_wants")
+    if known is None:
+        known = function.__dict__["pt2lint_wants"] = _numbers_wanted(function)
+    _ = function.body  # which notes that it is read
+    return known.get(name, 0)
+
+
+def _numbers_wanted(function: FunctionNode) -> dict[str, int]:
+    """The first such line of each name in it."""
+    found: dict[str, int] = {}
     for part in walk(function):
         wanting: list[ast.expr | None] = []
         if isinstance(part, (ast.If, ast.IfExp, ast.While, ast.Assert)):
@@ -109,9 +119,12 @@ def wants_number(function: FunctionNode, name: str) -> int:
             wanting = [*part.args] if whole or of_math else []
             wanting += [k.value for k in part.keywords if k.arg in ("alpha", "value")]
         for one in wanting:
-            if one is not None and any(isinstance(n, ast.Name) and n.id == name for n in walk(one)):
-                return part.lineno if hasattr(part, "lineno") else one.lineno
-    return 0
+            if one is not None:
+                line = part.lineno if hasattr(part, "lineno") else one.lineno
+                for n in walk(one):
+                    if isinstance(n, ast.Name):
+                        found.setdefault(n.id, line)
+    return found
 
 
 def _asked(test: ast.expr) -> Iterator[ast.expr]:

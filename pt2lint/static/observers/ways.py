@@ -27,7 +27,20 @@ from pt2lint.static.source.nodes import (
     walk,
     yields,
 )
-from pt2lint.static.values import NO_CONST, UNKNOWN, Func, Instance, Py, Seq, Tensor, Value, Wrapped, options
+from pt2lint.static.values import (
+    NO_CONST,
+    UNKNOWN,
+    Class,
+    Ext,
+    Func,
+    Instance,
+    Py,
+    Seq,
+    Tensor,
+    Value,
+    Wrapped,
+    options,
+)
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -147,6 +160,8 @@ class Ways:
         self, node: ast.Call, func: Value, args: list[Value], result: Value, env: Env, frame: Frame
     ) -> None:
         """A module, whose `forward` counts as compiled, is called in code that is not."""
+        if isinstance(func, (Ext, Class)) or func is UNKNOWN:
+            return  # no module, nor a method of one
         for one in self.at.calls.roots.presumed(func):
             self.called_compiled(one, args, {}, node, frame, presumed=True)
         if not frame.gradless and any(self.is_module(one) or self.is_method(one) for one in options(func)):

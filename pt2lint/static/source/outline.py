@@ -147,9 +147,17 @@ class Late(dict[str, Any]):
     def saying(self, words: Iterable[str]) -> list[str]:
         """The keys of those that may have one of the words in their text, for one who notes by himself what he reads of
         them: one that has not need not be parsed to know that."""
-        texts = self._texts | {key: part.text for key, part in self.later().items()}
-        keys = super().__iter__()
-        return [key for key in keys if key not in texts or any(word in texts[key] for word in words)]
+        found = []
+        for key, value in super().items():
+            text = value.text if value.__class__ is Part else self._texts.get(key)
+            if text is None:
+                found.append(key)
+                continue
+            for word in words:
+                if word in text:
+                    found.append(key)
+                    break
+        return found
 
     def parse_at(self, lines: set[int]) -> list[Any]:
         """Parse the parts in which one of these lines is; all values in which one may be."""

@@ -374,13 +374,20 @@ def _merge_texts(a: Value, b: Value) -> Value | None:
 
 def _merge(a: Value, b: Value) -> Value | None:
     """One value for both, which are of one class, or None where they stay alternatives."""
-    if a is WRAPPED_NAME or b is WRAPPED_NAME:
-        return WRAPPED_NAME if a is NAME or b is NAME else _merge_texts(a, b)
-    if same(a, b):
-        return a
+    if isinstance(a, Py) and isinstance(b, Py):
+        if a is WRAPPED_NAME or b is WRAPPED_NAME:
+            return WRAPPED_NAME if a is NAME or b is NAME else _merge_texts(a, b)
+        if a.type != b.type:
+            return None
+        if same(a, b):
+            return a
+        kind = kind_of(a.const) if a.type == "dtype" else NO_CONST
+        return Py(a.type, kind if kind == kind_of(b.const) else NO_CONST, read=a.read or b.read)
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         if a.array != b.array:
             return None
+        if same(a, b):
+            return a
         return Tensor(
             a.dtype if a.dtype == b.dtype else None,
             a.origin if a.sure or not b.sure else b.origin,
@@ -390,17 +397,14 @@ def _merge(a: Value, b: Value) -> Value | None:
             min(a.leaf, b.leaf),
             a.sparse and b.sparse,
         )
-    if isinstance(a, Py) and isinstance(b, Py) and a.type == b.type:
-        kind = kind_of(a.const) if a.type == "dtype" else NO_CONST
-        return Py(a.type, kind if kind == kind_of(b.const) else NO_CONST, read=a.read or b.read)
-    if isinstance(a, (Seq, Dict)):
-        _nested.append(None)
-        try:
-            # A container that was put into itself has no end.
-            return _merge_containers(a, b) if len(_nested) <= MAX_NESTING else UNKNOWN
-        finally:
-            _nested.pop()
-    return None
+    if a is b or not isinstance(a, (Seq, Dict)):
+        return a if same(a, b) else None
+    _nested.append(None)
+    try:
+        # A container that was put into itself has no end.
+        return _merge_containers(a, b) if len(_nested) <= MAX_NESTING else UNKNOWN
+    finally:
+        _nested.pop()
 
 
 _nested: list[None] = []  # one for each container that is being merged
@@ -442,11 +446,16 @@ def join(a: Value, b: Value) -> Value:
     """What is known where either may be the value."""
     if a is b:
         return a
-    if a.kind != "union" and b.kind != "union":
-        merged = _merge(a, b) if a.__class__ is b.__class__ else None
-        return Union((a, b)) if merged is None else merged
-    result: list[Value] = list(options(a))
-    for new in options(b):
+    if not isinstance(a, Union):
+        if not isinstance(b, Union):
+            merged = _merge(a, b) if a.__class__ is b.__class__ else None
+            return Union((a, b)) if merged is None else merged
+        result, more, declared = [a], b.options, b.declared
+    elif isinstance(b, Union):
+        result, more, declared = [*a.options], b.options, a.declared or b.declared
+    else:
+        result, more, declared = [*a.options], (b,), a.declared
+    for new in more:
         kind = new.__class__
         for i, old in enumerate(result):
             merged = _merge(old, new) if old.__class__ is kind else None
@@ -455,7 +464,6 @@ def join(a: Value, b: Value) -> Value:
                 break
         else:
             result.append(new)
-    declared = (isinstance(a, Union) and a.declared) or (isinstance(b, Union) and b.declared)
     if len(result) == 1:
         return result[0]
     if len(result) > MAX_ALTERNATIVES:
