@@ -343,6 +343,9 @@ class Models:
         self._handlers = {
             name: handler for one in reversed(libraries) for name, handler in one.handlers.items()
         }
+        self._otherwise = [
+            (one.name + ".", one.otherwise) for one in libraries if one.name and one.otherwise is not None
+        ]
         self._returns = {name: words for one in reversed(libraries) for name, words in one.returns.items()}
         self._constants = {
             name: words for one in reversed(libraries) for name, words in one.constants.items()
@@ -401,8 +404,10 @@ class Models:
         words = self._returns.get(name)
         if words is not None:
             return returning(words)
-        above = (one.otherwise for one in self.libraries if one.name and _within(name, one.name))
-        return next((handler for handler in above if handler is not None), made_or_unknown)
+        within = name + "."
+        return next(
+            (handler for start, handler in self._otherwise if within.startswith(start)), made_or_unknown
+        )
 
     def plays(self, name: str | None, role: str) -> bool:
         if name is None:
@@ -517,22 +522,22 @@ class _Role:
         self.names = [n for library in libraries for n in library.roles.get(name, ())]
         self.words = frozenset(n.rstrip("*").rpartition(".")[2] for n in self.names)
         self.exact = frozenset(n for n in self.names if "*" not in n)
-        self._beginnings = tuple(n[:-1] for n in self.names if n.endswith("*"))
-        self._tails = tuple(n[1:] for n in self.names if n.startswith("*"))
-        self._ends = {(n.split("*")[0], n.split("*.")[1]) for n in self.names if "*." in n[1:]}
-        self._between = [n.split("*") for n in self.names if "*" in n[1:-1] and "*." not in n]  # `lib.*Model`
-        self.is_pattern = bool(self._beginnings or self._tails or self._ends or self._between)
+        patterns = [_pattern(n) for n in self.names if "*" in n]
+        self.is_pattern = bool(patterns)
+        self._matches = re.compile("|".join(patterns) if patterns else "(?!)", re.DOTALL).match
 
     def played_by(self, name: str) -> bool:
-        if name in self.exact or (self._beginnings and name.startswith(self._beginnings)):
-            return True
-        if self._tails and name.endswith(self._tails):
-            return True
-        if any(name.startswith(start) and name.endswith(end) for start, end in self._between):
-            return True
-        return bool(self._ends) and any(
-            name.startswith(start) and (name.endswith("." + end) or name == end) for start, end in self._ends
-        )
+        return name in self.exact or self._matches(name) is not None
+
+
+def _pattern(name: str) -> str:
+    """A name with a star as a regular expression: `lib.*`, `*Model` and `lib.*Model`, and `lib.*.eval`, which is
+    `lib.eval` as well."""
+    start, _, end = name.partition("*")
+    if not end:
+        return re.escape(start)
+    last = rf"(?:.*\.)?{re.escape(end[1:])}" if end[0] == "." and start else f".*{re.escape(end)}"
+    return rf"(?={re.escape(start)}){last}\Z"
 
 
 def _within(name: str, library: str) -> bool:

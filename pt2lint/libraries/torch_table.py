@@ -36,6 +36,7 @@ class TorchTable:
         self.modules: dict[str, str] = table["modules"]
         self.attributes: dict[str, str] = table["attributes"]
         self.fields: dict[str, list[str]] = table["fields"]
+        self._namespaces: set[str] = set()  # in which there are some, once somebody asked
 
     def call(
         self,
@@ -103,7 +104,11 @@ class TorchTable:
 
     def lists(self, name: str) -> bool:
         """Whether torch has a function or a namespace of that name."""
-        return any(n == name or n.startswith(name + ".") for n in self.returns)
+        if not self._namespaces:
+            for listed in self.returns:
+                while (listed := listed.rpartition(".")[0]) and listed not in self._namespaces:
+                    self._namespaces.add(listed)
+        return name in self.returns or name in self._namespaces
 
     def takes_tensor_first(self, name: str) -> bool:
         """Whether a function is also a method of tensors, and so takes its tensor first."""

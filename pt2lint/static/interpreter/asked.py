@@ -88,8 +88,8 @@ class Asked:
         """The conditions of the frame, and what it takes for a test that nothing else decides to come out so."""
         if not frame.region or self.at.notebook.quiet:
             return frame.guards
-        more = tuple(g for g in self._of(test, outcome, env, frame) if g not in frame.guards)
-        return frame.guards + more
+        asked = self._of(test, outcome, env, frame)
+        return frame.guards + tuple(g for g in asked if g not in frame.guards) if asked else frame.guards
 
     def of_given(self, call: ast.Call, args: list[Value], frame: Frame) -> Path:
         """The condition under which what is done with an optional argument is done with something."""
@@ -356,15 +356,16 @@ class Asked:
         if len(test.ops) > 1:
             return None
         left, right = test.left, test.comparators[0]
-        left = asked_for(left) if says_none(right) else left
+        none = says_none(right)
+        left = asked_for(left) if none else left
         values = self.at.expressions.again(left, env, frame), self.at.expressions.again(right, env, frame)
         if (_is_dtype(values[0]) or _is_dtype(values[1])) and (
             isinstance(left, ast.Attribute) or isinstance(right, ast.Attribute)
         ):
             return DTYPE
-        tensors = any(tensor_of(value) is not None for value in values)
-        if not tensors and any(self._tells_dtype(side, env, frame) for side in (left, right)):
-            return DTYPE
+        if tensor_of(values[0]) is None and tensor_of(values[1]) is None:
+            if self._tells_dtype(left, env, frame) or self._tells_dtype(right, env, frame):
+                return DTYPE
         if isinstance(values[1], Seq) and any(map(_is_dtype, _items(values[1]))):
             return DTYPE
         if self._is_spread(test, outcome, env, frame) or is_by_default(test, frame) is (not outcome):
@@ -379,7 +380,7 @@ class Asked:
                 return OFF
             if self._given(left, frame) == FLAG:
                 return FLAG
-        asks = isinstance(test.ops[0], (ast.IsNot, ast.NotEq)) is outcome and says_none(right)
+        asks = isinstance(test.ops[0], (ast.IsNot, ast.NotEq)) is outcome and none
         if asks and any(isinstance(o, Py) and o.off for o in options(values[0])):
             if not self.defaults.made_on(left, frame):
                 return OFF  # an option that is None by default
@@ -406,9 +407,9 @@ class Asked:
         equal = isinstance(test.ops[0], (ast.Eq, ast.Is, ast.In)) is outcome
         if sort is None and equal and UNKNOWN in options(values[0]) and self._is_looked_up(left, right):
             return CHOSEN
-        if sort is not None and equal is not says_none(right):
+        if sort is not None and equal is not none:
             # Whether the project gives an option that is None by default was asked above.
-            return GIVEN if sort == ARGUMENT else sort if says_none(right) else CHOSEN
+            return GIVEN if sort == ARGUMENT else sort if none else CHOSEN
         return sort
 
     def _is_left_empty(self, test: ast.expr, outcome: bool) -> bool:
@@ -469,6 +470,8 @@ class Asked:
     def _tells_dtype(self, node: ast.expr, env: Env, frame: Frame) -> bool:
         """Whether it is made of a tensor's dtype alone: `str(x.dtype)`, `torch.finfo(x.dtype).bits`, `TABLE[x.dtype]`,
         or says it in another way: `x.type()`, `x.element_size()`."""
+        if isinstance(node, (ast.Name, ast.Constant)):
+            return False  # as most are
         if isinstance(node, ast.Subscript):
             return self._is_own_dtype(node.slice, env, frame)
         if isinstance(node, ast.Attribute):

@@ -147,7 +147,7 @@ class Calls:
                 # `script(net) if scripts else net`: who compiles it may well leave that out.
                 parts = [o for o in parts if not self._is_scripted(o)]
             results = [self._apply_part(o, args, kwargs, node, frame, spread) for o in parts]
-            if any(o is UNKNOWN for o in func.options):
+            if UNKNOWN in func.options:
                 results.append(UNKNOWN)
             return join_all(results)
         if isinstance(func, Partial):
@@ -287,7 +287,8 @@ class Calls:
         given_any = entry.library is FOREIGN and any(isinstance(given, Tensor) for given in args)
         # Without any argument it computes nothing: `torch.is_grad_enabled()`.
         computes = entry.given == "tensors" and bool(receiver or args or kwargs)
-        self.at.notebook.count(frame, computes or given_any)
+        if computes or given_any:
+            self.at.notebook.count(frame)
         roles = entry.roles
         if "loader" in roles and frame.region:
             frame.guards += (Guard("", LOADS if self.is_own(frame) else FETCHES),)

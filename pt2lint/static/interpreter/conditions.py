@@ -245,7 +245,8 @@ class Conditions:
                 frame.narrowed.setdefault(name, True)
 
     def _narrow(self, test: ast.expr, env: Env, outcome: bool, frame: Frame) -> None:
-        self._recall(test, env, outcome, frame)
+        if frame.split:
+            self._recall(test, env, outcome, frame)
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             self._narrow(test.operand, env, not outcome, frame)
         elif isinstance(test, ast.BoolOp):
@@ -292,8 +293,6 @@ class Conditions:
             ]
 
     def _recall(self, test: ast.expr, env: Env, outcome: bool, frame: Frame) -> None:
-        if not frame.split:
-            return
         flag, asked = _flag(test)
         for name, both, first, second in frame.split.get(flag or "", ()):
             if env.get(name) is both:
@@ -391,9 +390,7 @@ class Conditions:
 
         if outcome:
             kept = without(value, lambda o: fits(o) is False)
-            if isinstance(kept, type(UNKNOWN)) or (
-                isinstance(kept, Union) and any(o is UNKNOWN for o in kept.options)
-            ):
+            if isinstance(kept, type(UNKNOWN)) or (isinstance(kept, Union) and UNKNOWN in kept.options):
                 known = self.at.models.value_of_type(wanted[0]) if len(wanted) == 1 else None
                 kept = known if known is not None else kept
             env[key] = kept

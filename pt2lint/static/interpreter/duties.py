@@ -21,7 +21,16 @@ from pt2lint.static.interpreter.guards import (
     Guard,
     Path,
 )
-from pt2lint.static.source.nodes import SIMPLE, FunctionNode, last_word, parameters_in, parts, unit_of, walk
+from pt2lint.static.source.nodes import (
+    SIMPLE,
+    FunctionNode,
+    called,
+    last_word,
+    parameters_in,
+    parts,
+    unit_of,
+    walk,
+)
 from pt2lint.static.values import UNKNOWN, Dict, Func, Instance, Py, Seq, Tensor, Value, options
 
 if TYPE_CHECKING:
@@ -40,6 +49,7 @@ class Duties:
         self.at = at
         self._classes: dict[ClassInfo, Path] = {}
         self._does: dict[tuple[FunctionNode, str], bool] = {}
+        self._said: dict[tuple[Module, str], bool] = {}
 
     def of(self, func: Func, definition: FunctionNode, env: Env, frame: Frame) -> Path:
         """What is said of what the function does, called in compiled code."""
@@ -90,7 +100,8 @@ class Duties:
         """Whether it calls what plays the role, wherever that stands in it."""
         known = self._does.get((definition, role))  # the same in every run of the function
         if known is None:
-            known = self.are_calls(parts(definition, ast.Call), role, env, frame)
+            named = not self.at.models.last_words(role).isdisjoint(called(definition))
+            known = named and self.are_calls(parts(definition, ast.Call), role, env, frame)
             self._does[definition, role] = known
         return known
 
@@ -280,7 +291,10 @@ class Duties:
         return self._does[key]
 
     def _says(self, role: str, frame: Frame) -> bool:
-        return any(frame.module.says(word) for word in self.at.models.last_words(role))
+        key = (frame.module, role)
+        if key not in self._said:
+            self._said[key] = any(frame.module.says(word) for word in self.at.models.last_words(role))
+        return self._said[key]
 
     def _plays(self, role: str, named: ast.expr, frame: Frame, env: Env | None = None) -> bool:
         value = self.at.expressions.quietly(named, env or {}, frame)

@@ -158,7 +158,8 @@ class Expressions:
             if value is not None:
                 return value
             closure = self._outside[id(closure)][1] if id(closure) in self._outside else None
-        return self.at.names.global_name(frame.module, name)
+        value = frame.module.values.get(name)  # as most names are once they were looked up
+        return value if value is not None else self.at.names.global_name(frame.module, name)
 
     def e_attribute(self, node: ast.Attribute, env: Env, frame: Frame) -> Value:
         key: str | None = node.__dict__.get("pt2lint")
@@ -187,7 +188,7 @@ class Expressions:
                 if is_none(o) is not True and o is not UNKNOWN
             ]
             self.at.notebook.quiet -= either
-            if any(o is UNKNOWN for o in owner.options):
+            if UNKNOWN in owner.options:
                 found.append(UNKNOWN)
             return join_all(found)
         if isinstance(owner, Tensor):
@@ -534,7 +535,8 @@ class Expressions:
             if isinstance(left, Instance) or isinstance(right, Instance):
                 own = compared(self.at, left, right, op, node, frame)
             value = self.compare(left, op, right) if own is None else own
-            self.at.notebook.count(frame, isinstance(value, Tensor))
+            if isinstance(value, Tensor):
+                self.at.notebook.count(frame)
             text = (
                 isinstance(left, Py) and left.type == "str"
             )  # which no tensor can hold: it is a table after all
@@ -797,7 +799,7 @@ class Expressions:
         parts = [part for a in given for part in (a.elts or () if isinstance(a, Seq) else (a,))]
         if not any(isinstance(part, Tensor) for part in parts):
             return None
-        if not any(o is UNKNOWN for o in options(self.again(node.value, env, frame))):
+        if UNKNOWN not in options(self.again(node.value, env, frame)):
             return None
         origin = (frame.module.path, node.lineno, f"`.{node.attr}` is given a tensor")
         return Ext(name, Tensor(None, origin))

@@ -231,7 +231,7 @@ class Functions:
             )
         if result is UNKNOWN and getattr(func.node, "returns", None) is not None:
             result = self._declared(func, callee)
-        if func.env is not None and any(o is UNKNOWN for o in options(result)):
+        if func.env is not None and UNKNOWN in options(result):
             result = self.as_promised(func, result, callee)
         return result
 
@@ -410,7 +410,7 @@ class Functions:
                 promised = self.parameter(func, parameter, None, frame)
                 if self.at.calls.roots.is_module(promised):
                     value = promised
-            elif isinstance(value, Union) and any(o is UNKNOWN for o in value.options):
+            elif isinstance(value, Union) and UNKNOWN in value.options:
                 # What the caller does not know of one alternative, the parameter may tell.
                 promised = self.parameter(func, parameter, None, frame)
                 if promised is not UNKNOWN:

@@ -263,7 +263,8 @@ class Statements:
         undecided = known is None
         met = missed = before
         if undecided:  # asked while what the test evaluated is at hand
-            met, missed = (self.at.conditions.asked.where(node.test, o, env, frame) for o in (True, False))
+            met = self.at.conditions.asked.where(node.test, True, env, frame)
+            missed = self.at.conditions.asked.where(node.test, False, env, frame)
         if known is not False:
             frame.guards = self.at.conditions.branches.branch(
                 node.test, met, not undecided, node.body, env, frame, not node.orelse
@@ -682,8 +683,9 @@ def merge_env(target: Env, others: list[Env], frame: Frame) -> None:
     first, *rest = others
     result = first if first is target else dict(first)
     for other in rest:
-        for name in [name for name, alone in frame.narrowed.items() if alone and name not in other]:
-            result.pop(name, None)
+        if frame.narrowed:
+            for name in [name for name, alone in frame.narrowed.items() if alone and name not in other]:
+                result.pop(name, None)
         for name, value in other.items():
             mine = result.get(name)
             if mine is None:

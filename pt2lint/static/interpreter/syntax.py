@@ -9,12 +9,13 @@ from pt2lint.static.values import Func
 
 def dotted(node: ast.expr) -> str | None:
     """`a.b.c` as text, or None if the expression is anything else."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        owner = dotted(node.value)
-        return None if owner is None else f"{owner}.{node.attr}"
-    return None
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return ".".join([node.id, *reversed(names)]) if names else node.id
 
 
 def parameters_of(func: Func) -> list[str]:

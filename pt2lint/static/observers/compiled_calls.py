@@ -609,14 +609,18 @@ def _sets(method: FunctionNode) -> Iterator[tuple[bool, str, str]]:
 
 def _set_to_arguments(init: FunctionNode) -> list[tuple[str, ast.expr | None]]:
     """The attributes that `__init__` sets to something that it makes of its arguments."""
-    given = {a.arg for a in [*init.args.args[1:], *init.args.kwonlyargs]}
-    return [
-        (target.attr, part.value)
-        for part in parts(init, ast.Assign)
-        if any(isinstance(n, ast.Name) and n.id in given for n in walk(part.value))
-        for target in part.targets
-        if isinstance(target, ast.Attribute)
-    ]
+    known: list[tuple[str, ast.expr | None]] | None = init.__dict__.get("pt2lint_set_to_arguments")
+    assigned = parts(init, ast.Assign)  # which notes that it is read
+    if known is None:
+        given = {a.arg for a in [*init.args.args[1:], *init.args.kwonlyargs]}
+        known = init.__dict__["pt2lint_set_to_arguments"] = [
+            (target.attr, part.value)
+            for part in assigned
+            if any(isinstance(n, ast.Name) and n.id in given for n in walk(part.value))
+            for target in part.targets
+            if isinstance(target, ast.Attribute)
+        ]
+    return known
 
 
 def _is_stack(value: Value | None) -> bool:

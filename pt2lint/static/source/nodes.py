@@ -96,6 +96,16 @@ def parts(function: FunctionNode | ast.Lambda, kind: type[Node]) -> list[Node]:
     return index.get(kind, [])
 
 
+def called(function: FunctionNode) -> frozenset[str]:
+    """The last words of what the function calls: `step` of `self.optimizer.step()`."""
+    known: frozenset[str] | None = function.__dict__.get("pt2lint_called")
+    if known is None:
+        known = frozenset(last_word(call.func) for call in parts(function, ast.Call))
+        function.__dict__["pt2lint_called"] = known
+    _ = function.body  # which notes that it is read
+    return known
+
+
 def binds(root: ast.AST) -> set[str]:
     """The names that something in it is assigned to."""
     return {n.id for n in walk(root) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}

@@ -12,7 +12,8 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from itertools import accumulate
+from itertools import accumulate, count
+from operator import add
 from typing import Any, NamedTuple
 
 from pt2lint.static.source.nodes import parse
@@ -52,7 +53,8 @@ class Part(NamedTuple):
 class Outline:
     def __init__(self, source: str) -> None:
         self.source = source
-        self._lines = [0, *accumulate(len(line) + 1 for line in source.split("\n")[:-1])]
+        ends = accumulate(map(len, source.split("\n")[:-1]))
+        self._lines = [0, *map(add, ends, count(1))]  # where each begins: a line end is one more
         # Where strings of several lines begin and end: lines within are text.
         spans = [m.span() for m in _TEXT.finditer(source) if "\n" in m[0]]
         self._starts, self._ends = [s for s, _ in spans], [e for _, e in spans]

@@ -533,20 +533,16 @@ def without(value: Value, drop: Any) -> Value:
 
 def tensor_of(value: Value) -> Tensor | None:
     """The tensor that the value is, or is on some path; unsure where only an annotation lists it among others."""
-    kind = value.__class__
-    if kind is Tensor:
-        return value  # type: ignore[return-value]
-    if kind is not Union:
+    if isinstance(value, Tensor):
+        return value
+    if not isinstance(value, Union):
         return None
-    if isinstance(value, Union):
-        found = next((o for o in value.options if isinstance(o, Tensor)), None)
-        if found is not None:
+    for found in value.options:
+        if isinstance(found, Tensor):
             hazy = value.declared and any(
                 isinstance(o, (Seq, Dict)) or (isinstance(o, Py) and o.type != "none") for o in value.options
             )
-            if hazy and found.sure:
-                return found.but(sure=False)
-            return found
+            return found.but(sure=False) if hazy and found.sure else found
     return None
 
 
@@ -569,9 +565,13 @@ def is_none(value: Value) -> bool | None:
     if isinstance(value, Py):
         return value.type == "none" or (None if value.type == "object" and value.const is NO_CONST else False)
     if isinstance(value, Union):
-        answers = {is_none(o) for o in value.options}
-        return answers.pop() if len(answers) == 1 else None
-    return None if isinstance(value, Unknown) else False
+        first, *others = value.options
+        answer = is_none(first)
+        for other in others:
+            if answer is None or is_none(other) is not answer:
+                return None
+        return answer
+    return None if value is UNKNOWN else False
 
 
 def truth(value: Value) -> bool | None:
