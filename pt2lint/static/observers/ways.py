@@ -192,10 +192,10 @@ class Ways:
         definition = _key(callee)
         if not isinstance(node, ast.Call) or isinstance(definition, ast.Lambda):
             return
+        if not frame.module.linted or not self.at.notebook.listens("call another way", frame):
+            return
         if isinstance(definition, FunctionNode) and (definition.name == "__init__" or yields(definition)):
             return  # not compiled by itself
-        if not self.at.notebook.listens("call another way", frame) or not frame.module.linted:
-            return
         ways = self.ways.setdefault(definition, [])
         place = (frame.module.path, node.lineno, frame.module.column(node.lineno, node.col_offset))
         graded = self.wanting.at_call(frame)
