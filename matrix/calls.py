@@ -410,6 +410,12 @@ CALLS = {
         f"call random.{name} in a branch": f"if random.{name}({given}) > 2: y = y + 1"
         for name, given in {"uniform": "0, 1", "randrange": "2", "random": ""}.items()
     },
+    **{
+        f"call math.{name} of NumPy": f"math.{name}(np.sqrt(2.0))"
+        for name in "ceil floor isfinite isinf isnan".split()
+    },
+    "call math.isclose of NumPy": "math.isclose(np.sqrt(2.0), 1.4)",
+    "compute with random": "k = 2 * random.uniform(0, 1)",
     **each("itertools", "starmap takewhile dropwhile filterfalse", "list(itertools.{}(abs, []))"),
     **each("itertools", "permutations combinations", "list(itertools.{}(numbers, 2))"),
     **each("itertools", "groupby product", "list(itertools.{}(numbers))"),

@@ -14,6 +14,8 @@ Names of operations:
 - `refuse compiled`  what torch.compile wrapped around a module is used where that raises; details "how": "indexes",
                     "goes over", "traces"; "always" where it is compiled on every way; or a schedule is made of an
                     optimizer ("schedules") whose compiled method is "step"
+- `compute with random`  a random number that Dynamo draws at run time is computed with, by an operator whose other side
+                    is a number, too
 - `sort by tensor`  `sorted` or `list.sort` is given a `key` that returns tensors
 - `size tensor`     a tensor stands where Python or torch needs a number: a size, a slice bound, a list index, `range`,
                     a value to fill with; details "uncaptured": compiling a captured one raises; "number": none

@@ -34,6 +34,7 @@ OF_OLD_GENERATORS = "rand randn random_sample uniform normal choice permutation 
 OF_OBJECTS = (
     "choice choices gauss normalvariate betavariate expovariate getrandbits triangular sample shuffle"
 )
+COMPUTED = "compute with random"
 MADE_BEFORE = "Make it before the compiled code runs, and pass it on"
 
 
@@ -44,7 +45,8 @@ class RandomCall(GraphBreak):
     The number would be part of the graph, the same in every call; so Dynamo ends the graph and lets
     Python draw (GB0007; GB0033 for a number of NumPy, GB0294 and GB0156 for its generators, GB0008 for `secrets`).
     `random.randint`, `uniform` and `randrange` are carried along as numbers, but not into a branch
-    (GB0170).
+    (GB0170), and no further number comes of one (`2 * random.uniform(0, 1)`, GB0213): what is computed of one and a
+    tensor stays in the graph.
 
     ## Example
     ```python
@@ -90,6 +92,7 @@ class RandomCall(GraphBreak):
         *calls("random", "choice choices gauss normalvariate betavariate expovariate getrandbits triangular"),
         *calls("random.Random", OF_OBJECTS),
         *CARRIED,
+        COMPUTED,
         *calls("numpy.random", " ".join(SIZE)),
         *calls("numpy.random", "default_rng RandomState permutation choice standard_normal exponential"),
         *calls("numpy.random", "poisson gamma beta binomial laplace triangular"),
@@ -108,6 +111,10 @@ class RandomCall(GraphBreak):
         {
             "call uuid": MADE_BEFORE,
             "call secrets": MADE_BEFORE,
+            COMPUTED: (
+                "Draw it as a tensor of no dimensions, `torch.empty(()).uniform_(0, 1)`, with which one computes "
+                "in the graph; or draw it before the compiled code runs, and pass it on"
+            ),
             "": (
                 "Draw with torch, which stays in the graph: `torch.rand`, `torch.randint`, "
                 "`torch.randperm`; or draw before the compiled code runs, and pass the numbers in as a "
@@ -115,11 +122,14 @@ class RandomCall(GraphBreak):
             ),
         }
     )
-    graph_breaks = ("GB0007", "GB0033", "GB0170", "GB0294", "GB0008", "GB0156")
+    graph_breaks = ("GB0007", "GB0033", "GB0170", "GB0294", "GB0008", "GB0156", "GB0213")
 
     INVALID = (
         "import random\nreturn x + random.choice([1, 2])",
         "import random\nif random.randint(0, 3) > 1:\n    x = x + 1\nreturn x",
+        "import random\ny = x + 1\nk = 1 - 0.5 * random.uniform(0, 1)\nreturn y * k",
+        "import random\ny = x + 1\nk = random.randint(1, 3)\nk += len(x)\nreturn y * k",
+        "import random\ny = x + 1\nreturn y * -random.uniform(0, 1)",
         "import numpy as np\nreturn x + np.random.rand()",
         "import numpy as np\nreturn x * np.random.choice([1, 2])",
         "import numpy as np\nreturn x * torch.from_numpy(np.random.choice(np.arange(4), 2, replace=False)).sum()",
@@ -131,6 +141,7 @@ class RandomCall(GraphBreak):
     VALID = (
         "import random\nreturn x * random.uniform(1, 1)",
         "import random\nreturn x + random.randint(3, 3)",
+        "import random\ny = random.uniform(1, 1) * x * 2 + 1\nreturn max(1, random.randint(1, 1)) * y",
         "import numpy as np\nreturn x + torch.from_numpy(np.random.randn(4)) * 0",
         "import numpy as np\nnp.random.seed(0)\nreturn x + 1",
         "return x + torch.rand(4) * 0",
@@ -142,6 +153,9 @@ class RandomCall(GraphBreak):
         return size is None or not op.arg(size, "size")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name == COMPUTED:
+            self.breaks(node, op, "{code} computes a number of one that is drawn as the graph runs")
+            return
         decides = self._decides(node)
         if op.name not in CARRIED or decides:
             self.breaks(node, op, self.says, f"{op.name} in a branch" if decides else "")

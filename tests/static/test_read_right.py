@@ -343,6 +343,25 @@ class M(nn.Module):
     assert findings(tmp_path, code) == [("PTB141", "n = np.random.rand()")]
 
 
+def test_what_is_computed_of_a_random_number_is_a_plain_one(tmp_path: Path) -> None:
+    code = """
+import random
+
+class M(nn.Module):
+    def __init__(self, rate: float = 0.1):
+        super().__init__()
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor):
+        y = x + 1
+        n = 1 + self.rate * random.uniform(-1, 1)
+        if n > 0.5:
+            return y[:, : int(n * 3)]
+        return y * random.uniform(0, 1)
+"""
+    assert findings(tmp_path, code) == [("PTB141", "n = 1 + self.rate * random.uniform(-1, 1)")]
+
+
 def test_marking_a_size_raises_while_tracing(tmp_path: Path) -> None:
     path = tmp_path / "m.py"
     path.write_text(

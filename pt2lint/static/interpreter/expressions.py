@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 
 SUPER = PYTHON + "super"
+COMPUTED = "compute with random"
 PLAIN = frozenset("list tuple set str int float bool none".split())
 EFFORT = 200_000  # expressions evaluated for one root: five times what the largest in ordinary code takes
 _COMPARE: dict[type[ast.cmpop], Any] = {
@@ -423,6 +424,9 @@ class Expressions:
             if own is not None:
                 return own
         a, b = tensor_of(left), tensor_of(right)
+        if frame.region and (_is_drawn(left) or _is_drawn(right)):
+            if (_is_drawn(left) or _is_number(left)) and (_is_drawn(right) or _is_number(right)):
+                return self._of_random(node, left if _is_drawn(left) else right, frame)
         text = isinstance(left, Py) and left.type == "str" and isinstance(op, ast.Mod)
         if (a is not None or b is not None) and not text:
             first = a if a is not None else b
@@ -491,6 +495,12 @@ class Expressions:
             return STR
         return UNKNOWN
 
+    def _of_random(self, node: Any, drawn: Value, frame: Frame) -> Value:
+        """`2 * random.uniform(0, 1)`, `-random.uniform(0, 1)`: what comes of it is a number of Python."""
+        if self.at.notebook.listens(COMPUTED, frame):
+            self.at.notebook.note(node, COMPUTED, frame, about=tensor_of(drawn))
+        return FLOAT
+
     def result_of(
         self, op: ast.operator, first: Tensor, a: Tensor | None, b: Tensor | None, sure: bool
     ) -> Value:
@@ -514,6 +524,8 @@ class Expressions:
             known = self.at.conditions.test(node.operand, env, frame)
             return BOOL if known is None else Py("bool", not known)
         value = self.eval(node.operand, env, frame)
+        if frame.region and _is_drawn(value):
+            return self._of_random(node, value, frame)
         tensor = tensor_of(value)
         if tensor is not None:
             inverted = isinstance(node.op, ast.Invert) and tensor.dtype is None  # bits of numbers seldom are
@@ -810,6 +822,14 @@ def _kinds(value: Value) -> list[Value]:
     if isinstance(value, Seq):
         return value.elts if value.type == "tuple" and value.elts is not None else []
     return [value] if isinstance(value, Class) or (isinstance(value, Ext) and value.receiver is None) else []
+
+
+def _is_drawn(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.is_drawn
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Py) and value.type in ("int", "float", "bool")
 
 
 def _tensor_among(value: Union) -> Value:

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from pt2lint.op import DREW
 from pt2lint.static.values.release import Release
 
 if TYPE_CHECKING:
@@ -84,6 +85,11 @@ class Tensor(Value):
     def is_whole(self) -> bool:
         """Whether it is a whole number of no dimensions that was there before, which Dynamo reads while tracing."""
         return self.dtype == "int" and self.ndim == 0 and self.leaf == LEAF
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it is a random number, which Python draws as the graph runs."""
+        return self.array and self.ndim == 0 and self.origin is not None and self.origin[2].startswith(DREW)
 
     def but(self, **changes: Any) -> Tensor:
         """The same tensor in all but what is given."""
