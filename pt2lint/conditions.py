@@ -14,6 +14,7 @@ DTYPES = {
     "float": "float32",
 }
 DTYPES |= {"float64": "float64", "double": "float64"}
+BITS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}
 ASKS_AUTOCAST = ("is_autocast_enabled", "is_autocast_cpu_enabled")
 Held = tuple[str, Any]
 
@@ -38,7 +39,13 @@ def _outcome(test: ast.expr, held: dict[str, Any]) -> bool | None:
         return None if None in parts else not decisive
     if isinstance(test, ast.Call):
         name = getattr(test.func, "attr", getattr(test.func, "id", ""))
-        return held.get("autocast") if name in ASKS_AUTOCAST else None
+        if name in ASKS_AUTOCAST:
+            return held.get("autocast")
+        text = _of_dtype(test.func.value, held) if isinstance(test.func, ast.Attribute) else None
+        if text is None or name not in ("startswith", "endswith"):
+            return None
+        given = [part.value for part in test.args if isinstance(part, ast.Constant)]
+        return getattr(text[0], name)(given[0]) if [type(one) for one in given] == [str] else None
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         return _compared(test.left, test.ops[0], test.comparators[0], held)
     known = _value(test, held)
@@ -52,7 +59,11 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, held: dict[str, An
         return same if isinstance(op, (ast.Eq, ast.Is, ast.In)) else not same
     known = _value(left, held)
     if known is None:
-        return None
+        # `"float16" in str(x.dtype)`
+        within = _of_dtype(right, held) if isinstance(op, (ast.In, ast.NotIn)) else None
+        if within is None or not isinstance(left, ast.Constant) or not isinstance(left.value, str):
+            return None
+        return (left.value in within[0]) is isinstance(op, ast.In)
     try:
         wanted = ast.literal_eval(right)
         if isinstance(op, (ast.Eq, ast.Is)):
@@ -63,6 +74,12 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, held: dict[str, An
             return (known[0] in wanted) is isinstance(op, ast.In)
         if isinstance(op, ast.Gt):
             return bool(known[0] > wanted)
+        if isinstance(op, ast.GtE):
+            return bool(known[0] >= wanted)
+        if isinstance(op, ast.Lt):
+            return bool(known[0] < wanted)
+        if isinstance(op, ast.LtE):
+            return bool(known[0] <= wanted)
     except (ValueError, TypeError):
         pass
     return None
@@ -70,6 +87,28 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, held: dict[str, An
 
 def _asks_dtype(node: ast.expr) -> bool:
     return getattr(node, "attr", getattr(node, "id", "")) == "dtype"
+
+
+def _of_dtype(node: ast.expr, held: dict[str, Any]) -> tuple[Any] | None:
+    """What the code makes of the dtype that is assumed: `torch.finfo(x.dtype).bits`, `x.dtype.itemsize`,
+    `x.element_size()`, `str(x.dtype)`."""
+    if "dtype" not in held:
+        return None
+    dtype = held["dtype"]
+    if isinstance(node, ast.Call) and not node.keywords:
+        if isinstance(node.func, ast.Attribute):
+            return (BITS[dtype] // 8,) if node.func.attr == "element_size" and not node.args else None
+        named = isinstance(node.func, ast.Name) and node.func.id == "str"
+        return (f"torch.{dtype}",) if named and len(node.args) == 1 and _asks_dtype(node.args[0]) else None
+    if not isinstance(node, ast.Attribute):
+        return None
+    if _asks_dtype(node.value):
+        return {"itemsize": (BITS[dtype] // 8,), "is_floating_point": (True,)}.get(node.attr)
+    info = node.value
+    if not isinstance(info, ast.Call) or len(info.args) != 1 or not _asks_dtype(info.args[0]):
+        return None
+    name = getattr(info.func, "attr", getattr(info.func, "id", ""))
+    return (BITS[dtype],) if (name, node.attr) == ("finfo", "bits") else None
 
 
 def _dtypes(node: ast.expr) -> set[str] | None:
@@ -81,6 +120,8 @@ def _dtypes(node: ast.expr) -> set[str] | None:
 
 def _value(node: ast.expr, held: dict[str, Any]) -> tuple[Any] | None:
     """The value that is assumed of a name: of `self.config.use_cache` that of `config.use_cache`."""
+    if (made := _of_dtype(node, held)) is not None:
+        return made
     parts = ast.unparse(node).split(".") if isinstance(node, (ast.Name, ast.Attribute)) else []
     if parts and parts[-1] == "training" and "training" in held:
         return (held["training"],)

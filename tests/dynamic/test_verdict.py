@@ -93,6 +93,8 @@ def test_a_line_that_is_reached_another_way_than_the_finding_says_is_not_refuted
         ),
         (("x.dtype == torch.bfloat16", "not self.training"), ("train", "eval"), Ask("bfloat16", ("eval",))),
         (("torch.is_autocast_enabled('cpu')",), ("eval",), Ask("autocast", ("eval",))),
+        (("torch.finfo(x.dtype).bits < 32",), ("eval",), Ask("float16", ("eval",))),
+        (("x.element_size() == 8",), ("eval",), Ask("float64", ("eval",))),
         (("self.training", "self.flag"), ("eval",), Ask("", ("train",))),
         (("self.training",), ("train", "eval"), None),
         (("self.training", "not self.training"), ("train", "eval"), None),
