@@ -85,9 +85,12 @@ def read_notebook(data: str) -> Notebook:
     cells = document.get("cells") if isinstance(document, dict) else None
     if not isinstance(cells, list):
         raise ValueError("is no Jupyter notebook of format 4: it has no cells")
-    kernel = document.get("metadata", {})
-    language = (kernel.get("language_info") or kernel.get("kernelspec") or {}).get("language", "python")
-    if (kernel.get("language_info") or {}).get("name", language) not in ("python", "ipython"):
+    if not all(map(_is_cell, cells)):
+        raise ValueError("is no Jupyter notebook of format 4: a cell of it is none")
+    kernel = _table(document, "metadata")
+    info = _table(kernel, "language_info")
+    language = (info or _table(kernel, "kernelspec")).get("language", "python")
+    if info.get("name", language) not in ("python", "ipython"):
         return Notebook("", (), data)
     lines: list[str] = []
     places: list[Place] = []
@@ -125,6 +128,20 @@ def trouble(old: Notebook, new: str, text: str) -> str | None:
         one["source"] = other["source"] = ""
     # Numbers that are none are equal to nothing.
     return None if json.dumps(before) == json.dumps(after) else "would change beside its code"
+
+
+def _table(holder: dict[str, Any], key: str) -> dict[str, Any]:
+    value = holder.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _is_cell(cell: object) -> bool:
+    if not isinstance(cell, dict):
+        return False
+    source = cell.get("source", "")
+    return isinstance(source, str) or (
+        isinstance(source, list) and all(isinstance(line, str) for line in source)
+    )
 
 
 def _joined(cell: dict[str, Any]) -> str:

@@ -57,3 +57,19 @@ def test_a_cell_ends_as_it_did() -> None:
     text = book.text.replace("x = 1\n", "x = 1\n\nz = 3\n\n").replace("y = 2\n", "y = 3\n")
     changed = json.loads(book.with_text(text))
     assert ["".join(one["source"]) for one in changed["cells"]] == ["x = 1\n\nz = 3", "y = 3\n"]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    ["[3]", "[null]", '[{"cell_type": "code", "source": 3}]', '[{"cell_type": "code", "source": ["a", 3]}]'],
+)
+def test_cells_that_are_none(cells: str) -> None:
+    with pytest.raises(ValueError, match="is no Jupyter notebook of format 4: a cell of it is none"):
+        read_notebook(f'{{"nbformat": 4, "cells": {cells}}}')
+
+
+@pytest.mark.parametrize("metadata", ["3", "null", '{"language_info": []}', '{"kernelspec": 3}'])
+def test_metadata_that_is_none(metadata: str) -> None:
+    cells = '[{"cell_type": "code", "source": "x = 1"}]'
+    read = read_notebook(f'{{"nbformat": 4, "metadata": {metadata}, "cells": {cells}}}')
+    assert "x = 1\n" in read.text
