@@ -106,7 +106,8 @@ def choose(
     can be tried. With `proven_only`, a fix must be proven (what --verify demands); a fix that was disproved is
     never taken, and neither is one of a finding that Dynamo refuted. Of a finding's fixes the first that qualifies
     is taken, a proven one before the others. A fix whose edits overlap with those of an earlier finding waits for
-    the next round; the same import added by several fixes is added once.
+    the next round, and so does a setting for the whole process where another fix changes the finding's line; the same
+    import added by several fixes is added once.
     """
     choice = Choice()
     for finding in sorted(findings, key=lambda finding: finding.sort_key):
@@ -127,6 +128,11 @@ def choose(
             continue
         if not new or any(_touch(edit, other) for edit in edits for other in choice.edits.get(edit.path, ())):
             choice.waiting.append((finding, fix))
+            continue
+        if fix.is_setting and any(
+            edit.line <= finding.line <= edit.end_line for edit in choice.edits.get(finding.path, ())
+        ):
+            choice.waiting.append((finding, fix))  # what is done to its line may leave nothing to set
             continue
         for edit in edits:
             choice.edits.setdefault(edit.path, []).append(edit)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+
 import libcst as cst
 
+from pt2lint.fixes.file import class_around
 from pt2lint.fixes.kinds import Kind, words
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
@@ -40,6 +43,8 @@ def bad_use(function: FunctionCode, node: cst.CSTNode, kind: Kind, depth: int) -
         return bad_use(function, parent, kind, depth - 1)
     if isinstance(parent, cst.Arg):
         call = function.parent(parent)
+        if isinstance(call, cst.Call) and _is_log(function, call, "log"):
+            return None
         if isinstance(call, cst.Call) and callee(call) in _TAKES_TENSORS:
             name = qualified(function, call.func)
             method = name is None and isinstance(call.func, cst.Attribute)
@@ -58,7 +63,23 @@ def bad_use(function: FunctionCode, node: cst.CSTNode, kind: Kind, depth: int) -
         parent = function.parent(parent)
         if isinstance(parent, cst.Return):
             return RETURNED
+        if isinstance(parent, cst.Arg) and isinstance(call := function.parent(parent), cst.Call):
+            return (
+                None
+                if _is_log(function, call, "log_dict")
+                else "the number is given to other code in a display"
+            )
     return "the number is used where a tensor may not stand"
+
+
+def _is_log(function: FunctionCode, call: cst.Call, method: str) -> bool:
+    """Whether a LightningModule logs what it is given, numbers and tensors alike: `self.log("loss", loss)`."""
+    if not (isinstance(call.func, cst.Attribute) and call.func.attr.value == method):
+        return False
+    around = class_around(function, function.range(call)[0])
+    if not (isinstance(call.func.value, cst.Name) and call.func.value.value == "self") or around is None:
+        return False
+    return any(ast.unparse(base).rpartition(".")[2] == "LightningModule" for base in around.bases)
 
 
 def _bad_name(function: FunctionCode, target: cst.Name, kind: Kind, depth: int) -> str | None:

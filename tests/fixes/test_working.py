@@ -1275,3 +1275,75 @@ class M(torch.nn.Module):
         + "\ndef f(x: torch.Tensor):\n    return Twice.apply(x)\n\n\ng = torch.compile(f)\n",
     )
     assert "def forward(ctx, x):\n        return Twice.times(x)\n" in alone
+
+
+NUMBER_PRINTED = """import torch
+
+
+@torch.compile
+def f(x):
+    loss = x.mean()
+    print("loss", loss.item())
+    return loss
+
+
+if __name__ == "__main__":
+    f(torch.ones(2))
+"""
+
+
+def test_a_setting_waits_for_what_another_fix_does_to_its_line(tmp_path: Path) -> None:
+    """Once the print is left to eager mode, no number is read out of a tensor in the graph."""
+    new = fixed(tmp_path, NUMBER_PRINTED)
+    assert "if not torch.compiler.is_compiling():" in new
+    assert "capture_scalar_outputs" not in new
+
+
+LOGGED = """import lightning as L
+import torch
+from torch import nn
+
+
+class Net({base}):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def {method}(self, batch):
+        loss = self.layer(batch).mean()
+        {log}
+        return loss
+
+
+net = torch.compile(Net())
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "method", "before", "after"),
+    [
+        (
+            "L.LightningModule",
+            "training_step",
+            'self.log("loss", loss.item())',
+            'self.log("loss", loss.detach())',
+        ),
+        (
+            "L.LightningModule",
+            "training_step",
+            'self.log("l", value=loss.item())',
+            'self.log("l", value=loss.detach())',
+        ),
+        (
+            "L.LightningModule",
+            "training_step",
+            'self.log_dict({"a": loss.item()})',
+            'self.log_dict({"a": loss.detach()})',
+        ),
+        ("nn.Module", "forward", 'self.log("loss", loss.item())', 'self.log("loss", loss.item())'),
+    ],
+)
+def test_lightning_logs_tensors(base: str, method: str, before: str, after: str, tmp_path: Path) -> None:
+    new = fixed(tmp_path, LOGGED.format(base=base, method=method, log=before))
+    assert after in new
+    assert ("capture_scalar_outputs" in new) == (base == "nn.Module")
