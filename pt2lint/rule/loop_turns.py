@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ _CLOCKS = ("time.time", "time.perf_counter", "time.monotonic")
 _WHOLE = ("int", "round", "math.floor", "math.ceil")
 _PICKED = ("nonzero", "unique", "masked_select", "argwhere", "flatnonzero")  # as many as the values decide
 _PIECES = ("split", "tensor_split", "chunk")
+_DECIDES = (ast.If, ast.IfExp, ast.Compare, ast.Subscript, ast.FloorDiv, ast.For, ast.While, ast.Match)
 _RESIZED = ("interpolate", "resize")
 
 
@@ -482,6 +484,21 @@ class Turns:
             return False
         return any(self.number(a.value) or self.fraction(a.value) for a in value.args[1:])
 
+    def helped(self, value: cst.BaseExpression) -> bool:
+        """Whether a function makes it of what changes: `schedule(step)`, `self.rate(step)`."""
+        value = self.meaning(value)
+        return isinstance(value, cst.Call) and any(
+            self.number(a.value) or self.fraction(a.value) for a in value.args
+        )
+
+    def helped_by_steps(self, value: cst.BaseExpression) -> bool:
+        """Whether what makes it may give the same at many turns: it looks something up, decides, or is not here."""
+        made = self.meaning(value)
+        name = dotted(made.func).rpartition(".")[2] if isinstance(made, cst.Call) else ""
+        tree = self.function.file_tree or ast.parse(self.function.source)
+        found = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == name]
+        return len(found) != 1 or any(isinstance(n, _DECIDES) for n in ast.walk(found[0]))
+
     def picks(self, value: cst.BaseExpression) -> bool:
         """Whether it is the item of a list or table that a number picks, another at each turn: `sigmas[i]`."""
         value = self.meaning(value)
@@ -534,8 +551,10 @@ class Turns:
         return None
 
     def _resizes(self, size: cst.BaseExpression) -> bool:
-        """Whether pictures are brought to another size at some turns: `n`, `8 * (n // 10)`, `resolution_at(n)`."""
+        """Whether a size is another one at some turns: `n`, `8 * (n // 10)`, `resolution_at(n)`, or that plus one."""
         made = self.meaning(size)
+        if isinstance(made, cst.BinaryOperation) and isinstance(made.operator, cst.Add | cst.Subtract):
+            return self.number(size) or self.stepped(size) or self._one(made, self._resizes)
         of_helper = isinstance(made, cst.Call) and isinstance(made.func, cst.Name)
         return (
             self.number(size)
@@ -575,10 +594,12 @@ class Turns:
                     if (
                         len(bounds) == 1
                         and not isinstance(bounds[0], cst.UnaryOperation)
-                        and (self.number(bounds[0]) or self.stepped(bounds[0]))
+                        and self._resizes(bounds[0])
                     ):
                         name = self.function.module.code_for_node(bounds[0])
                         return _dimension([e.slice for e in value.slice[:place]]) if counted else None, name
+            if names and isinstance(value.value, cst.Name) and all(map(_keeps_most, value.slice)):
+                return self.size(value.value, names - 1)  # `ids[:, :-1]`
         if isinstance(value, cst.Call) and "." in _called(value):
             if _called(value).rsplit(".", 1)[-1] in _STACK and value.args:
                 parts = value.args[0].value
@@ -589,7 +610,7 @@ class Turns:
                     if not isinstance(self.meaning(size), cst.Attribute) and self._resizes(size):
                         return None, self.function.module.code_for_node(size)
             for place, size in enumerate(_sizes(value)):
-                if self.number(size):
+                if self._resizes(size):
                     return place, self.function.module.code_for_node(size)
         return None
 
@@ -622,6 +643,16 @@ def _window(value: cst.BaseExpression) -> cst.Name | None:
             if isinstance(lower, cst.UnaryOperation) and isinstance(lower.operator, cst.Minus):
                 return None if isinstance(lower.expression, cst.Integer) else value.value
     return None
+
+
+def _keeps_most(element: cst.SubscriptElement) -> bool:
+    """`:`, `:-1`, `1:`"""
+    part = element.slice
+    if not isinstance(part, cst.Slice) or part.step is not None:
+        return False
+    lower, upper = part.lower, part.upper
+    cut = isinstance(upper, cst.UnaryOperation) and isinstance(upper.expression, cst.Integer)
+    return (lower is None or isinstance(lower, cst.Integer)) and (upper is None or cut)
 
 
 def _dimension(before: list[cst.BaseSlice]) -> int | None:
@@ -676,6 +707,10 @@ def _sizes(call: cst.Call) -> list[cst.BaseExpression]:
     given = [a.value for a in call.args if a.keyword is None and not a.star]
     if last == "arange" and len(given) == 1:
         return given
+    if last == "randint":
+        named = [a.value for a in call.args if a.keyword is not None and a.keyword.value == "size"]
+        size = next((v for v in (*named, *given[1:]) if isinstance(v, cst.Tuple | cst.List)), None)
+        return [e.value for e in size.elements] if size is not None else []
     if last not in (*_SIZED, "full") or not given:
         return []
     if isinstance(given[0], cst.Tuple | cst.List):
@@ -758,6 +793,10 @@ def _targets(loop: cst.For) -> tuple[str, set[str]]:
         return (first.value if isinstance(first, cst.Name) else ""), {n.value for n in names(second)}
     if isinstance(source, cst.Call) and last in ("product", "cycle", "repeat", "chain"):
         return "", set()
+    if isinstance(source, cst.List | cst.Tuple) and isinstance(target, cst.Name):
+        listed = [e.value for e in source.elements]
+        if all(isinstance(e, cst.Integer) for e in listed) and len({e.value for e in listed}) > LIMIT:  # type: ignore[attr-defined]
+            return target.value, set()
     return "", {n.value for n in names(target)}
 
 

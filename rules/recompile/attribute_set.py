@@ -91,8 +91,10 @@ class AttributeSet(Rule):
         if what is None or not turns.are_any or not self.called(node, op, turns):
             return
         becomes_input = op.detail("becomes") or op.arg(0) == "float" or self.function.target < INT_IS_CONSTANT
+        steps = what != "text" and self.is_stepped(node, op, turns)
         once = not strong and (what == "fraction" or (what == "number" and becomes_input))
         op = self.led_to(op, op.detail("at"), f"`{op.detail('to')}` reads it")
+        often = "after some turns" if steps else "at every turn"
         kind = "text" if what == "text" else "number"
         which = f", and `{op.detail('through')}` makes it `{op.detail('sets')}`" if op.detail("sets") else ""
         costs = (
@@ -103,10 +105,24 @@ class AttributeSet(Rule):
         self.report(
             node,
             op,
-            f"`{self.text(node)}` is another {kind} at every turn{which}, which `{op.detail('to')}` {costs}; a buffer "
+            f"`{self.text(node)}` is another {kind} {often}{which}, which `{op.detail('to')}` {costs}; a buffer "
             "that is filled costs none",
-            severity="note" if once else None,
+            severity="note" if once or steps else None,
         )
+
+    def is_stepped(self, node: cst.CSTNode, op: Op, turns: Turns) -> bool:
+        """Whether a function of which nobody knows at how many turns it gives another number makes it."""
+        value = self.value(node, op)
+        return value is not None and turns.helped(value) and turns.helped_by_steps(value)
+
+    def value(self, node: cst.CSTNode, op: Op) -> cst.BaseExpression | None:
+        """What the attribute is given."""
+        if op.detail("sets"):
+            return node if isinstance(node, cst.BaseExpression) else None
+        statement = self.function.parent(node)
+        if isinstance(statement, cst.AssignTarget):
+            statement = self.function.parent(statement)
+        return statement.value if isinstance(statement, cst.Assign) else None
 
     def changing(self, node: cst.CSTNode, op: Op, turns: Turns) -> str | None:
         """Whether it is set to a "number", a "fraction" or a "text" that is another one at every turn."""
@@ -123,8 +139,10 @@ class AttributeSet(Rule):
         return self.kind(statement.value, word, turns)
 
     def kind(self, value: cst.BaseExpression, word: str, turns: Turns) -> str | None:
-        if turns.picks(value):
+        if turns.picks(value) or turns.helped(value):
             return {"int": "number", "float": "fraction"}.get(word)
+        if word == "str" and turns.item(value):
+            return "text"
         if turns.number(value):
             return "number"
         return "fraction" if turns.fraction(value) else "text" if turns.text(value) else None

@@ -309,7 +309,7 @@ class ChangingArgument(CompiledCall):
             or turns.number(value)
             or turns.fraction(value)
             or turns.item(value)
-            or self.is_helped(meaning, turns)
+            or turns.helped(meaning)
         )
 
     def is_one_of_many(self, argument: Argument, op: Op, turns: Turns) -> bool:
@@ -354,12 +354,6 @@ class ChangingArgument(CompiledCall):
             and value.func.value in PICKS
             and len(value.args) == 1
             and isinstance(value.args[0].value, cst.Name | cst.Attribute | cst.Subscript | cst.GeneratorExp)
-        )
-
-    def is_helped(self, value: cst.BaseExpression, turns: Turns) -> bool:
-        """`schedule(step)`, `self.rate(step)`: a function makes it of what changes."""
-        return isinstance(value, cst.Call) and any(
-            turns.number(a.value) or turns.fraction(a.value) for a in value.args
         )
 
     def is_filtered(self, value: cst.BaseExpression) -> bool:

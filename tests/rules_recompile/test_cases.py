@@ -15,6 +15,98 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "lists that are cut once they are long": """
+import torch
+
+class Bank(torch.nn.Module):
+    def __init__(self, size=64):
+        super().__init__()
+        self.bank = []
+        self.few = []
+        self.last = []
+        self.kept = []
+        self.size = size
+
+    def forward(self, x):
+        self.bank.append(x)  # PTR204
+        if len(self.bank) > self.size:
+            self.bank.pop(0)
+        self.few.append(x)
+        if len(self.few) > 4:
+            self.few.pop(0)
+        self.kept.append(x)  # PTR204
+        while len(self.kept) >= 20:
+            del self.kept[0]
+        self.last.append(x)
+        if len(self.last) > 9:
+            self.last.pop(0)
+        self.last.clear()
+        return sum(self.bank)
+
+torch.compile(Bank())(torch.ones(3))
+""",
+    "what a function makes of a loop's number": """
+import torch
+
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.keep = 4
+        self.name = "a"
+        self.parts = torch.nn.ParameterDict({"a": torch.ones(3)})
+
+    def use(self, name):
+        self.name = name
+
+    def forward(self, x):
+        return x[: self.keep] * self.parts[self.name]
+
+def keep_at(step):
+    return 32 - 2 * step
+
+def stepped(step):
+    return 4 if step < 100 else 8
+
+def prune(steps):
+    net = Block()
+    fast = torch.compile(net)
+    for step in range(steps):
+        net.keep = keep_at(step)  # PTR211
+        net.keep = stepped(step)  # PTR211: a note
+        fast(torch.ones(3))
+
+def serve(names: list[str]):
+    net = Block()
+    fast = torch.compile(net)
+    for name in names:
+        net.use(name)  # PTR211
+        fast(torch.ones(3))
+    for name in ("a", "b"):
+        net.use(name)
+        fast(torch.ones(3))
+    for name in names:
+        net.name = name  # PTR211
+        fast(torch.ones(3))
+
+def grow(steps):
+    fixed = torch.compile(Block(), dynamic=False)
+    for step in range(steps):
+        n = keep_at(step)
+        ids = torch.randint(0, 9, (2, n + 1))
+        fixed(ids[:, :-1])  # PTR206, PTR222
+        fixed(ids[:, :4])
+
+@torch.compile
+def generate(ids, many):
+    for _ in range(many):
+        ids = torch.cat([ids, ids[:, -1:]], 1)
+    return ids
+
+for n in (3, 5, 2, 6, 4, 7, 8, 1, 9, 10):
+    generate(torch.ones(1, 4), n)  # PTR207
+for n in (3, 5, 3, 5, 3, 5, 3, 5, 3, 5):
+    generate(torch.ones(1, 4), many=n)
+""",
     "numbers that compiled code counts in a class": """
 import torch
 from torch import nn

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from pt2lint.static.source.nodes import FunctionNode, last_word, walk
 
+LONG = 8  # items of a list: as many lengths reach Dynamo's recompile limit
 JOINS = ("cat", "concat", "concatenate", "hstack", "vstack")
 
 
@@ -19,7 +20,13 @@ def stays_long(
     the steps of an episode.
     """
     trees = list(trees)
-    places = [found for tree in trees for found in _emptied(tree, place, shrinks)]
+    places = [
+        found
+        for tree in trees
+        for emptied in [_where_long(tree, place)]
+        for found in _emptied(tree, place, shrinks)
+        if found not in emptied
+    ]
     if not places:
         return True
     if any(isinstance(place, ast.Name) and isinstance(p, ast.Global) for p in places):
@@ -151,6 +158,55 @@ def _calls(body: list[ast.stmt]) -> set[str]:
         for part in walk(statement)
         if isinstance(part, ast.Call) and isinstance(part.func, (ast.Attribute, ast.Name))
     }
+
+
+def _where_long(tree: ast.AST, place: ast.Name | ast.Attribute) -> set[ast.AST]:
+    """What stands under `if len(self.seen) > self.most:`, of a number that is LONG by default: by then the limit is
+    reached."""
+    text = ast.unparse(place)
+    return {
+        part
+        for test in walk(tree)
+        if isinstance(test, (ast.If, ast.While))
+        and isinstance(test.test, ast.Compare)
+        and isinstance(test.test.ops[0], (ast.Gt, ast.GtE))
+        and ast.unparse(test.test.left) == f"len({text})"
+        and _is_long(test.test.comparators[0], tree)
+        for statement in test.body
+        for part in walk(statement)
+    }
+
+
+def _is_long(bound: ast.expr, tree: ast.AST) -> bool:
+    """Whether it is a whole number of at least LONG: written out, what a name is given, an option's default."""
+    if isinstance(bound, ast.Constant):
+        return type(bound.value) is int and bound.value >= LONG
+    name = last_word(bound)
+    given = [
+        part.value
+        for part in walk(tree)
+        if isinstance(part, ast.Assign) and any(last_word(target) == name for target in part.targets)
+    ]
+    if len(given) == 1 and isinstance(bound, ast.Attribute) and isinstance(given[0], ast.Name):
+        given = [
+            default
+            for part in walk(tree)
+            if isinstance(part, FunctionNode)
+            for default in _default(part, given[0].id)
+        ]
+    return len(given) == 1 and isinstance(given[0], ast.Constant) and _is_long(given[0], tree)
+
+
+def _default(function: FunctionNode, name: str) -> list[ast.expr]:
+    """What a parameter of `__init__` is by default."""
+    args = function.args
+    if function.name != "__init__" or name not in {a.arg for a in (*args.args, *args.kwonlyargs)}:
+        return []
+    plain = dict(
+        zip([a.arg for a in args.args][len(args.args) - len(args.defaults) :], args.defaults, strict=True)
+    )
+    named = {a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None}
+    return [d for d in [plain.get(name, named.get(name))] if d is not None]
 
 
 def _emptied(tree: ast.AST, place: ast.Name | ast.Attribute, shrinks: frozenset[str]) -> Iterator[ast.AST]:
