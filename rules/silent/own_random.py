@@ -4,12 +4,13 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule, calls
-from pt2lint.rule.syntax import function_around
+from pt2lint.rule.syntax import function_around, names
 from pt2lint.rule.tree import walk
 
 RIGHT = (2, 15)  # from there on Dynamo draws at each call
 CARRIED_ON = (2, 13)  # before, the graph ends where a branch asks for such a number, and Python draws it
-COUNTS = ("range", "int", "round")  # of such a number: Dynamo leaves the function to Python
+COUNTS = ("range", "int")  # of such a number: Dynamo leaves the function to Python
+KEEPING = ("max", "min", "abs", "float", "round", "torch.tensor", "torch.full_like")  # measured, too
 
 
 class OwnRandom(Rule):
@@ -21,6 +22,10 @@ class OwnRandom(Rule):
     Nothing is said. So it is with `random`, `uniform`, `randint` and `randrange` of a `random.Random` that was made
     before, wherever it is kept. The functions of the module itself (`random.random()`) draw at each call, as do
     `gauss`, `choice`, `shuffle` and the others of the object, for which the graph ends.
+
+    Where Python calculates with the number before a tensor meets it (`0.1 * rng.random()`, `x[: rng.randint(1, 3)]`,
+    `range(rng.randint(1, 3))`), Dynamo leaves the function to Python: nothing is compiled, and the numbers are right.
+    What a function returns as it was drawn is told with low confidence.
 
     ## Example
     ```python
@@ -59,7 +64,7 @@ class OwnRandom(Rule):
 
     ## Versions
     Measured: the same number at every call on torch 2.6, 2.9 and 2.13; right on 2.15. On 2.6 and 2.9 the graph ends
-    where a branch asks for the number, which Python then draws.
+    where a branch asks for the number, or Python calculates with it, and Python then draws.
     """
 
     code = "PTS345"
@@ -73,8 +78,10 @@ class OwnRandom(Rule):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
             return
-        if not self.was_there(node.func.value, op) or self.is_drawn_by_python(node):
+        kept = self.kept(node)
+        if not self.was_there(node.func.value, op) or kept is False:
             return
+        op = op._replace(sure=op.sure and kept is True)
         self.report(
             node,
             op,
@@ -103,16 +110,43 @@ class OwnRandom(Rule):
             for each in t
         )
 
-    def is_drawn_by_python(self, node: cst.Call) -> bool:
-        """Whether Dynamo leaves the function for such a number to Python."""
-        parent = self.function.parent(node)
-        if isinstance(parent, cst.Arg):
-            call = self.function.parent(parent)
-            return isinstance(call, cst.Call) and self.text(call.func) in COUNTS
-        child: cst.CSTNode = node
-        while isinstance(
-            parent, cst.Comparison | cst.ComparisonTarget | cst.BooleanOperation | cst.UnaryOperation
-        ):
+    def kept(self, node: cst.Call) -> bool | None:
+        """Whether all that is done with the number keeps it in the graph: False where Dynamo leaves the function to
+        Python for something of it, None where that is not told."""
+        assigned = self.function.parent(node)
+        function = function_around(self.function, node)
+        uses: list[cst.CSTNode] = [node]
+        if isinstance(assigned, cst.Assign) and len(assigned.targets) == 1 and function is not None:
+            target = assigned.targets[0].target
+            if not isinstance(target, cst.Name):
+                return None
+            uses = [n for n in names(function.body) if n.value == target.value and n is not target]
+        found = [self.keeps(use) for use in uses]
+        return False if False in found else None if None in found or not found else True
+
+    def keeps(self, use: cst.CSTNode) -> bool | None:
+        parent = self.function.parent(use)
+        if isinstance(parent, cst.BinaryOperation):
+            other = parent.right if parent.left is use else parent.left
+            word = (self.function.kinds or dict)().get(self.function.range(other), "")
+            if "tensor" in word:
+                return True
+            return None if not word or "unknown" in word else False
+        if isinstance(parent, cst.Comparison | cst.ComparisonTarget):
+            return not (self.function.target < CARRIED_ON and self.is_asked(parent))
+        if isinstance(parent, cst.Index):
+            return True
+        if isinstance(parent, cst.Slice | cst.UnaryOperation):
+            return False
+        call = self.function.parent(parent) if isinstance(parent, cst.Arg) else None
+        if isinstance(call, cst.Call):
+            name = self.text(call.func)
+            return False if name in COUNTS else True if name in KEEPING else None
+        return None
+
+    def is_asked(self, part: cst.CSTNode) -> bool:
+        """Whether a comparison is the test of a branch."""
+        child, parent = part, self.function.parent(part)
+        while isinstance(parent, cst.Comparison | cst.BooleanOperation | cst.UnaryOperation):
             child, parent = parent, self.function.parent(parent)
-        asked = isinstance(parent, cst.If | cst.IfExp | cst.While) and parent.test is child
-        return asked and self.function.target < CARRIED_ON
+        return isinstance(parent, cst.If | cst.IfExp | cst.While) and parent.test is child

@@ -84,13 +84,15 @@ class Net(torch.nn.Module):
         self.own = Own()
 
     def pick(self):
-        return self.rng.randint(0, 5)  # PTS345
+        return self.rng.randint(0, 5)  # PTS345 with low confidence
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor):
         y = x * self.rng.uniform(0, 1)  # PTS345
         if RNG.random() < 0.5:  # PTS345
             y = y + 1
         y = y * self.pick() + self.own.rng.randrange(4)  # PTS345
+        most = self.rng.randint(2, 5)  # PTS345
+        y = torch.where(y > most, y, x)
         rng = random.Random(3)
         return y * rng.random() + random.uniform(0, 1) * 0 + random.Random(4).random()
 
@@ -99,7 +101,7 @@ class Own:
         self.rng = random.Random(1)
 
 @torch.compile
-def given(x, rng: random.Random):
+def given(x: torch.Tensor, rng: random.Random):
     return x * rng.random()  # PTS345
 
 @torch.compile
@@ -108,6 +110,11 @@ def made(x):
 
 def drawn(rng: random.Random):
     return rng.random()
+
+@torch.compile
+def calculated(x: torch.Tensor):
+    share = RNG.random()
+    return x * 0.1 * (RNG.random() + 1) + share * 2 + x[: RNG.randint(1, 3)].sum()
 
 @torch.compile
 def counted(x):
