@@ -204,7 +204,6 @@ DRAWN = (
 )
 NO_VERSION = "Dynamo has no version of this function of NumPy's"  # why a call of it ends the graph
 DREW = "a random number is traced as a tensor"  # `Op.why` of one that Python or NumPy drew
-DREW_ONCE = f"{DREW}, of an object that draws"  # of one that a `random.Random` of the project drew
 Range = tuple[int, int, int, int]
 Key = TypeVar("Key")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pt2lint.libraries.builtins import dictionary_by_name
 from pt2lint.libraries.call import Call, named
 from pt2lint.libraries.model import Library, made_or_unknown
-from pt2lint.op import DREW, DREW_ONCE
+from pt2lint.op import DREW
 from pt2lint.static.values import (
     BOOL,
     FLOAT,
@@ -118,8 +118,7 @@ def drawn(call: Call) -> Value:
     """Dynamo draws the number at run time and traces it as a tensor of no dimensions; elsewhere it is a number."""
     if not call.frame.region:
         return INT if call.name.endswith(("randint", "randrange")) else FLOAT
-    own = call.name.startswith("random.Random.")
-    return Tensor(None, call.origin(DREW_ONCE if own else DREW), True, True, 0)
+    return Tensor(None, call.origin(DREW), True, True, 0)
 
 
 def computed(call: Call) -> Value:
