@@ -45,8 +45,8 @@ class Understood:
         if not chosen:
             return finding
         [rule] = chosen
-        if id is not None and not known:
-            return replace(finding, fixes=rule.fixes)
+        if id is not None and not known:  # what is told alone nobody can prove: it may be about another break
+            return replace(finding, fixes=tuple(fix for fix in rule.fixes if fix.is_to_try))
         message = f"{finding.message} (as {rule.code} says: {rule.message})"
         evidence = {**(finding.evidence or {}), "rule": rule.code}
         where = {key: getattr(rule, key) for key in ("line", "column", "end_line", "end_column")}

@@ -101,6 +101,27 @@ def test_a_break_by_another_name_has_the_fixes_to_try(
     assert replace(found, fixes=()) == given
 
 
+STEP = """\
+import torch
+
+
+def step(net, x):
+    net(x).sum().backward()
+"""
+
+
+def test_a_break_by_another_name_has_no_advice_that_cannot_be_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A break within DistributedDataParallel is none of `backward()`."""
+    monkeypatch.chdir(tmp_path)
+    Path("m.py").write_text(STEP)
+    given = unforeseen(5, "GB0156")
+    assert Understood(Configs())([given]) == [given]
+    [found] = Understood(Configs())([unforeseen(5, None)])
+    assert "as PTB160 says" in found.message
+
+
 CHECK = """\
 import torch
 
