@@ -6,6 +6,8 @@ from pt2lint.fixes.repairs.mark_dynamic import marked_before
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
 from pt2lint.rule.loop_turns import Turns, mentions_marks
+from pt2lint.rule.syntax import made
+from pt2lint.rule.tree import walk
 
 WRAPS = "call torch.compile"
 BY_DEFAULT = "Leave `dynamic` out, or say `dynamic=True`, unless all that it is given has one of few sizes"
@@ -21,6 +23,9 @@ class StaticShapes(CompiledCall):
     values (`x[mask]` of a mask that each turn makes), a draw (`x[:, :random.randint(8, 64)]`), a size that a picture
     is brought to (`interpolate(x, size=(n, n))`), a number that another function makes it by (`batch(data, n)`), or a
     list of lengths (`torch.split(x, lengths.tolist())`); a note where the lengths need not differ.
+
+    A table with a compilation of one model for each size (`self.compiled[x.shape] = torch.compile(self.model,
+    dynamic=False)`) does not help: they share their code, by which Dynamo counts.
 
     ## Example
     ```python
@@ -66,7 +71,7 @@ class StaticShapes(CompiledCall):
     @classmethod
     def accepts(cls, op: Op) -> bool:
         if op.name == WRAPS:
-            return op.arg("dynamic") == "constant False" and op.arg(0).startswith("external ")
+            return op.arg("dynamic") == "constant False"
         return op.detail("compile dynamic") == "constant False"
 
     def concerns(self, op: Op) -> bool:
@@ -75,7 +80,16 @@ class StaticShapes(CompiledCall):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if op.name != WRAPS:
             super().check(node, op)
-        elif isinstance(node, cst.Call) and node.args and "mark_dynamic" not in self.function.source:
+        elif not isinstance(node, cst.Call) or not node.args:
+            return
+        elif (place := self.kept_by_size(node)) is not None:
+            self.report(
+                node,
+                op,
+                f"{self.quote(place)} keeps a compilation for each size, of one code: Dynamo counts them together, "
+                "and past its limit of 8 none is compiled; by default two do for all sizes",
+            )
+        elif op.arg(0).startswith("external ") and "mark_dynamic" not in self.function.source:
             from pt2lint.fixes.repairs import by_hand
 
             self.report(
@@ -86,6 +100,19 @@ class StaticShapes(CompiledCall):
                 severity="note",
                 fixes=[by_hand.told(BY_DEFAULT)],
             )
+
+    def kept_by_size(self, node: cst.Call) -> cst.Subscript | None:
+        """`self.compiled[tuple(x.shape)]`, to which `torch.compile(self.model, dynamic=False)` is assigned."""
+        assign = self.function.parent(node)
+        place = assign.targets[0].target if isinstance(assign, cst.Assign) else None
+        if not isinstance(place, cst.Subscript) or len(place.slice) != 1 or "_limit" in self.function.source:
+            return None
+        index = place.slice[0].slice
+        if not isinstance(node.args[0].value, cst.Name | cst.Attribute) or not isinstance(index, cst.Index):
+            return None
+        key = made(self.function, index.value)
+        sized = any(isinstance(n, cst.Attribute) and n.attr.value in ("shape", "size") for n in walk(key))
+        return place if sized else None
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         if mentions_marks(turns.loops):

@@ -15,6 +15,35 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "a compilation for each size": """
+import torch
+
+class Cache:
+    def __init__(self, model):
+        self.model = model
+        self.compiled = {}
+
+    def by_shape(self, x):
+        key = tuple(x.shape)
+        if key not in self.compiled:
+            self.compiled[key] = torch.compile(self.model, dynamic=False)  # PTR206
+        return self.compiled[key](x)
+
+    def by_length(self, x):
+        if x.size(0) not in self.compiled:
+            self.compiled[x.size(0)] = torch.compile(self.model, dynamic=False)  # PTR206
+        return self.compiled[x.size(0)](x)
+
+    def by_name(self, name, x):
+        if name not in self.compiled:
+            self.compiled[name] = torch.compile(self.model, dynamic=False)
+        return self.compiled[name](x)
+
+    def plain(self, x):
+        if x.shape not in self.compiled:
+            self.compiled[x.shape] = torch.compile(self.model)
+        return self.compiled[x.shape](x)
+""",
     "lists that are cut once they are long": """
 import torch
 
