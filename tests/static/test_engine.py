@@ -587,6 +587,33 @@ def test_programs_side_by_side_import_their_own_neighbours(
     )
 
 
+@pytest.mark.parametrize("other", ["baseline", "zoo/other"])
+@pytest.mark.parametrize("deep", ["exp", "exp/long"])
+def test_a_file_below_a_script_imports_from_where_that_is_run(
+    other: str, deep: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`python run.py` finds `utils/` beside it, for `exp/main.py` as well, and not another program's below."""
+    monkeypatch.chdir(tmp_path)
+    for folder, body in ((".", "x.tolist()"), (other, "x * 2")):
+        Path(folder, "utils").mkdir(parents=True)
+        Path(folder, "utils", "tools.py").write_text(
+            f"import torch\n\n\ndef get(x: torch.Tensor):\n    return {body}\n"
+        )
+        Path(folder, deep).mkdir(parents=True)
+        Path(folder, deep, "main.py").write_text(
+            "import torch\nfrom utils.tools import get\n\n\n@torch.compile\ndef f(x):\n    return get(x)\n"
+        )
+        Path(folder, "run.py").write_text("import sys\n")
+    files = [
+        f"{folder}{file}"
+        for folder in ("", f"{other}/")
+        for file in (f"{deep}/main.py", "run.py", "utils/tools.py")
+    ]
+    for given in (files, files[::-1], sorted(files)):
+        found = lint(given, Settings(roots="explicit")).findings
+        assert [(f.path, f.line) for f in found] == [("utils/tools.py", 5)]
+
+
 @pytest.mark.parametrize("folder", ["team+model@v2", "1@two", "@", "9@x"])
 def test_a_folder_may_have_an_at_sign_in_its_name(
     folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

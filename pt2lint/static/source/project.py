@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import os
 import tokenize
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import partial
 
@@ -236,8 +236,9 @@ class Project:
 
     def home(self, folders: tuple[str, ...], top: str) -> str:
         """What a file that imports from `folders` means by a top-level module: its own neighbour, where several
-        programs in one tree have a `model.py` each. "3@model" is the one below the fourth of all folders that are
-        imported from. Of "..", it is the package two folders above the first."""
+        programs in one tree have a `model.py` each, or what lies beside a script in a folder around it. "3@model" is
+        the one below the fourth of all folders that are imported from. Of "..", it is the package two folders above
+        the first."""
         if top.startswith("."):
             return self._package_over(folders[0], len(top))
         if len(self._roots) < 2 or folders[0] not in self._roots:
@@ -245,9 +246,20 @@ class Project:
         key = (folders, top)
         if key not in self._homes:
             own = next((each for each in folders if _holds(each, top)), None)
+            if own is None and (top in self._own or top in self._around):
+                own = next((each for each in self._scripts_over(folders[0]) if _holds(each, top)), None)
             other = own is not None and next(each for each in self._roots if _holds(each, top)) != own
             self._homes[key] = f"{self._roots.index(own)}@{top}" if own is not None and other else top
         return self._homes[key]
+
+    def _scripts_over(self, root: str) -> Iterator[str]:
+        """The folders around it that hold files as well, the next one first: a script there is run from its own."""
+        roots = set(self._roots)
+        folder = root
+        while os.path.basename(folder) not in ("", ".", "..") and not _is_topmost(folder):
+            folder = os.path.dirname(folder) or "."
+            if folder in roots:
+                yield folder
 
     def _package_over(self, root: str, levels: int) -> str:
         """The package that lies so many folders above one that is imported from, as a file in a folder without an
