@@ -77,7 +77,8 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
     if under is None:
         return [*findings]
     covered = [*candidates, *_repeated(findings, candidates, under, place)]
-    none = {id(f) for f in candidates if _is_plain_by_then(f, under.get(id(f)))}
+    drawn = [f for f in candidates if f.price is not None and f.price.cause.startswith(DREW)]
+    none = {id(f) for f in drawn if any(_is_plain_by_then(f, first) for first in drawn)}
     kept = [f for f in findings if id(f) not in none]
     return _told(kept, (f for f in covered if id(f) not in none), under)
 
@@ -111,12 +112,11 @@ def _covered(
     return under
 
 
-def _is_plain_by_then(finding: Finding, leader: Finding | None) -> bool:
+def _is_plain_by_then(finding: Finding, first: Finding) -> bool:
     """Whether it is a later use of a random number, which the first break has made a plain one of Python."""
-    a, b = finding.price, leader.price if leader is not None else None
-    if a is None or b is None or leader is None or not a.cause.startswith(DREW):
-        return False
-    return a.cause == b.cause and leader.line < finding.line and set(leader.when) <= set(finding.when)
+    a, b = finding.price, first.price
+    same = a is not None and b is not None and a.cause == b.cause
+    return same and first.line < finding.line and set(first.when) <= set(finding.when)
 
 
 def _repeated(

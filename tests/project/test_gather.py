@@ -551,8 +551,8 @@ def test_a_random_number_is_a_plain_one_after_its_first_break(capsys: pytest.Cap
         "        y = x.repeat(1, k)\n    return y.sum() + x.repeat(1, 4 - k)\n"
     )
     Path("m.py").write_text(HEAD + code)
-    found = rows(capsys, "--select", "PTB106", "m.py")
-    assert [row["line"] for row in found] == [9, 18, 19]
+    found = rows(capsys, "--select", "PTB106,PTB141", "m.py")
+    assert [(row["line"], row["code"]) for row in found] == [(9, "PTB106"), (18, "PTB106"), (19, "PTB141")]
 
 
 def test_a_function_is_parsed_by_itself_to_tell_where_its_lines_stand():
