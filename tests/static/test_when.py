@@ -139,6 +139,34 @@ def test_guards_of_callers_count_and_several_ways_are_joined(
 
 
 @pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("early = step < 9\n        return early and self.training", ["self.learns(3)"]),
+        ("return self.training", ["self.learns(3)"]),
+        ("return step < 9 and self.deep", []),
+        ("return self.deep.training", []),
+    ],
+)
+def test_a_method_may_ask_for_the_mode(tmp_path: Path, answer: str, expected: list[str]) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(
+        f"""
+import torch
+
+class M(torch.nn.Module):
+    def learns(self, step):
+        {answer}
+
+    def forward(self, x: torch.Tensor):
+        if self.learns(3):
+            return x * x.max().item()
+        return x * 2
+"""
+    )
+    assert [f.when for f in lint([str(path)]).findings if f.code == "PTB103"] == [tuple(expected)]
+
+
+@pytest.mark.parametrize(
     ("kept", "asks", "expected"),
     [
         (

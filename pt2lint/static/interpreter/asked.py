@@ -495,7 +495,8 @@ class Asked:
         )
 
     def _passes_on(self, call: ast.Call, env: Env, frame: Frame) -> int | None:
-        """What a function of the project asks that only says yes or no: `is_half(x)`, of `return x.dtype in HALVES`."""
+        """What a function of the project asks that only says yes or no: `is_half(x)`, of `return x.dtype in HALVES`, or
+        `self.learns()`, of `return self.training and self.rate`."""
         callee = self.at.expressions.again(call.func, env, frame)
         if not isinstance(callee, Func) or not isinstance(callee.node, ast.FunctionDef):
             return None
@@ -511,7 +512,7 @@ class Asked:
         answers = [made.get(value.id, value) if isinstance(value, ast.Name) else value for value in given]
         names = {value.id for value in given if isinstance(value, ast.Name)}
         answers += [value for name in names for value, _ in set_by(node, name)]
-        if not any(isinstance(value, (ast.Compare, ast.BoolOp)) for value in answers):
+        if not any(isinstance(value, (ast.Compare, ast.BoolOp)) or _is_training(value) for value in answers):
             return None
         parts_asked = [part for value in answers if value is not None for part in walk(value)]
         sorts = [
@@ -519,6 +520,7 @@ class Asked:
             for part in parts_asked
             if (isinstance(part, ast.Compare) and self._compared(part, True, {}, home) == DTYPE)
             or (isinstance(part, ast.Call) and self._is_mode(part, home))
+            or _is_training(part)
         ]
         return min(sorts, default=None)
 
@@ -606,6 +608,11 @@ def _is_set(place: ast.expr, value: Value) -> bool:
 
 def _items(value: Seq) -> list[Value]:
     return value.elts if value.elts is not None else [value.elem]
+
+
+def _is_training(node: ast.AST | None) -> bool:
+    """`self.training`"""
+    return isinstance(node, ast.Attribute) and node.attr == "training" and is_name(node.value, "self")
 
 
 def _is_dtype(value: Value) -> bool:
