@@ -335,7 +335,7 @@ class Module:
         late = Late(self._function)
         late.update({m.name: m for m in methods})
         try:
-            (node,) = statements(part._replace(text="\n".join(lines)))
+            (node,) = statements(part, "\n".join(lines))
         except (SyntaxError, ValueError):
             return ClassInfo(self._statement(part), self)
         assert isinstance(node, ast.ClassDef)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate, count
@@ -41,20 +42,32 @@ DEFINITIONS, IMPORTS = "", "import"
 
 class Part(NamedTuple):
     """Lines of a file, counted from 1. `kind` is "function", "class", "name" (an assignment to one name), "text"
-    (a docstring) or "" (anything else); `text` holds whole lines."""
+    (a docstring) or "" (anything else). Of the file's text it has the place: most parts are never looked at."""
 
     kind: str
     name: str
     first: int
     last: int
-    text: str
+    source: str
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """Whole lines."""
+        return self.source[self.start : self.end]
+
+    def says(self, word: str) -> bool:
+        """Whether its text holds the word."""
+        return self.source.find(word, self.start, self.end) >= 0
 
 
 class Outline:
     def __init__(self, source: str) -> None:
         self.source = source
         ends = accumulate(map(len, source.split("\n")[:-1]))
-        self._lines = [0, *map(add, ends, count(1))]  # where each begins: a line end is one more
+        # Where each begins: a line end is one more. Thousands of files may be kept: numbers of four bytes.
+        self._lines = array("I", [0, *map(add, ends, count(1))])
         # Where strings of several lines begin and end: lines within are text.
         spans = [m.span() for m in _TEXT.finditer(source) if "\n" in m[0]]
         self._starts, self._ends = [s for s, _ in spans], [e for _, e in spans]
@@ -72,7 +85,7 @@ class Outline:
         return known
 
     def _methods_of(self, of: Part) -> list[Part]:
-        start, end = self._lines[of.first - 1], self._lines[of.first - 1] + len(of.text)
+        start, end = of.start, of.end
         indents = [m[1] for m in _DEF.finditer(self.source, start, end) if not self._in_text(m.start() + 1)]
         if not indents:
             return []
@@ -103,17 +116,19 @@ class Outline:
             kind, name = (found.lastgroup or "", found[found.lastgroup or 0]) if found else ("", "")
             if kind in ("name", "text") and ";" in text:
                 kind = ""  # it may hold another statement
-            yield Part(kind, name, line, line + text.count("\n") - text.endswith("\n"), text)
+            last = line + text.count("\n") - text.endswith("\n")
+            yield Part(kind, name, line, last, self.source, first, following)
             first = None
 
 
-def statements(part: Part) -> list[ast.stmt]:
-    """The part, parsed, with the places that it has in the file. Raises SyntaxError."""
-    if part.text[0] in " \t":
+def statements(part: Part, text: str = "") -> list[ast.stmt]:
+    """The part, parsed, with the places that it has in the file, or the text in its place. Raises SyntaxError."""
+    text = text or part.text
+    if text[0] in " \t":
         # Stands in for the header of the class.
         header = "\n" * (part.first - 2) + "if 1:\n"
-        return parse(header + part.text, "part").body[0].body  # type: ignore[attr-defined]
-    return parse("\n" * (part.first - 1) + part.text, "part").body
+        return parse(header + text, "part").body[0].body  # type: ignore[attr-defined]
+    return parse("\n" * (part.first - 1) + text, "part").body
 
 
 class Late(dict[str, Any]):
@@ -122,12 +137,12 @@ class Late(dict[str, Any]):
     def __init__(self, parse: Callable[[Part], Any]) -> None:
         super().__init__()
         self._parse = parse
-        self._texts: dict[str, str] = {}  # of parts that were asked for
+        self._parsed: dict[str, Part] = {}  # those that were asked for
 
     def __getitem__(self, key: str) -> Any:
         value = super().__getitem__(key)
         if value.__class__ is Part:
-            self._texts[key] = value.text
+            self._parsed[key] = value
             value = self[key] = self._parse(value)
         elif value.__class__ is list and any(v.__class__ is Part for v in value):
             value = self[key] = [self._parse(v) if v.__class__ is Part else v for v in value]
@@ -151,12 +166,12 @@ class Late(dict[str, Any]):
         them: one that has not need not be parsed to know that."""
         found = []
         for key, value in super().items():
-            text = value.text if value.__class__ is Part else self._texts.get(key)
-            if text is None:
+            part = value if value.__class__ is Part else self._parsed.get(key)
+            if part is None:
                 found.append(key)
                 continue
             for word in words:
-                if word in text:
+                if part.says(word):
                     found.append(key)
                     break
         return found
