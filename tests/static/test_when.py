@@ -95,6 +95,10 @@ CASES = {
     f"if x.type() == 'torch.HalfTensor':\n    {ITEM}": ["x.type() == 'torch.HalfTensor'"],
     f"if x.type().endswith('HalfTensor'):\n    {ITEM}": ["x.type().endswith('HalfTensor')"],
     f"if 'float16' in str(x.dtype):\n    {ITEM}": ["'float16' in str(x.dtype)"],
+    f"if str(x.dtype).split('.')[-1] in ('float16', 'half'):\n    {ITEM}": [
+        "str(x.dtype).split('.')[-1] in ('float16', 'half')"
+    ],
+    f"if str(x.shape).split('.')[-1] == 'float16':\n    {ITEM}": [],
     f"if torch.finfo(x.dtype).bits < 32:\n    {ITEM}": ["torch.finfo(x.dtype).bits < 32"],
     f"if x.element_size() == 2:\n    {ITEM}": ["x.element_size() == 2"],
     "if x.max() > torch.finfo(x.dtype).max:\n    x = x + 1": [],

@@ -472,8 +472,9 @@ class Asked:
         or says it in another way: `x.type()`, `x.element_size()`."""
         if isinstance(node, (ast.Name, ast.Constant)):
             return False  # as most are
-        if isinstance(node, ast.Subscript):
-            return self._is_own_dtype(node.slice, env, frame)
+        if isinstance(node, ast.Subscript):  # `str(x.dtype).split(".")[-1]`
+            part = not isinstance(node.slice, ast.Attribute) and self._tells_dtype(node.value, env, frame)
+            return part or self._is_own_dtype(node.slice, env, frame)
         if isinstance(node, ast.Attribute):
             of = node.value
             if isinstance(of, ast.Call) and len(of.args) == 1:  # `torch.finfo(x.dtype)`
@@ -483,6 +484,8 @@ class Asked:
             return False
         if is_name(node.func, "str") and len(node.args) == 1:
             return self._is_own_dtype(node.args[0], env, frame)
+        if isinstance(node.func, ast.Attribute) and self._tells_dtype(node.func.value, env, frame):
+            return True
         if not isinstance(node.func, ast.Attribute) or node.args or node.func.attr not in SAYS_DTYPE:
             return False
         return tensor_of(self.at.expressions.again(node.func.value, env, frame)) is not None
