@@ -111,7 +111,7 @@ SIZES = {
     "tile repeat reshape broadcast_to roll": ((1,), ("reps", "repeats", "newshape", "shape", "shift")),
 }
 GENERATOR = "numpy.random.Generator."
-NOT_FOLLOWED = ("numpy.testing", "numpy.random.Generator", "numpy.random.seed")
+NOT_FOLLOWED = ("numpy.testing", "numpy.random.Generator", "numpy.random.RandomState", "numpy.random.seed")
 
 
 def array_attribute(owner: Tensor, name: str) -> Value:
@@ -226,6 +226,7 @@ LIBRARY = Library(
         **ALIASES,
         "numpy.finfo": "object",
         "numpy.random.default_rng": "instance numpy.random.Generator",
+        "numpy.random.RandomState": "instance numpy.random.RandomState",
         **{f"numpy.{name}": "any" for name in OBJECTS},
     },
     constants={"numpy.pi": "float", "numpy.inf": "float", "numpy.__version__": "str"},

@@ -136,6 +136,8 @@ class RandomCall(GraphBreak):
         "import numpy as np\nreturn x * np.random.beta(1, 1, size=4).sum()",
         "import numpy as np\nreturn x * np.random.lognormal(0.0, 1.0)",
         "import numpy as np\ndraws = np.random.default_rng(0)\ndef f(x, m, i):\n    return x * draws.random() * 0",
+        "import numpy as np\ndraws = np.random.RandomState(0)\ndef f(x, m, i):\n    return x * draws.uniform(0, 1) * 0",
+        "import random\ndraws = random.Random(0)\ndef f(x, m, i):\n    return x * draws.choice([1, 2])",
         "import uuid\nreturn x + len(str(uuid.uuid4())) * 0",
     )
     VALID = (
