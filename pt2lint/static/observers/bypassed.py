@@ -114,7 +114,8 @@ class Bypassed:
             return True
         every = [(dotted(call.func) or "", call) for call in parts(running, ast.Call)]
         return any(
-            "compile" in func.rpartition(".")[2] and name in (func.partition(".")[0], *map(dotted, call.args))
+            "compile" in func.rpartition(".")[2]
+            and (name == func.partition(".")[0] or any(dotted(given) == name for given in call.args))
             for func, call in every
             if call.lineno != plain.line
         )
