@@ -3013,3 +3013,58 @@ def run():
 )
 def test_what_sizes_and_numbers_of_others_cost(made: str, call: str, times: int) -> None:
     assert len(outcome(MADE_AS_LONG.replace("MADE", made).replace("CALL", call)).recompiled) == times
+
+
+GROWS_BEHIND = """\
+import torch
+import torch.utils.checkpoint
+from torch import nn
+
+CALLS = []
+
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        CALLS.append(1)
+        return gradient * 2
+
+@torch.compile(backend="eager")
+def scaled(x):
+    return Scale.apply(x).sum()
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+        self.norms = []
+
+    def forward(self, x):
+        h = self.lin(x)
+        h.register_hook(lambda gradient: self.norms.append(gradient.shape[0]))
+        return h.relu().sum()
+
+made = torch.compile(Net(), backend="eager")
+
+@torch.compile(backend="eager")
+def checkpointed(x):
+    def block(y):
+        CALLS.append(1)
+        return y.sin()
+    return torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False).sum()
+
+def run():
+    for _ in range(11):
+        CALL(torch.ones(2, 4, requires_grad=True)).backward()
+"""
+
+
+@pytest.mark.parametrize("call", ["scaled", "made", "checkpointed"])
+def test_a_list_that_grows_in_a_backward_or_a_hook_costs_nothing(call: str, tmp_path: Path) -> None:
+    source = GROWS_BEHIND.replace("CALL(", f"{call}(")
+    assert not outcome(source).recompiled
+    (tmp_path / "m.py").write_text(source)
+    assert "PTR204" not in {finding.code for finding in lint([str(tmp_path / "m.py")], Settings()).findings}

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pt2lint.finding import Step
+from pt2lint.static.interpreter.guards import BY_HAND
 from pt2lint.static.source.nodes import Unit
 
 if TYPE_CHECKING:
@@ -143,6 +144,15 @@ class Frame:
         here: Frame | None = self
         while here is not None and here.region and not here.entry:
             if here.layers:
+                return True
+            here = here.parent
+        return False
+
+    def in_backward(self) -> bool:
+        """Whether a `backward` that is written by hand leads here."""
+        here: Frame | None = self
+        while here is not None and here.region and not here.entry:
+            if any(guard.sort == BY_HAND for guard in here.guards):
                 return True
             here = here.parent
         return False
