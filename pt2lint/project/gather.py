@@ -97,8 +97,7 @@ def _covered(
         leader = next((lead for at, lead in leaders if _covers(at, lead, where, finding, place)), None)
         if leader is not None:
             under[id(finding)] = leader
-        if leader is None or leader.code != finding.code:
-            leaders.append((where, finding))  # of one statement: it may well lead others of its cause
+        leaders.append((where, finding))  # what another one tells may well lead others of its cause
     for at, finding in leaders:  # one of the same cause that comes later and happens more often
         later = ((where, lead) for where, lead in leaders if where.function == at.function)
         more = (lead for where, lead in later if _mends(where, lead, at, finding))

@@ -742,3 +742,18 @@ def test_what_ends_the_graph_wherever_it_is_called_is_told_once_a_file(
     Path("m.py").write_text(HEAD + code.replace("NAME", "mul") + code.replace("NAME", "add"))
     found = [f for f in rows(capsys, "m.py", "--target-torch", "2.13") if f["severity"] != "note"]
     assert [(f["line"], f["also"]) for f in found] == told
+
+
+def test_what_is_told_elsewhere_still_leads_what_follows_from_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two classes hold the same read, and the second one more like it."""
+    first = """
+class A(nn.Module):
+    def forward(self, p: torch.Tensor, q: torch.Tensor):
+        p = p.relu()
+        a = p.item()
+        return q.relu() * a
+"""
+    second = first.replace("class A", "class B").replace("return q", "c = q.item()\n        return c * q")
+    Path("m.py").write_text(HEAD + first + second)
+    found = [(f["line"], f["also"]) for f in rows(capsys, "m.py") if f["severity"] != "note"]
+    assert found == [(8, [14, 15])]
