@@ -231,7 +231,7 @@ def _picks_tested(
     picked = finding.message.partition("`")[2].partition("`")[0]
     if re.search(rf"(?<![\w.]){re.escape(mask)}(?![\w.])", picked) is not None:
         return True
-    origin = _origin(finding, finding.price.cause if finding.price is not None else "")
+    origin = _origin(finding)
     made = place(int(origin[2])) if origin is not None and origin[1] == finding.path else None
     return made is not None and made.text.startswith(f"{mask} = ")
 
@@ -256,7 +256,7 @@ def _is_alike(at: Where, leader: Finding, where: Where, finding: Finding) -> boo
 
 def _is_made_by(at: Where, leader: Finding, finding: Finding) -> bool:
     """Whether it asks for values of what the leader's statement makes: `rows = x.unique()`, then `rows.tolist()`."""
-    origin = _origin(finding, finding.price.cause if finding.price is not None else "")
+    origin = _origin(finding)
     made = origin is not None and origin[1:] == (leader.path, str(leader.line))
     return made and leader.code in ROWS and finding.code in VALUES
 
@@ -338,14 +338,13 @@ def _of_one_cause(leader: Finding, finding: Finding) -> bool:
 def _of_one_origin(leader: Finding, finding: Finding) -> bool:
     """Whether they are of one compiled function, and of one value that it makes: a mask that two functions are given.
     Where that is an argument each may be given another one."""
-    a, b = leader.price, finding.price
-    if leader.code != finding.code or a is None or b is None or not (leader.flow and finding.flow):
+    if leader.code != finding.code or not (leader.flow and finding.flow):
         return False
-    origin = _origin(leader, a.cause)
+    origin = _origin(leader)
     made = origin is not None and " returns " in origin[0]
     return (
         made
-        and origin == _origin(finding, b.cause)
+        and origin == _origin(finding)
         and leader.flow[0] == finding.flow[0]
         and set(leader.when) <= set(finding.when)
     )
@@ -361,8 +360,9 @@ def _goes_back(leader: Finding, finding: Finding) -> bool:
     return back != called and back == finding.flow[-1].message
 
 
-def _origin(finding: Finding, cause: str) -> tuple[str, str, str] | None:
-    """What is said of a value, and the file and the line where it is made."""
+def _origin(finding: Finding) -> tuple[str, str, str] | None:
+    """What is said of the value that a finding is about, and the file and the line where it is made."""
+    cause = finding.price.cause if finding.price is not None else ""
     match = MADE_AT.search(cause)
     return (cause[: match.start()], match[1] or finding.path, match[2]) if match is not None else None
 
@@ -440,14 +440,14 @@ def with_causes_told_once(findings: Sequence[Finding]) -> list[Finding]:
     reads: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
         if finding.code in VALUES and finding.severity != "note" and finding.verdict is None:
-            origin = _origin(finding, finding.price.cause if finding.price is not None else "")
+            origin = _origin(finding)
             if origin is not None and origin[0].endswith(" is a buffer"):
                 reads.setdefault(origin, []).append(finding)
         elif finding.code == SETTING and finding.severity != "note" and finding.verdict is None:
             reads.setdefault((SETTING, finding.message, ""), []).append(finding)
     under: dict[int, Finding] = {}
     for several in reads.values():
-        first = min(several, key=lambda f: (len(f.when), f.severity != "error", f.sort_key))
+        first = min(several, key=_told_first)
         under.update({id(f): first for f in several if f is not first})
     return _shared(findings, under, SHARED)
 
@@ -464,9 +464,14 @@ def with_pasted_told_once(findings: Sequence[Finding], known: Texts) -> list[Fin
                 pasted.setdefault((finding.code, at.text, text), []).append(finding)
     under: dict[int, Finding] = {}
     for several in pasted.values():
-        first = min(several, key=lambda f: (len(f.when), f.severity != "error", f.sort_key))
+        first = min(several, key=_told_first)
         under.update({id(f): first for f in several if f.path != first.path and {*first.when} <= {*f.when}})
     return _shared(findings, under, PASTED)
+
+
+def _told_first(finding: Finding) -> tuple[object, ...]:
+    """By this, the least of several findings is the one that tells the others: with the fewest conditions."""
+    return len(finding.when), finding.severity != "error", finding.sort_key
 
 
 def _shared(findings: Sequence[Finding], under: Mapping[int, Finding], note: str) -> list[Finding]:
