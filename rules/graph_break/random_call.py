@@ -98,10 +98,7 @@ class RandomCall(GraphBreak):
         *calls("numpy.random", "poisson gamma beta binomial laplace triangular"),
         *calls("numpy.random", DISTRIBUTIONS),
         *calls("numpy.random.Generator", OF_GENERATORS),
-        *calls(
-            "numpy.random.RandomState",
-            "rand randn random_sample uniform normal choice permutation randint shuffle",
-        ),
+        *calls("numpy.random.RandomState", OF_OLD_GENERATORS),
         *calls("uuid", "uuid1 uuid4"),
         *calls("secrets", "randbelow token_hex token_bytes choice"),
     )

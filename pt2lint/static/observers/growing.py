@@ -126,10 +126,9 @@ def _joins(value: ast.expr, text: str, function: FunctionNode) -> bool:
         or not isinstance(value.args[0], (ast.List, ast.Tuple))
     ):
         return False
-    word = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
     texts = [ast.unparse(one) for one in value.args[0].elts]
     names = [name for name in texts if [ast.unparse(v) for *_, v in _set_to(name, function)] == [text]]
-    return word in JOINS and len(texts) > 1 and (text in texts or bool(names))
+    return last_word(value.func) in JOINS and len(texts) > 1 and (text in texts or bool(names))
 
 
 def _in_other_arm(one: ast.stmt, other: ast.stmt, function: FunctionNode) -> bool:

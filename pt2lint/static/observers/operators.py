@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, last_word, unit_of, walk
 from pt2lint.static.values import Ext, Func, Value, Wrapped
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Operators:
             if isinstance(part, ast.Attribute) and part.attr in words and isinstance(part.value, ast.Name):
                 if part.value.id == function.name:
                     return False
-            if isinstance(part, ast.Call) and _last_word(part.func) in words and part.args:
+            if isinstance(part, ast.Call) and last_word(part.func) in words and part.args:
                 given = part.args[0]
                 # `register_fake("shop::fill")`; where the name is computed it may be this one.
                 if name is None or not isinstance(given, ast.Constant) or given.value == name:
@@ -75,7 +75,3 @@ class Operators:
                 if isinstance(called, Ext) and self.at.models.plays(called.name, role):
                     return decorator
         return None
-
-
-def _last_word(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
