@@ -581,6 +581,9 @@ def run():
     torch.save(net.state_dict(), "net.pt")  # PTS303
     net.save()
 
+def save_on_master(*args, **kwargs):
+    torch.save(*args, **kwargs)
+
 run()
 """,
     "a list of compiled parts": """

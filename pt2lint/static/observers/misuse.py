@@ -106,7 +106,7 @@ class Misuse:
                 self.asked_type(node, args[0], frame)
             elif "copies" in roles and args:
                 self.copied(node, args[0], env, frame)
-            elif "pickles" in roles and node.args:
+            elif "pickles" in roles and node.args and args:
                 self.pickled(node.args[0], args[0], env, frame)
             elif "traces modules" in roles and args:
                 self.at.calls.refused(node.args[0] if node.args else node, args[0], "traces", frame)
