@@ -721,7 +721,7 @@ def function_code(source: str, name: str = "f") -> FunctionCode:
 
 
 def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
-    """Every fix that is offered for the program, less settings and ways round."""
+    """Every fix that is offered for the program, less settings and workarounds."""
     if "def drawn(" in source:
         host = function_code(source, "drawn")
         for fix in operator.fixes(host, host.module.body[0].body.body[0]):
@@ -784,7 +784,7 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
             ]
         for name, found in offered:
             for fix in found:
-                if not fix.is_way_round and fix.edits not in seen:
+                if not fix.is_workaround and fix.edits not in seen:
                     seen.add(fix.edits)
                     yield name, fix
 

@@ -128,7 +128,7 @@ def moved(first: int, last: int, before: list[str], after: list[str]) -> tuple[i
 
 def kind_of(fix: Fix) -> str:
     """What a fix of ours does, in the words of RANKS; "rewrite" for every repair."""
-    if not fix.is_way_round:
+    if not fix.is_workaround:
         return "rewrite"
     text = " ".join(edit.text for edit in fix.edits)
     if "compiler.disable" in text:

@@ -107,7 +107,7 @@ def page(found: dict[str, list[dict[str, Any]]], versions: dict[str, str], read:
     intro = (
         f"What `pt2lint` says of {len(found)} libraries as they are installed, at the versions named, with its default "
         f"settings: {told} findings that fail a run ({tiers['error']} errors, {tiers['warning']} warnings), and "
-        f"{tiers['note']} notes, which are right but little worth ([how it decides](how-it-decides.md)). "
+        f"{tiers['note']} notes, which are true but seldom worth acting on ([how it decides](how-it-decides.md)). "
         "`python benchmarks/in_the_wild.py` makes this page."
     )
     return "\n".join(

@@ -7,7 +7,7 @@ The functions, how to call them and which parameters are numbers come from tools
 the torch that runs this. Each number is replaced by a tensor without dimensions that the compiled code computes, of
 floats and of ints. What eager mode takes and Dynamo ends the graph for, since it has to read the tensor, stands under
 "numbers": [positions, keywords] by qualified name, without self for methods. "uncaptured" are those for which
-`torch._dynamo.config.capture_scalar_outputs` is no way round: they break the graph still, or compiling them raises.
+`torch._dynamo.config.capture_scalar_outputs` is no workaround: they break the graph still, or compiling them raises.
 """
 
 import json

@@ -15,10 +15,8 @@ Confidence = Literal["high", "low"]
 Verdict = Literal["confirmed", "refuted", "unreached", "failed"]
 Applicability = Literal["safe", "unsafe"]
 # How the description of a fix begins that avoids a finding's cost without repairing its cause.
-WAY_ROUND = "Way round"
-SETTING = (
-    f"{WAY_ROUND}, a setting for the whole process"  # of these, how those begin that set torch._dynamo.config
-)
+WORKAROUND = "Workaround"
+SETTING = f"{WORKAROUND}, a setting for the whole process"  # of these, how those begin that set torch._dynamo.config
 LEFT_TO_YOU = "`--fix` leaves that to you"  # what a fix says that pt2lint tells, and does not write
 COMPILES_ELSEWHERE = "Compile what"  # how a fix begins after which another function is compiled
 # What a fix says that may not work at all where its assumption fails.
@@ -86,9 +84,9 @@ class Fix:
     proven: bool | None = None
 
     @property
-    def is_way_round(self) -> bool:
+    def is_workaround(self) -> bool:
         """Whether it avoids the cost of a finding and leaves its cause."""
-        return self.description.startswith(WAY_ROUND)
+        return self.description.startswith(WORKAROUND)
 
     @property
     def is_setting(self) -> bool:
@@ -112,8 +110,8 @@ class Fix:
 
     @property
     def is_to_try(self) -> bool:
-        """Whether --verify tries it: what a tool may write, and a way round that is told, though no setting."""
-        told = self.is_told and not (self.is_way_round and not self.is_setting)
+        """Whether --verify tries it: what a tool may write, and a workaround that is told, though no setting."""
+        told = self.is_told and not (self.is_workaround and not self.is_setting)
         return bool(self.edits) and self.proven is not False and not told
 
     @property
@@ -143,7 +141,7 @@ class Fix:
 
     @property
     def is_proven_repair(self) -> bool:
-        return bool(self.proven) and not self.is_way_round
+        return bool(self.proven) and not self.is_workaround
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +210,7 @@ class Finding:
     """One rule's report at one place.
 
     `when` are the conditions without which it does not happen, in the code's own words; `note` says why it
-    is right and yet little worth: "once", "off by default"; "" if nothing does. `also` are lines of the same
+    is true and yet seldom worth acting on: "once", "off by default"; "" if nothing does. `also` are lines of the same
     function where the graph breaks too, of the same cause or after this break has ended the function's compiling.
     `price` is what reading tells of the cost.
 
@@ -265,7 +263,7 @@ class Finding:
 
     @property
     def is_note(self) -> bool:
-        """Whether it is shown on request only: right, but little worth, and no run has met it."""
+        """Whether it is shown on request only: true but seldom worth acting on, and no run has met it."""
         return self.severity == "note" and self.verdict != "confirmed"
 
     @property

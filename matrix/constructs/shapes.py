@@ -1,5 +1,5 @@
 # ruff: noqa
-"""Results whose shape depends on data, and the ways round them; sparse and nested tensors."""
+"""Results whose shape depends on data, and how to avoid them; sparse and nested tensors."""
 
 import torch
 import torch.nn.functional as F

@@ -132,7 +132,10 @@ def rule(arguments: list[str]) -> int:
         (page for page in known if options.code.upper() == page.code or options.code == page.name), None
     )
     if page is None:
-        near = nearest_code(options.code, [page.code for page in known])
+        named = next((page.name for page in known if options.code.lower() in page.name.split("-")), None)
+        near = (
+            f"; did you mean {named}?" if named else nearest_code(options.code, [page.code for page in known])
+        )
         print(f"pt2lint: no rule has the code {options.code}{near}", file=sys.stderr)
         return 2
     from pt2lint.report import page as pages_report

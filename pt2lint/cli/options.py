@@ -213,7 +213,7 @@ def _add_report(add: Callable[..., Any]) -> None:
     add(
         "--notes",
         action="store_true",
-        help="tell in full what is right but little worth (once, off by default, meant), and fix it with --fix",
+        help="tell notes in full (true but seldom worth acting on: once, off by default, meant); --fix mends them too",
     )
     add(
         "--fail-on",
@@ -255,6 +255,7 @@ def check_usage(options: argparse.Namespace) -> None:
         "device",
         "time",
         "env",
+        "write_budget",
         *ZOO,
     ):
         value = getattr(options, name)

@@ -17,5 +17,5 @@ node of the finding: for a test the tested expression or its `if`, for a call th
 - printing: print, logging, warnings: a form that compiles, settings of torch._dynamo
 - copying: copy.deepcopy and copy.copy of tensors and of containers of them
 - host: imports inside a function; random numbers of Python
-- disable: torch.compiler.disable on the function: a way round, to be given last
+- disable: torch.compiler.disable on the function: a workaround, to be given last
 """

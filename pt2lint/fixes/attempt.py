@@ -60,7 +60,7 @@ class Attempts:
         calls, left, numbers = 0, 0, [0, 0, 0, 0]
         judged: list[tuple[Seen, Seen]] = []
         pairs: list[tuple[Run, Run]] = []
-        way_round = any(fix.is_way_round for fix in fixes)
+        workaround = any(fix.is_workaround for fix in fixes)
         says_so = any("RuntimeError" in fix.description for fix in fixes)
         for job, file, before in jobs:
 
@@ -76,7 +76,7 @@ class Attempts:
                 key = (message.get("target", ""), message.get("mode", ""))
                 if message.get("event") == "run" and message["probe"] == "default" and key[0] in targets:
                     if key in runs:
-                        return self.still_breaks(findings, runs[key], seen.runs[key], old_lines, way_round)
+                        return self.still_breaks(findings, runs[key], seen.runs[key], old_lines, workaround)
                 return None
 
             failures: list[Failed] = []
@@ -100,7 +100,7 @@ class Attempts:
                 new = after.runs.get(key)
                 if new is None:
                     return Failed(f"with it {key[0]} no longer runs"), ""
-                if way_round and old.graphs and not new.graphs:
+                if workaround and old.graphs and not new.graphs:
                     return Failed(f"with it nothing of {key[0]} is compiled any more"), ""
                 pairs.append((old, new))
                 for at, count in enumerate((old.graphs, new.graphs, old.breaks, new.breaks)):
@@ -109,12 +109,12 @@ class Attempts:
             judged.append((before, after))
             if not after.compared:
                 return Failed("no call could be compared"), ""
-        self.repaired += not way_round
+        self.repaired += not workaround
         came_of = {
             path: line_map(self.bench.sources[path], text, changed=True) for path, text in overlay.items()
         }
         for place in mended(pairs, came_of, self.bench.roots):
-            self.gone[place] = self.gone.get(place, False) or not way_round
+            self.gone[place] = self.gone.get(place, False) or not workaround
         graphs = f"graphs {numbers[0]} to {numbers[1]}, breaks {numbers[2]} to {numbers[3]}"
         late = f", {left} more left out for want of time" if left else ""
         return None, f"{graphs}; the same on {calls} calls{late}{_grounds(judged)}"
@@ -125,7 +125,7 @@ class Attempts:
         old: Run,
         new: Run,
         old_lines: Mapping[str, dict[int, int]],
-        way_round: bool,
+        workaround: bool,
     ) -> Failed | None:
         if new.error is not None and (old.error is None or old.error.type != new.error.type):
             return Failed(f"compiling then fails: {new.error}")
@@ -146,7 +146,7 @@ class Attempts:
                     if here and finding.line <= before <= finding.end_line:
                         guilty.setdefault(at, f"the graph still breaks there: {one.reason}")
                 traced = before in old.traced.get(path, ())
-                if (path, before) not in known and traced and not way_round:
+                if (path, before) not in known and traced and not workaround:
                     other = other or f"the graph then breaks in line {before}: {one.reason}"
         if guilty:
             return Failed(next(iter(guilty.values())), frozenset(guilty))

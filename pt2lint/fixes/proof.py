@@ -124,7 +124,7 @@ def _last(finding: Finding, sources: Mapping[str, str], events: Events) -> Fix |
     path = os.path.realpath(finding.path)
     if finding.verdict != "confirmed" or path not in sources:
         return None
-    if any(fix.is_way_round and not fix.is_setting for fix in finding.fixes):
+    if any(fix.is_workaround and not fix.is_setting for fix in finding.fixes):
         return None
     entries = {place[1] for run in events.runs if (place := run.details.get("defined")) and place[0] == path}
     return last_resort(finding.path, sources[path], finding.line, entries)
@@ -326,14 +326,14 @@ class _Prover:
             number: fix
             for number, given in fixes.items()
             for fix in given
-            if fix.proven and not fix.is_way_round
+            if fix.proven and not fix.is_workaround
         }
         alone = {
             number: replace(given[0], proven=None)
             for number, given in fixes.items()
             if given
             and given[0].proven is False
-            and not given[0].is_way_round
+            and not given[0].is_workaround
             and not any(fix.proven for fix in given)
             and not self.mended_with_another(findings[number])
         }

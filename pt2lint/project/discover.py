@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from pt2lint.finding import Problem
@@ -51,7 +52,7 @@ class Discovery:
             return files
         self.watched.append(path)
         if not os.path.exists(path):
-            self.problems.append(Problem(given, "no such file or folder"))
+            self.problems.append(Problem(given, f"no such file or folder{_meant(given)}"))
             return []
         if not os.path.isfile(path):  # reading a pipe would wait for who writes into it
             self.problems.append(
@@ -99,6 +100,15 @@ class Discovery:
                 (pending if is_folder else found).append(path)
         self.watched += found
         return found
+
+
+def _meant(given: str) -> str:
+    """What to say of a word that is no path, but what other linters' commands begin with, or one of our codes."""
+    if given in ("check", "explain", "lint", "rules"):
+        return "; to lint, name the paths alone: pt2lint src"
+    if re.fullmatch(r"PT[A-Z]\d+", given):
+        return f"; pt2lint rule {given} says what a code means"
+    return ""
 
 
 def _is_readable(entry: os.DirEntry[str]) -> bool:

@@ -32,7 +32,7 @@ def _line(report: Report, finding: Finding) -> str:
         # A repair before what only avoids the cost, and what is proven before all but what --fix never writes.
         first = min(
             finding.fixes,
-            key=lambda fix: (fix.proven is False, fix.is_told, not fix.proven, fix.is_way_round),
+            key=lambda fix: (fix.proven is False, fix.is_told, not fix.proven, fix.is_workaround),
         )
         parts.append(f"fix ({standing(first)}): {first.description}")
     command = next_command(finding, report.asked)

@@ -267,7 +267,7 @@ def summary(report: Report, style: Style = lambda text, name: text) -> str:
             f" ({judged})" if judged else ""
         )
         text += "."
-    # What each way to run it again writes: --verify --fix what was proven, and was no way round.
+    # What each way to run it again writes: --verify --fix what was proven, and was no workaround.
     fixable = {"--verify --fix": 0, "--fix": 0, "--fix --unsafe-fixes": 0}
     for finding in counting:
         usable = [fix for fix in finding.fixes if fix.is_usable]
@@ -284,7 +284,7 @@ def summary(report: Report, style: Style = lambda text, name: text) -> str:
         )
     if notes:
         counted, them = ("1 note", "it") if notes == 1 else (f"{notes} notes", "them")
-        text += f" {counted}, right but little worth: --notes shows {them}."
+        text += f" {counted}, true but seldom worth acting on: --notes shows {them}."
     if report.suppressed:
         text += f" {len(report.suppressed)} suppressed."
     if report.problems:

@@ -273,7 +273,7 @@ class Rule:
         offered.sort(
             key=lambda each: each.description.startswith(SETTING)
         )  # which hold for the whole process
-        repaired = any(f.edits and not f.is_way_round for f in offered)
+        repaired = any(f.edits and not f.is_workaround for f in offered)
         confidence: Confidence = "high" if op.sure else "low"
         line, column, end_line, end_column = self.function.range(node)
         self.findings.append(
@@ -299,11 +299,11 @@ class Rule:
             raise trouble
 
     def _or_by_hand(self, op: Op, fixes: Iterable[Fix]) -> Iterator[Fix]:
-        """The fixes; where they are ways round alone, first what to write by hand."""
+        """The fixes; where they are workarounds alone, first what to write by hand."""
         rounds = []
         stays = False
         for fix in fixes:
-            if fix.is_way_round:
+            if fix.is_workaround:
                 rounds.append(fix)
             else:
                 stays = True
@@ -428,14 +428,14 @@ class GraphBreak(Rule):
         )
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
-        """What to suggest at the node, the best first: ways round after all repairs."""
+        """What to suggest at the node, the best first: workarounds after all repairs."""
         repairs = [importlib.import_module(f"pt2lint.fixes.repairs.{name}") for name in self.repairs]
         # Two repairs may hand on to a third.
         found = list(dict.fromkeys(fix for repair in repairs for fix in repair.fixes(self.function, node)))
-        if self.advice and all(fix.is_way_round for fix in found):
+        if self.advice and all(fix.is_workaround for fix in found):
             by_hand = importlib.import_module("pt2lint.fixes.repairs.by_hand")
             found += getattr(by_hand, self.advice)(self.function, node)
-        yield from sorted(found, key=lambda fix: fix.is_way_round)
+        yield from sorted(found, key=lambda fix: fix.is_workaround)
 
 
 def _named(text: str) -> str:

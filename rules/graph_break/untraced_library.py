@@ -155,7 +155,7 @@ class UntracedLibrary(GraphBreak):
         from pt2lint.fixes.repairs import by_hand
 
         found = list(super().fixes(node))
-        if self.extension and all(fix.is_way_round for fix in found):
+        if self.extension and all(fix.is_workaround for fix in found):
             yield by_hand.operator(self.extension)
         yield from found
 

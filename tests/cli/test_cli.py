@@ -136,6 +136,7 @@ def test_a_broken_section_is_told_and_the_files_linted(run) -> None:
         (["--verify", "--timeout", "-3"], "should be positive"),
         (["--verify", "--timeout", "nan"], "should be positive"),
         (["--timeout", "0"], "--timeout is of use only with --verify"),
+        (["--write-budget"], "--write-budget is of use only with --verify"),
         (["--roots", "all,f.g,a b"], '"a b" is neither'),
         (["--config", "gone.toml"], "--config gone.toml: no such file"),
         (["--baseline", "gone.json"], "make it with --write-baseline gone.json"),
@@ -573,6 +574,7 @@ def test_a_rules_page(run) -> None:
     ran = run("rule", "PTB1O3")
     assert (ran.status, ran.err) == (2, "pt2lint: no rule has the code PTB1O3; did you mean PTB103?\n")
     assert run("rule", "PTB11").err == "pt2lint: no rule has the code PTB11; did you mean PTB110?\n"
+    assert run("rule", "item").err == "pt2lint: no rule has the code item; did you mean tensor-item?\n"
 
 
 def test_help_says_that_verify_runs_code(run) -> None:

@@ -1,4 +1,4 @@
-"""Notes: right but little worth; counted in one line, shown on request, and no reason for a run to fail."""
+"""Notes: true but seldom worth acting on; counted in one line, shown on request, and no reason for a run to fail."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[str, int]:
 def test_one_line_counts_them_and_no_run_fails(capsys: pytest.CaptureFixture[str]) -> None:
     out, status = run(capsys, "m.py")
     assert out.splitlines() == [
-        "Nothing found in 1 file. 4 notes, right but little worth: --notes shows them."
+        "Nothing found in 1 file. 4 notes, true but seldom worth acting on: --notes shows them."
     ]
     assert status == 0
     assert run(capsys, "--fail-on", "note", "m.py")[1] == 1

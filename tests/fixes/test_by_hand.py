@@ -122,4 +122,4 @@ def test_told_by_hand(name: str, tmp_path: Path) -> None:
     assert found
     told = [fix for fix in found[0].fixes if fix.is_told and not fix.edits]
     assert [fix.description.startswith(wanted) for fix in told] == ([True] if wanted else [])
-    assert not any(fix.is_usable or fix.is_way_round for fix in told)
+    assert not any(fix.is_usable or fix.is_workaround for fix in told)

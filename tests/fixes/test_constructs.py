@@ -6,7 +6,7 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.finding import ONCE_PROVEN, WAY_ROUND, Fix
+from pt2lint.finding import ONCE_PROVEN, WORKAROUND, Fix
 from pt2lint.fixes.edit import EARLY, SHORTCUT
 from pt2lint.fixes.repairs import (
     branch,
@@ -396,7 +396,7 @@ def test_requires_grad_is_left_to_eager():
         "y = x.detach() * 2", "if x.dim() == 2:\n        y.requires_grad = True", "return y.detach()"
     )
     fix = first_fix(source, cst.Attribute, grad.fixes, at=3)
-    assert fix.description.startswith(WAY_ROUND)
+    assert fix.description.startswith(WORKAROUND)
     assert fix.waits_for_proof  # what computes a gradient with it fails where it is compiled
     assert "if x.dim() == 2 and not torch.compiler.is_compiling():" in applied(source, fix)
     argument = lines("x.requires_grad = True", "return x")
@@ -493,12 +493,12 @@ def test_requires_grad_where_checkpoints_need_it():
     after = prove(CHECKPOINTS, first, [[x]], name="Encoder")
     assert "if self.asks and self.training and self.gradient_checkpointing:" in after
     assert "# checkpoints want it" in after
-    assert second.is_way_round
+    assert second.is_workaround
     other = function_code(CHECKPOINTS.replace("self.gradient_checkpointing = False", ""), "forward")
     assign = next(
         node for node in nodes(other, cst.Assign) if "requires_grad" in other.module.code_for_node(node)
     )
-    assert [fix.is_way_round for fix in grad.fixes(other, assign)] == [True]
+    assert [fix.is_workaround for fix in grad.fixes(other, assign)] == [True]
 
 
 ROLLED = [

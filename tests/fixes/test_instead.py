@@ -117,11 +117,11 @@ RULES = [rule for rule in load_rules() if rule.instead]
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_it_is_told_where_nothing_repairs(rule: type[Rule]) -> None:
-    """Each is told of an example, before ways round, and never beside a repair."""
+    """Each is told of an example, before workarounds, and never beside a repair."""
     told = 0
     for case in _cases(rule):
         for found in (each for each in case.findings() if each.code == rule.code):
-            repairs = [fix for fix in found.fixes if not fix.is_way_round]
+            repairs = [fix for fix in found.fixes if not fix.is_workaround]
             by_hand = [fix for fix in repairs if fix.description.split(";")[0] in _beginnings(rule)]
             told += bool(by_hand)
             assert not by_hand or repairs == by_hand == list(found.fixes[:1])

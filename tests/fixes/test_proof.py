@@ -10,7 +10,7 @@ import pytest
 
 from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.dynamic.events import Break, Run
-from pt2lint.finding import LEFT_TO_YOU, ONCE_PROVEN, WAY_ROUND, Edit, Finding, Fix
+from pt2lint.finding import LEFT_TO_YOU, ONCE_PROVEN, WORKAROUND, Edit, Finding, Fix
 from pt2lint.fixes.attempt import Failed, line_map, mended
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.proof import _Prover, prove
@@ -64,7 +64,7 @@ def proved(tmp_path_factory):
         fixes=(
             Fix("an error less", "unsafe", (Edit(path, 13, 1, 15, 1, ""),)),
             Fix(
-                f"{WAY_ROUND}: raises RuntimeError; {LEFT_TO_YOU}", "unsafe",
+                f"{WORKAROUND}: raises RuntimeError; {LEFT_TO_YOU}", "unsafe",
                 (Edit(path, 13, 1, 15, 1, '        torch._assert_async(~torch.isnan(h).any(), "nan")\n'),),
             ),
         ),
@@ -81,7 +81,7 @@ def test_the_right_fix_is_proven_and_the_wrong_ones_are_not(proved):
     assert [fix.proven for fix in proved.findings[0].fixes] == [False, False, None, True, None]
 
 
-def test_an_error_that_goes_missing_disproves_and_a_way_round_that_is_told_is_tried(proved):
+def test_an_error_that_goes_missing_disproves_and_a_workaround_that_is_told_is_tried(proved):
     assert [fix.proven for fix in proved.findings[1].fixes] == [False, True]
 
 
@@ -243,7 +243,7 @@ def test_what_nothing_else_mends_is_left_out_unless_that_leaves_nothing(tmp_path
     proof = prove(judged.findings, judged.events, [str(path)], options)
     inner, outer = proof.findings
     [fix] = inner.fixes
-    assert (fix.is_way_round, fix.is_told, fix.proven) == (True, True, True)
+    assert (fix.is_workaround, fix.is_told, fix.proven) == (True, True, True)
     assert "    @torch.no_grad()\n    @torch.compiler.disable\n    def forward" in apply_edits(
         INNER, fix.edits
     )

@@ -318,7 +318,7 @@ def test_a_number_that_is_returned_is_told(body):
     fix = scalar.keep_tensor(code, calls(code, "x.sum().item"))
     assert isinstance(fix, Fix)
     assert fix.is_told
-    assert not fix.is_way_round
+    assert not fix.is_workaround
     assert "x.sum().detach()" in applied(HEAD + DEF + body + "\n", fix)
 
 
@@ -523,7 +523,7 @@ def test_logging_settings(call, name, setting):
     node = calls(code, call.partition("(")[0])
     code.ops = (Op(f"call {name}", *code.range(node)),)
     fix = printing.keep_logging(code, node)
-    assert fix.description.startswith("Way round, a setting")
+    assert fix.description.startswith("Workaround, a setting")
     with torch._dynamo.config.patch(**{setting: getattr(torch._dynamo.config, setting)}):
         assert breaks(lambda: load(source).f, [X])
         after = applied(source, fix)
@@ -658,7 +658,7 @@ def f(x):
     )
     code = function_code(source, "inner")
     fix = disable.decorate(code, calls(code, "print"))
-    assert fix.description.startswith("Way round")
+    assert fix.description.startswith("Workaround")
     after = applied(source, fix)
     assert "@torch.compiler.disable\ndef inner(x):" in after
     torch._dynamo.reset()

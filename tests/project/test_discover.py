@@ -48,10 +48,12 @@ def test_environments_and_caches_are_not_walked() -> None:
 
 def test_a_path_that_leads_nowhere_is_a_problem() -> None:
     make("empty/readme.md", "m.py")
-    discovery = Discovery(["gone.py", "empty", "m.py"], Configs())
+    discovery = Discovery(["gone.py", "check", "PTB103", "empty", "m.py"], Configs())
     assert discovery.files == ["m.py"]
     assert [str(problem) for problem in discovery.problems] == [
         "gone.py: no such file or folder",
+        "check: no such file or folder; to lint, name the paths alone: pt2lint src",
+        "PTB103: no such file or folder; pt2lint rule PTB103 says what a code means",
         "empty: no Python file here (or all are excluded or ignored by git)",
     ]
 

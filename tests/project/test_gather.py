@@ -74,7 +74,7 @@ def test_what_an_earlier_break_covers_is_told_under_it(capsys: pytest.CaptureFix
     out = capsys.readouterr().out
     assert "= then also: lines 14, 16" in out
     assert "Found 5 findings in 1 file." in out
-    assert "right but little worth" not in out
+    assert "true but seldom worth acting on" not in out
     # Where the first is silenced, the next one is told.
     Path("m.py").write_text((HEAD + CODE).replace("x.max().item()\n", "x.max().item()  # noqa: PTB103\n", 1))
     told = [

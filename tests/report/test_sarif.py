@@ -79,7 +79,7 @@ def test_a_result_has_its_place_flow_and_fix() -> None:
 
 
 def test_what_is_left_to_the_reader_is_no_fix_to_apply() -> None:
-    told = replace(ITEM.fixes[0], description=f"Way round: {LEFT_TO_YOU}", proven=True)
+    told = replace(ITEM.fixes[0], description=f"Workaround: {LEFT_TO_YOU}", proven=True)
     result = result_of(replace(ITEM, fixes=(told,)))
     assert "fixes" not in result
     assert result["properties"]["byHand"] == [told.description]

@@ -377,7 +377,7 @@ def test_mended(name: str, tmp_path: Path) -> None:
     assert lint([str(path)], settings).findings
     while found := lint([str(path)], settings, {str(path): after}).findings:
         offered = next(finding.fixes[0] for finding in found if finding.fixes)
-        assert not offered.is_way_round
+        assert not offered.is_workaround
         after = apply_edits(after, offered.edits)
     assert after.count("# kept") == 1
     path.write_text(after.replace(EAGER, EAGER + WHOLE), encoding="utf-8")

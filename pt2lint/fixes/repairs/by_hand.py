@@ -1,4 +1,4 @@
-"""What to write instead where no repair can write it: told where nothing better than a way round is found.
+"""What to write instead where no repair can write it: told where nothing better than a workaround is found.
 
 Each says what it assumes, and stays in the graph as a repair does; what it takes (another argument, an operator's fake)
 lies in code that the function does not show.

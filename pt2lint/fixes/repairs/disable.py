@@ -1,4 +1,4 @@
-"""torch.compiler.disable on the function: a way round, where nothing else serves."""
+"""torch.compiler.disable on the function: a workaround, where nothing else serves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Container
 
 import libcst as cst
 
-from pt2lint.finding import LEFT_TO_YOU, WAY_ROUND, Edit, Fix
+from pt2lint.finding import LEFT_TO_YOU, WORKAROUND, Edit, Fix
 from pt2lint.fixes.elsewhere import function_at
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind
@@ -106,7 +106,7 @@ def _decorated(function: FunctionCode, owner: cst.FunctionDef, importing: bool =
     indent = first[: len(first) - len(first.lstrip())]
     edit = Edit(function.path, line, 1, line, 1, f"{indent}@{name}\n")
     return fix(
-        f"{WAY_ROUND}: run `{owner.name.value}` outside the graph. One graph break remains, at its call, "
+        f"{WORKAROUND}: run `{owner.name.value}` outside the graph. One graph break remains, at its call, "
         f"where pt2lint then reports it{needs}; {LEFT_TO_YOU}.",
         (*imports, edit),
     )

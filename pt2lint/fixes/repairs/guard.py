@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, WAY_ROUND, Edit, Fix
+from pt2lint.finding import ONCE_PROVEN, WORKAROUND, Edit, Fix
 from pt2lint.fixes.condition import and_not, opposite, read_condition
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, told, words
@@ -200,7 +200,7 @@ def raise_in_eager(function: FunctionCode, node: cst.If) -> Repaired:
         return Refusal("what is raised ends a loop and carries values, for somebody who catches it")
     name, imports = torch_name(function, "torch.compiler.is_compiling")
     return fix(
-        f"{WAY_ROUND}: check in eager mode alone, which raises the same error. Compiled code goes without the check.",
+        f"{WORKAROUND}: check in eager mode alone, which raises the same error. Compiled code goes without the check.",
         (*imports, *rewrite(function, {node.test: and_not(function, node.test, f"{name}()", first=True)})),
     )
 

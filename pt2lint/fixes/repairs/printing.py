@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, WAY_ROUND, Edit, Fix
+from pt2lint.finding import ONCE_PROVEN, WORKAROUND, Edit, Fix
 from pt2lint.fixes.condition import and_not, is_scalar, unread
 from pt2lint.fixes.file import class_around, file_of
 from pt2lint.fixes.kinds import Kind, guess, words
@@ -431,7 +431,7 @@ def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
         new = {statement: cst.If(test=test, body=body, leading_lines=statement.leading_lines)}
     edits = (*imports, *rewrite(function, new))
     return fix(
-        f"{WAY_ROUND}: leave the call to eager mode. Compiled code goes without it, and the compiler no longer "
+        f"{WORKAROUND}: leave the call to eager mode. Compiled code goes without it, and the compiler no longer "
         "sees the code that runs in eager mode.",
         edits,
     )

@@ -87,8 +87,8 @@ def keep_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None
             edits,
         )
     return fix(
-        "Keep the value as a tensor: all that is done with it can be done with one. Arithmetic is then "
-        "done in the tensor's precision, not in Python's.",
+        "Keep the value as a tensor: what the code does with it works on a tensor too. Arithmetic then has the "
+        "tensor's precision, not Python's.",
         edits,
     )
 

@@ -36,7 +36,7 @@ def capture_scalars(function: FunctionCode) -> Repaired:
     return setting(
         function,
         "capture_scalar_outputs = True",
-        "let Dynamo keep numbers that are read out of tensors in the graph.",
+        "let Dynamo keep numbers read out of tensors in the graph.",
     )
 
 
