@@ -123,6 +123,7 @@ ROLES = {
     "decides by type": "a built-in function that tells apart what it is given",
     "only of tensors": "a method that, in code that Dynamo traces, only tensors have",
     "bare only of tensors": "the same, where it is called without positional arguments",
+    "bare only of tensors where compiled": "the same, in code that Dynamo traces",
     "bare only of modules": "a method that, without arguments, only modules have",
     "set of tensors alone": "an attribute that programs assign of tensors, and of nothing else",
     "tells a tensor": "an attribute of tensors that Python's own objects have not",

@@ -15,6 +15,8 @@ ALL = tuple(range(8))
 ANSWERS = frozenset(
     "any all nonzero isnan isinf isfinite argmax argmin logical_not logical_and logical_or".split()
 )
+# Methods that, called there without arguments, nothing else has that models are given: arrays are traced as tensors.
+REDUCES = tuple("sum max min prod amax amin mean std var norm median cumsum".split())
 # Attributes that tensors share with what else is passed around in models tell nothing.
 COMMON = frozenset("device dtype type names name data T item numpy tolist grad is_cuda half".split())
 # What modules, distributions, meshes of devices and images have too: what a function is given in place of a tensor is
@@ -125,6 +127,7 @@ LIBRARY = Library(
         "only of tensors": tuple(f"torch.Tensor.{n}" for n in ANSWERS),
         "computes gradients": ("torch.Tensor.backward",),
         "bare only of tensors": tuple(f"torch.Tensor.{n}" for n in ("item", "backward", "detach", "tolist")),
+        "bare only of tensors where compiled": tuple(f"torch.Tensor.{n}" for n in REDUCES),
         "detaches": ("torch.Tensor.detach", "torch.Tensor.detach_"),
         "set of tensors alone": ("torch.Tensor.requires_grad",),
         "tells a tensor": telling(),

@@ -1226,3 +1226,41 @@ class M(nn.Module):
 """
     told = ["self.module.requires_grad_(requires_grad=True)", "self.module.requires_grad_(False)"]
     assert findings(tmp_path, code) == [("PTB161", line) for line in told if not left]
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("y = int(batch['n'].sum())", "PTB104"),
+        ("y = float(batch.mask.mean())", "PTB104"),
+        ("for i in range(batch[1].max()): pass", "PTB106"),
+        ("y = x.view(batch['n'].max(), -1)", "PTB106"),
+        ("if batch['loss'].max() > 3: pass", "PTB110"),
+        ("y = x[batch['labels'] != -100]", "PTB120"),
+        ("y = x[:, batch.mask == 1]", "PTB120"),
+        ("y = x[batch['split'] == 'train']", ""),
+        ("x[batch['mask'] == 0] = 0", ""),
+        ("y = x * batch['dist'].mean", ""),
+        ("y = int(batch['n'].sum(1, 2))", ""),
+        ("y = int(len(batch['n']))", ""),
+    ],
+)
+def test_what_a_batch_holds_is_told_by_what_tensors_alone_can(tmp_path: Path, line: str, code: str) -> None:
+    source = f"""
+class M(nn.Module):
+    def forward(self, x: torch.Tensor, batch):
+        {line}
+        return x
+"""
+    assert findings(tmp_path, source) == [(code, line)] * bool(code)
+
+
+def test_what_compares_a_part_of_a_batch_and_then_chooses_is_a_mask(tmp_path: Path) -> None:
+    source = """
+class M(nn.Module):
+    def forward(self, x, batch):
+        keep = batch["labels"] >= 0
+        first = (3, 4)[batch["n"] == 1]
+        return x[keep], x[batch["mask"] > 0], first
+"""
+    assert findings(tmp_path, source) == [("PTB120", 'return x[keep], x[batch["mask"] > 0], first')] * 2

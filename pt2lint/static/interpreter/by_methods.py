@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import walk
+from pt2lint.static.source.nodes import FunctionNode, parameters_in, walk
 from pt2lint.static.values import UNKNOWN, Ext, Instance, Value
 
 if TYPE_CHECKING:
@@ -37,15 +37,22 @@ class ByMethods:
         return self._objects[key]
 
     def is_foreign(self, place: ast.expr, env: Env, frame: Frame) -> bool:
-        """Whether it is what a library returned of which nothing is known, or a local name for it: its methods are its
-        own, whatever they are called."""
+        """Whether it is, or is a part of, what a library returned of which nothing is known, or a local name for it, or
+        an argument that is annotated as a library's that Dynamo does not trace: its methods are its own, whatever they
+        are called."""
         made = [place]
-        if isinstance(place, ast.Name) and (scope := self._scope(place.id, frame)) is not None:
-            made = [
+        head = place
+        while isinstance(head, (ast.Attribute, ast.Subscript)):
+            head = head.value
+        if isinstance(head, ast.Name) and (scope := self._scope(head.id, frame)) is not None:
+            given = parameters_in(scope.args) if isinstance(scope, FunctionNode) else []
+            if any(p.arg == head.id and self.at.types.is_of_untraced(p.annotation, frame) for p in given):
+                return True
+            made += [
                 part.value
                 for part in walk(scope)
                 if isinstance(part, ast.Assign)
-                and any(isinstance(t, ast.Name) and t.id == place.id for t in part.targets)
+                and any(isinstance(t, ast.Name) and t.id == head.id for t in part.targets)
             ]
         for value in made:
             # What a name is made of may be the name itself: `action = action.detach().cpu()`.

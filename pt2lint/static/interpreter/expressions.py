@@ -250,8 +250,10 @@ class Expressions:
 
     def bare_method(self, node: ast.Attribute, env: Env, frame: Frame) -> Value:
         """`x.item()`, `x.parameters()` where nothing is known of `x`: only a tensor has the one without arguments, and
-        only a module the other."""
-        of_tensors = node.attr in self.at.models.last_words("bare only of tensors")
+        only a module the other. Where Dynamo traces it, `batch["mask"].sum()` is a tensor's: so are arrays."""
+        of_tensors = node.attr in self.at.models.last_words("bare only of tensors") or (
+            frame.region and node.attr in self.at.models.last_words("bare only of tensors where compiled")
+        )
         if not of_tensors and node.attr not in self.at.models.last_words("bare only of modules"):
             return UNKNOWN
         if self.again(node.value, env, frame) is not UNKNOWN or self.by_methods.is_foreign(

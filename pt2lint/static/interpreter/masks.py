@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.interpreter.syntax import compares_elements
 from pt2lint.static.source.nodes import FunctionNode, walk
 from pt2lint.static.values import Py, Seq, Tensor, Value, tensor_of
 
@@ -38,6 +39,8 @@ class Masks:
             if self.is_number(index.operand):
                 return None
             return index.lineno, f"`{ast.unparse(index)}` inverts a mask"
+        if compares_elements(index):
+            return index.lineno, f"`{ast.unparse(index)}` compares each element"
         running = self._read()
         return self._used[running].get(index.id) if isinstance(index, ast.Name) and running else None
 
@@ -67,6 +70,9 @@ class Masks:
                 bound[part.id] = bound.get(part.id, 0) + 1
             elif isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Invert):
                 self._put(part.operand, f"`{ast.unparse(part)}` inverts it", found)
+            elif isinstance(part, ast.Assign) and compares_elements(part.value):
+                for target in part.targets:
+                    self._put(target, f"`{ast.unparse(part)}` compares each element", found)
             elif isinstance(part, ast.Call):
                 mask = self._mask_of(part)
                 if mask is not None:

@@ -6,6 +6,8 @@ import ast
 
 from pt2lint.static.values import Func
 
+_BY_ELEMENT = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+
 
 def dotted(node: ast.expr) -> str | None:
     """`a.b.c` as text, or None if the expression is anything else."""
@@ -36,3 +38,12 @@ def imported_above(library: str, tree: ast.Module, line: int) -> bool:
         if any(name.split(".")[0] == library for name in names):
             return True
     return False
+
+
+def compares_elements(node: ast.expr) -> bool:
+    """Whether it is one comparison by `==`, `<` or the like with no text: where it chooses of a tensor, what it
+    compares is one, as a choice by `True` or `False` is of no use."""
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], _BY_ELEMENT):
+        return False
+    sides = (node.left, node.comparators[0])
+    return not any(isinstance(s, ast.Constant) and not isinstance(s.value, (int, float)) for s in sides)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.frame import Frame, title
 from pt2lint.static.interpreter.guard_syntax import asks_whether_none, is_name, set_in
+from pt2lint.static.interpreter.syntax import compares_elements
 from pt2lint.static.source.nodes import FunctionNode, parameters_in, parts, unit_of, walk
 from pt2lint.static.values import (
     LEAF,
@@ -132,7 +133,11 @@ class Usage:
                 return Use(node.value.id, node.lineno, f"is used as a tensor: `.{node.attr}`")
             name = _computed_of(node.value)
             return Use(name, node.lineno, f"is computed with as a tensor: `.{node.attr}`") if name else None
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and _is_of_arrays(node.slice):
+        if (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.value, ast.Name)
+            and (_is_of_arrays(node.slice) or compares_elements(node.slice))
+        ):
             return Use(node.value.id, node.lineno, "is indexed as only a tensor can be")
         if isinstance(node, ast.BinOp) and isinstance(node.op, _OF_NO_LIST):
             for side in (node.left, node.right):
