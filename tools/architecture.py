@@ -23,6 +23,7 @@ DATA = (
     "pt2lint.said",
     "pt2lint.late",
     "pt2lint.machine",
+    "pt2lint.room",
     "pt2lint.digests",
     "pt2lint.packages",
 )

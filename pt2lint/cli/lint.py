@@ -19,6 +19,7 @@ from pt2lint.cli.options import (
     verify_options,
     writes,
 )
+from pt2lint.room import with_room
 
 NAMED = 3  # how many training steps a note names
 TYPE_CHECKING = False
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pt2lint.static.cache import Scratch
 
 
+@with_room
 def lint(options: argparse.Namespace, arguments: list[str]) -> int:
     """Do what the options ask for; returns the exit status. Raises UsageError."""
     check_usage(options)

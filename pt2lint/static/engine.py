@@ -24,6 +24,7 @@ from pt2lint.project import entries
 from pt2lint.project.entries import place_of
 from pt2lint.project.habits import Habits, habits
 from pt2lint.project.suppress import may_be_ours
+from pt2lint.room import with_room
 from pt2lint.static import workers
 from pt2lint.static.apply_rules import Place, error_in, findings_in, listeners, to_read
 from pt2lint.static.facts import (
@@ -115,6 +116,7 @@ def _installed_somehow(package: str) -> str:
         return ""
 
 
+@with_room
 def lint(
     files: Sequence[str],
     settings: Any = None,
