@@ -2,12 +2,12 @@
 
 A repair is a pure function of the function's code and a node in it; it returns a `Fix`, or a `Refusal` that
 says why it does not fit. What it needs to know of kinds it takes from `kind`, a function from an expression
-to a word (`pt2lint.fixes.kinds`); without it, it guesses from the function's own text. A rule names the
-modules (`repairs = ("guard", "branch")`), or writes
+to a word (`pt2lint.fixes.kinds`): what the interpreter says, and else the function's own text. A rule names
+the modules (`repairs = ("guard", "branch")`), or writes
 
     self.report(node, op, message, fixes=branch.fixes(self.function, node))
 
-where `fixes(function, node, kind=None)` of each module returns all that fit, the best first. `node` is the
+where `fixes(function, node)` of each module returns all that fit, the best first. `node` is the
 node of the finding: for a test the tested expression or its `if`, for a call the call.
 
 - branch: `if`, ternary, early return, `continue` on a tensor: a clamp, torch.where, torch.cond, the rate asked first

@@ -5,14 +5,12 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, fix, rewrite, source
 from pt2lint.rule import FunctionCode
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The repair of the call that the node is."""
-    del kind
     return accepted(first_of_sorted(function, node)) if isinstance(node, cst.Call) else ()
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, OTHER_DRAWS, WHOLE_NUMBERS, Fix
-from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
     New,
@@ -40,9 +39,8 @@ _SDPA = "torch.nn.functional.scaled_dot_product_attention"
 _MASKS = ("attention_mask", "attn_mask")
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The repair of the `.tolist()` that says how long the chunks are."""
-    del kind
     return accepted(one_attention(function, node))
 
 

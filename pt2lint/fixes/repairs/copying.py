@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.kinds import guess
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -20,12 +20,12 @@ from pt2lint.fixes.rewrite import (
 from pt2lint.rule import FunctionCode
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The copy as a clone, or as a container of clones."""
-    return accepted(to_clone(function, node, kind)) if isinstance(node, cst.Call) else ()
+    return accepted(to_clone(function, node)) if isinstance(node, cst.Call) else ()
 
 
-def to_clone(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
+def to_clone(function: FunctionCode, node: cst.Call) -> Repaired:
     """`copy.deepcopy(t)` as `t.detach().clone()`, of a list or dictionary of tensors as one that is built
     anew; `copy.copy(t)` as `t.detach()`, which shares the storage, of a list or dictionary as `list(...)`,
     `dict(...)`.
@@ -34,7 +34,7 @@ def to_clone(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -
     where the original is a leaf that does (a copy of any other tensor that does is an error in eager mode);
     two entries that are one tensor become two.
     """
-    kind = kind or guess(function)
+    kind = guess(function)
     name = qualified(function, node.func)
     if name not in ("copy.deepcopy", "copy.copy"):
         return Refusal("not a function of copy")

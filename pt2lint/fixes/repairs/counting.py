@@ -6,7 +6,7 @@ import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Fix
 from pt2lint.fixes.condition import definition
-from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.kinds import guess
 from pt2lint.fixes.purity import effect
 from pt2lint.fixes.rewrite import (
     New,
@@ -28,17 +28,17 @@ from pt2lint.rule.tree import walk
 _WHOLE = {f"torch.{name}" for name in ("int8", "int16", "int32", "int64", "short", "int", "long")}
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The repair of `t.tolist()`, where `t` is `torch.arange(...)`, or lists that torch.cat puts together."""
-    return accepted(list_of_range(function, node, kind), list_of_parts(function, node))
+    return accepted(list_of_range(function, node), list_of_parts(function, node))
 
 
-def list_of_range(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> Repaired:
+def list_of_range(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`torch.arange(2, x.dim()).tolist()` as `list(range(2, x.dim()))`, for whole numbers of Python.
 
     Unsafe: where the end lies before the start, `torch.arange` raises and `range` is empty.
     """
-    kind = kind or guess(function)
+    kind = guess(function)
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.args:
         return Refusal("not `.tolist()`")
     made = node.func.value

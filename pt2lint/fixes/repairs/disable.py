@@ -9,7 +9,6 @@ import libcst as cst
 from pt2lint.finding import LEFT_TO_YOU, WORKAROUND, Edit, Fix
 from pt2lint.fixes.elsewhere import function_at
 from pt2lint.fixes.file import file_of
-from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -36,9 +35,8 @@ _NOTHING = ("torch.jit.ignore", "torch.jit.unused", "torch.jit.export")
 _ROOTS = ("forward", "__call__", "main", "training_step", "__init__")
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The decorator, where the function may have it."""
-    del kind
     return accepted(decorate(function, node))
 
 

@@ -9,7 +9,6 @@ import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Fix
 from pt2lint.fixes.condition import definition
-from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
     New,
@@ -38,9 +37,8 @@ from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The loop over all experts, where the node chooses an expert's rows, or the experts to go over."""
-    del kind
     return accepted(all_rows(function, node), all_rows_by_mask(function, node))
 
 

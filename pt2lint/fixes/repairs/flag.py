@@ -10,7 +10,6 @@ import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Edit, Fix
 from pt2lint.fixes.file import class_around, file_of
-from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, ancestors, fix, rewrite, source
 from pt2lint.rule import FunctionCode
 
@@ -18,9 +17,8 @@ _WRITES = ("copy_", "fill_")
 _ZEROS = {"zeros": "0", "ones": "1"}
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The attribute, where the node is such a buffer in a test."""
-    del kind
     return accepted(beside_buffer(function, node))
 
 

@@ -8,7 +8,6 @@ import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, WORKAROUND, Edit, Fix
 from pt2lint.fixes.file import file_of
-from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -29,10 +28,9 @@ from pt2lint.fixes.rewrite import (
 from pt2lint.rule import FunctionCode
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """What starts a sum without asking for its gradient; a tensor detached; the statement where checkpoints need it
     alone; the guard around it."""
-    del kind
     return accepted(
         without_gradient(function, node),
         detached(function, node),

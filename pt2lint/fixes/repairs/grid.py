@@ -12,7 +12,6 @@ import libcst as cst
 from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Fix
 from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.file import class_around, file_of, layers
-from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.repairs import rows
 from pt2lint.fixes.rewrite import (
@@ -40,9 +39,8 @@ from pt2lint.rule.syntax import dotted
 from pt2lint.rule.tree import walk
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The repair, where the node stands in such a loop, or is the list that it goes over."""
-    del kind
     alone = all_rows(function, node)
     return accepted(alone, *_with_tables(function, node, alone))
 

@@ -11,7 +11,6 @@ import libcst as cst
 from pt2lint.finding import ONCE_PROVEN, Fix
 from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.file import file_of
-from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
     New,
@@ -37,9 +36,8 @@ from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The repair of the `.tolist()` that says how many rows there are for each weight."""
-    del kind
     return accepted(every_weight(function, node))
 
 

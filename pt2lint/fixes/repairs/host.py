@@ -8,7 +8,7 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.file import file_of
-from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.kinds import guess
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -33,7 +33,7 @@ _RANDOM = {
 }
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """All that fits of: an import moved to the top of the file, a random number drawn by torch."""
     found: list[Repaired] = []
     for outer in (node, *ancestors(function, node)):
@@ -42,7 +42,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
         if isinstance(outer, cst.BaseStatement):
             break
     if isinstance(node, cst.Call):
-        found.append(draw_with_torch(function, node, kind))
+        found.append(draw_with_torch(function, node))
     return accepted(*found)
 
 
@@ -79,12 +79,12 @@ def hoist_import(function: FunctionCode, node: cst.Import | cst.ImportFrom) -> R
     return fix("Import at the top of the file: the module is then loaded before anything is compiled.", edits)
 
 
-def draw_with_torch(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
+def draw_with_torch(function: FunctionCode, node: cst.Call) -> Repaired:
     """`random.random()` in arithmetic with tensors as `torch.rand(())`.
 
     Unsafe, and not to be proven by comparison: the numbers come from another generator.
     """
-    kind = kind or guess(function)
+    kind = guess(function)
     known = qualified(function, node.func) or ""
     if known not in _RANDOM or node.args:
         return Refusal("not a single random number of Python or NumPy")

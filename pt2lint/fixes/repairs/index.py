@@ -22,17 +22,17 @@ from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import says_none
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The repair of the subscript that the node is, or is the index of."""
     for outer in (node, *ancestors(function, node)):
         if isinstance(outer, cst.Subscript):
-            return accepted(select_row(function, outer, kind), one_long(function, outer, kind))
+            return accepted(select_row(function, outer), one_long(function, outer))
         if isinstance(outer, cst.BaseStatement | cst.Call):
             return ()
     return ()
 
 
-def select_row(function: FunctionCode, node: cst.Subscript, kind: Kind | None = None) -> Repaired:
+def select_row(function: FunctionCode, node: cst.Subscript) -> Repaired:
     """`x[:, k]` as `x[:, k[None]].squeeze(1)`, where `k` is a whole number in a tensor.
 
     Indexing by a tensor without dimensions reads the number out of it, indexing by one of one dimension does not.
@@ -40,7 +40,7 @@ def select_row(function: FunctionCode, node: cst.Subscript, kind: Kind | None = 
     the index, where the subscript is assigned to, and where a number is read out of it. Unsafe: `k` must have no
     dimensions. Of `x[:, ks[i]]` nothing says so but that the graph breaks there: it waits for its proof.
     """
-    kind = kind or guess(function)
+    kind = guess(function)
     if not kind(node.value).startswith("tensor"):
         return Refusal("what is indexed is not known to be a tensor")
     if isinstance(function.parent(node), cst.AssignTarget | cst.AugAssign | cst.Del):
@@ -78,13 +78,13 @@ def select_row(function: FunctionCode, node: cst.Subscript, kind: Kind | None = 
     )
 
 
-def one_long(function: FunctionCode, node: cst.Subscript, kind: Kind | None = None) -> Repaired:
+def one_long(function: FunctionCode, node: cst.Subscript) -> Repaired:
     """`cache[:, k : k + 1]` as `cache[:, k[None]]`, also where it is assigned to: a row at a place in a tensor.
 
     Refused where anything else than whole slices and ellipses is beside it, and in an augmented assignment. Unsafe:
     `k` must have no dimensions and lie within the tensor, and what is read is a copy, not a view.
     """
-    kind = kind or guess(function)
+    kind = guess(function)
     if not kind(node.value).startswith("tensor") or isinstance(
         function.parent(node), cst.AugAssign | cst.Del
     ):

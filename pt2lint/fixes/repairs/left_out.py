@@ -5,7 +5,6 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
@@ -20,9 +19,8 @@ from pt2lint.fixes.rewrite import (
 from pt2lint.rule import FunctionCode
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The one repair, where the node is a statement of its own."""
-    del kind
     return accepted(remove_break(function, node))
 
 

@@ -43,9 +43,9 @@ ELEMENTWISE = words(
 )
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """All that fits of: a reduction or an assignment through a mask as torch.where, capture of shapes."""
-    kind = kind or guess(function)
+    kind = guess(function)
     found: list[Repaired] = []
     if isinstance(node, cst.Subscript | cst.Call):
         found += [reduce_where(function, node, kind), count_mask(function, node)]

@@ -65,16 +65,16 @@ _MODULES = {
 }
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The one repair, where the node is a selection by a mask."""
-    return accepted(mask_in_loss(function, node, kind))
+    return accepted(mask_in_loss(function, node))
 
 
 class _No(Exception):
     """Why the repair does not fit."""
 
 
-def mask_in_loss(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> Repaired:
+def mask_in_loss(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`loss(x[mask], y[mask])` as `loss(torch.where(mask, x, 0), torch.where(mask, y, 0))`, times what the zeros
     lower the mean by.
 
@@ -82,7 +82,7 @@ def mask_in_loss(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = 
     block then go together. Refused where anything else is done with what was selected than arithmetic element by
     element.
     """
-    kind = kind or guess(function)
+    kind = guess(function)
     try:
         call = _loss_around(function, node)
         return _within(function, call, kind) if call is not None else _Block(function, node, kind).rewritten()

@@ -11,7 +11,6 @@ import libcst as cst
 from pt2lint.finding import ONCE_PROVEN, Edit, Fix
 from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.file import class_around, file_of
-from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
     New,
@@ -40,9 +39,8 @@ _WRITES = re.compile(r"\w*[a-z]_")  # methods, and functions of torch.nn.init, t
 _ARITHMETIC = cst.Add | cst.Subtract | cst.Multiply | cst.FloorDivide
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The numbers, where the node stands in a class that keeps them in buffers."""
-    del kind
     return accepted(as_numbers(function, node))
 
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, fix, rewrite, source
 from pt2lint.rule import FunctionCode
 
 NUMBERS = {"add_": "alpha", "addcmul_": "value", "addcdiv_": "value"}  # what the number is called today
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The one repair, where the number and the tensors are given by position."""
-    del kind
     return accepted(named(function, node))
 
 

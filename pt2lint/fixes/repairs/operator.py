@@ -11,7 +11,6 @@ import libcst as cst
 
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.file import file_of
-from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import effect
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -39,9 +38,8 @@ DTYPES = {
 }  # fmt: skip
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The operator, where the function may be one."""
-    del kind
     return accepted(as_operator(function, node))
 
 

@@ -24,18 +24,18 @@ from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The one repair, where the node is `t.tolist()`."""
-    return accepted(as_tensor(function, node, kind))
+    return accepted(as_tensor(function, node))
 
 
-def as_tensor(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> Repaired:
+def as_tensor(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`self.layer(x, t.tolist())` as `self.layer(x, t)`, also where the list has a name.
 
     Refused where anything else is done with the list than to pass it, beside a tensor, to the project's own code, which
     may well make it a tensor again.
     """
-    kind = kind or guess(function)
+    kind = guess(function)
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.args:
         return Refusal("not `.tolist()`")
     tensor = node.func.value

@@ -6,7 +6,6 @@ import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Fix
 from pt2lint.fixes.condition import bare
-from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -21,9 +20,8 @@ from pt2lint.fixes.rewrite import (
 from pt2lint.rule import FunctionCode
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The repair of the element that is taken of `nonzero` or `torch.where`."""
-    del kind
     return accepted(by_argmax(function, node))
 
 

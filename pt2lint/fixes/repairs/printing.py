@@ -40,12 +40,12 @@ from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """All that fits of: printing in the graph, logging while tracing, a setting, and last a guard that leaves the
     call to eager mode."""
     if not isinstance(node, cst.Call):
         return ()
-    kind = kind or guess(function)
+    kind = guess(function)
     if _is_for_debugging(function, node):
         operators = accepted(print_in_graph(function, node, kind))
         return (
@@ -61,7 +61,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
         else Refusal("what is printed beside it cannot stay in the graph"),
         log_while_tracing(function, node, kind),
         log_in_graph(function, node, kind) if _logs(function, node) else Refusal("not a call that logs"),
-        keep_logging(function, node, kind),
+        keep_logging(function, node),
         only_in_eager(function, node),
     )
 
@@ -328,13 +328,12 @@ def _steady(node: cst.BaseExpression, local: set[str], kind: Kind) -> bool:
     return head != "" and (head == "self" or head not in local)
 
 
-def keep_logging(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
+def keep_logging(function: FunctionCode, node: cst.Call) -> Repaired:
     """A setting of torch._dynamo for the called function.
 
     `warnings.warn` is moved behind the graph and still warns; methods of loggers, and the functions of
     logging, are left out of compiled code. Neither is a repair.
     """
-    del kind
     known = qualified(function, node.func)
     heard = {op.name.removeprefix("call ") for op in function.ops_at(node) if op.name.startswith("call ")}
     name = known or next(iter(heard), "")

@@ -29,18 +29,18 @@ from pt2lint.rule import FunctionCode
 _KEEPS_SIZE = words("to float double half bfloat16 long int type contiguous clone detach cuda cpu")
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The repair of the comprehension that the node is in."""
-    return accepted(at_once(function, node, kind))
+    return accepted(at_once(function, node))
 
 
-def at_once(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> Repaired:
+def at_once(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`t = torch.cat([x[i].repeat(n[i]) for i in range(len(n))])` as `t = x[torch.repeat_interleave(n,
     output_size=y.shape[0])]`, where what follows computes with `t` and `y` element by element: they have one size.
 
     So too of a column, `x[i, 1]`, and of rows, `x[i].repeat(n[i], 1)`. There may be more counts than rows, of zero.
     """
-    kind = kind or guess(function)
+    kind = guess(function)
     made = next((one for one in (node, *ancestors(function, node)) if isinstance(one, cst.ListComp)), None)
     arg = function.parent(made) if made is not None else None
     cat = function.parent(arg) if isinstance(arg, cst.Arg) else None

@@ -49,19 +49,19 @@ _TYPES = {"int": "SymInt", "float": "float", "bool": "bool"}
 Shape: TypeAlias = "tuple[str, int, str]"
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The operator of the statements that the node is among."""
-    return accepted(as_operator(function, node, kind))
+    return accepted(as_operator(function, node))
 
 
-def as_operator(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> Repaired:
+def as_operator(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """The statements that make one array with NumPy, and draw random numbers for it, as a function above, registered
     with `torch.library.custom_op`.
 
     Refused where they make more than one name that is read later, do anything but to compute with NumPy and plain
     numbers, or it does not follow from the numbers that go in how long the array is.
     """
-    kind = kind or guess(function)
+    kind = guess(function)
     region = _region(function, node)
     owner = enclosing_function(function, node)
     if region is None or owner is None:

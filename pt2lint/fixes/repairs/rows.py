@@ -11,7 +11,6 @@ from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Edit, Fix
 from pt2lint.fixes.condition import definition
 from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.file import file_of, layers
-from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
     New,
@@ -37,9 +36,8 @@ from pt2lint.rule.tree import walk
 _OUTER = re.compile(r"['\"]\s*(\w)\s*,\s*(\w)\s*->\s*\1\s*\2\s*['\"]")  # of einsum
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The repair of the table that the node makes."""
-    del kind
     return accepted(looked_up(function, node))
 
 

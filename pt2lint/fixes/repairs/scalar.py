@@ -26,10 +26,10 @@ from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """All that fits of: the number computed without NumPy, the branch or the check around it rewritten, the
     tensor kept, scalar capture."""
-    kind = kind or guess(function)
+    kind = guess(function)
     plain = in_math.fixes(function, node, kind)
     around: tuple[Fix, ...] = ()
     tested = False

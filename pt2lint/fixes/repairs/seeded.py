@@ -13,7 +13,6 @@ from pt2lint.finding import ONCE_PROVEN, Edit, Fix
 from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.file import file_of
-from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.layout import broken
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.repairs.operator import line_above, namespace
@@ -62,9 +61,8 @@ class Drawn:
     of: str  # the function of the file that gives the seed, "" where none does
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The operator, where the node reads a seed out of a tensor that the function returns."""
-    del kind
     return accepted(seed_kept(function, node))
 
 

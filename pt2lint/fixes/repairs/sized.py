@@ -24,11 +24,11 @@ from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The repair of the call that the node is."""
     if not isinstance(node, cst.Call):
         return ()
-    kind = kind or guess(function)
+    kind = guess(function)
     return accepted(
         inferred(function, node, kind),
         filled(function, node),

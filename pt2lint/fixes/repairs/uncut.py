@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Fix
-from pt2lint.fixes.kinds import Kind, words
+from pt2lint.fixes.kinds import words
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
     New,
@@ -33,9 +33,8 @@ _SHAPED = words(
 _ASKED = words("shape dtype device ndim")
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The repair of the bound that the node is, or is made into."""
-    del kind
     return accepted(whole(function, node))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Fix
-from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -29,9 +28,8 @@ from pt2lint.fixes.rewrite import (
 from pt2lint.rule import FunctionCode
 
 
-def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     """The repair of the comprehension that the node is in."""
-    del kind
     return accepted(of_one_width(function, node))
 
 
